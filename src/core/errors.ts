@@ -1,0 +1,37 @@
+/** The codes of the service's error body, and nothing else ever: `{"error": {"code", "message"}}`. */
+export type ErrorCode =
+  | 'invalid_input'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'plan_limit'
+  | 'not_found'
+  | 'conflict'
+  | 'rate_limited'
+  | 'internal'
+  | 'unavailable'
+
+/**
+ * A failure that its caller may read. `message` is public; the inside of it goes into `cause`, which only the log sees.
+ * `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly field: string | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; field?: string; retryAfter?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.field = options.field
+    this.retryAfter = options.retryAfter
+  }
+}
+
+export const invalidInput = (field: string, rule: string) => new AppError('invalid_input', `${field}: ${rule}`, { field })
+
+/** One sentence for what does not exist and for what is another workspace's: they must not be told apart. */
+export const notFound = (what: string) => new AppError('not_found', `There is no ${what} with this id.`)
+
+/** The text of anything that was thrown, for the log or for a record that an operator reads. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
