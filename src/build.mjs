@@ -1,0 +1,179 @@
+/**
+ * What `npm start`, `npm test` and `npm run demo` run first: Prisma's generated code, then TypeScript into dist/, then the files that
+ * dist/ needs beside its JavaScript. Does nothing when no input has changed; says nothing unless it fails.
+ *
+ * Plain JavaScript, because nothing is built yet when it runs.
+ */
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const root = path.dirname(import.meta.dirname)
+const at = (...parts) => path.join(root, ...parts)
+const stampFile = at('dist', '.built')
+const lockFile = at('dist', '.lock')
+const infoFile = at('dist', '.tsbuildinfo')
+const generated = path.join('src', 'db', 'generated')
+const settings = ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma', 'prisma/config.ts', 'src/build.mjs']
+
+/** Every file below `folder`, relative to the root, in a fixed order. */
+const filesBelow = (folder) =>
+  fs
+    .readdirSync(at(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)))
+    .sort()
+
+const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && file !== path.join('src', 'build.mjs'))
+const isTypeScript = (file) => file.endsWith('.ts')
+const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
+
+/** One hash over the names and contents of `files`: contents, because a fresh clone or a switched branch moves every mtime. */
+function hashOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) {
+    if (!fs.existsSync(at(file))) continue
+    hash
+      .update(`${file}\0`)
+      .update(fs.readFileSync(at(file)))
+      .update('\0')
+  }
+  return hash.digest('hex')
+}
+
+const readStamp = () => {
+  try {
+    return JSON.parse(fs.readFileSync(stampFile, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+/** What would be built now, as two hashes, and which of the two parts are not there yet. */
+function state() {
+  const stamp = readStamp()
+  const now = { client: hashOf(settings), code: hashOf([...settings, ...sources()]) }
+  const missing = (files) => files.some((file) => !fs.existsSync(at(file)))
+  const client =
+    stamp.client !== now.client || missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
+  const outputs = missing(sources().map(outputOf))
+  return { now, client, outputs, code: client || outputs || stamp.code !== now.code }
+}
+
+const alive = (pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/**
+ * Takes over a lock whose holder is gone or has not touched it for 10 seconds. The rename lets only one of several thieves have it; one
+ * who got a newer lock than the one that he judged puts it back.
+ */
+function steal(content) {
+  const mine = `${lockFile}.${randomUUID()}`
+  try {
+    fs.renameSync(lockFile, mine)
+    if (fs.readFileSync(mine, 'utf8') !== content) fs.linkSync(mine, lockFile)
+  } catch {}
+  fs.rmSync(mine, { force: true })
+}
+
+function stealIfStale() {
+  try {
+    const content = fs.readFileSync(lockFile, 'utf8')
+    const idle = Date.now() - fs.statSync(lockFile).mtimeMs
+    if (idle > 10_000 || !alive(Number.parseInt(content, 10))) steal(content)
+  } catch {}
+}
+
+/** Runs `work` while no other build of this checkout runs. The holder touches the file, so that a reused pid cannot block for ever. */
+async function locked(work) {
+  fs.mkdirSync(at('dist'), { recursive: true })
+  const draft = `${lockFile}.${randomUUID()}`
+  const content = `${process.pid} ${randomUUID()}`
+  for (;;) {
+    fs.writeFileSync(draft, content)
+    try {
+      fs.linkSync(draft, lockFile) // atomic, and never seen half-written
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+      stealIfStale()
+      await sleep(50)
+    } finally {
+      fs.rmSync(draft, { force: true })
+    }
+  }
+  const touch = setInterval(() => fs.utimesSync(lockFile, new Date(), new Date()), 1000)
+  try {
+    return await work()
+  } finally {
+    clearInterval(touch)
+    fs.rmSync(lockFile, { force: true })
+  }
+}
+
+const env = {
+  ...process.env,
+  PATH: `${at('node_modules', '.bin')}${path.delimiter}${process.env.PATH ?? ''}`, // Prisma finds its generators there, also without npm
+  CHECKPOINT_DISABLE: '1', // no look for news, no report of what was called: neither belongs into a start
+  NO_COLOR: '1',
+}
+
+/** Runs one of the project's tools; its output is shown only when it fails. */
+function run(name, script, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [at('node_modules', script), ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+    })
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += chunk))
+    child.stderr.on('data', (chunk) => (said += chunk))
+    child.on('error', reject)
+    child.on('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(`${name} failed (${signal ?? code}):\n${said.trimEnd()}`)),
+    )
+  })
+}
+
+function copyTheRest() {
+  for (const file of sources().filter((one) => !isTypeScript(one))) {
+    fs.mkdirSync(path.dirname(at(outputOf(file))), { recursive: true })
+    fs.copyFileSync(at(file), at(outputOf(file)))
+  }
+}
+
+/** Removes what a deleted or renamed source left in dist/. */
+function prune() {
+  const kept = new Set(filesBelow('src').map(outputOf))
+  for (const file of filesBelow('dist')) {
+    if (!path.basename(file).startsWith('.') && !kept.has(file)) fs.rmSync(at(file), { force: true })
+  }
+}
+
+async function build() {
+  const due = state()
+  if (!due.code) return // somebody else built it while we waited
+  fs.rmSync(stampFile, { force: true })
+  if (due.client) await run('prisma generate', 'prisma/build/index.js', ['generate', '--no-hints', '--config', 'prisma/config.ts'])
+  if (due.outputs) fs.rmSync(infoFile, { force: true }) // or the compiler believes that they are still there
+  await run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
+  copyTheRest()
+  prune()
+  fs.writeFileSync(stampFile, JSON.stringify(due.now))
+}
+
+try {
+  if (state().code) await locked(build)
+} catch (error) {
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
