@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Logger } from '../core/logger.ts'
+
+/** Prisma's own advisory lock, so that `prisma migrate deploy` and a starting service wait for each other. */
+const LOCK_KEY = 72707369
+
+/** Prisma's own table, as its engine makes it. */
+const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" VARCHAR(36) PRIMARY KEY NOT NULL,
+  "checksum" VARCHAR(64) NOT NULL,
+  "finished_at" TIMESTAMPTZ,
+  "migration_name" VARCHAR(255) NOT NULL,
+  "logs" TEXT,
+  "rolled_back_at" TIMESTAMPTZ,
+  "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(),
+  "applied_steps_count" INTEGER NOT NULL DEFAULT 0
+)`
+
+/** A migration with this comment runs outside of a transaction (CREATE INDEX CONCURRENTLY); the others are applied whole or not at all. */
+const OUTSIDE = '-- no-transaction'
+
+interface Migration {
+  name: string
+  sql: string
+  checksum: string
+}
+
+interface Applied {
+  migration_name: string
+  checksum: string
+  finished_at: Date | null
+}
+
+async function readMigrations(dir: string): Promise<Migration[]> {
+  const entries = await readdir(dir, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const bytes = await readFile(join(dir, name, 'migration.sql'))
+      return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') }
+    }),
+  )
+}
+
+async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
+  const { rows } = await client.query<Applied>(
+    'SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY started_at',
+  )
+  return new Map(rows.map((row) => [row.migration_name, row]))
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  const whole = !sql.includes(OUTSIDE)
+  const started = new Date()
+  try {
+    if (whole) await client.query('BEGIN')
+    await client.query(sql)
+    await client.query(
+      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name, started],
+    )
+    if (whole) await client.query('COMMIT')
+  } catch (cause) {
+    if (whole) await client.query('ROLLBACK').catch(() => undefined)
+    throw new Error(`migration ${name}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/**
+ * Applies what is new in `dir` (prisma/migrations) to the database and returns the names. Any number of processes may call it at once: one
+ * applies, the others wait for it. A database that is ahead of this build is left alone with a warning (a rolling deployment).
+ */
+export async function migrate(url: string, dir: string, log: Logger): Promise<string[]> {
+  const migrations = await readMigrations(dir)
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, application_name: 'ams-migrate' })
+  client.on('error', () => undefined) // the query that it interrupts rejects
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY])
+    await client.query('SET client_min_messages = warning')
+    await client.query(TABLE)
+    const applied = await readApplied(client)
+    const ahead = [...applied.keys()].filter((name) => !migrations.some((one) => one.name === name))
+    if (ahead.length > 0) log.warn({ migrations: ahead }, 'the database is ahead of this build')
+    const done: string[] = []
+    for (const migration of migrations) {
+      const before = applied.get(migration.name)
+      if (before && !before.finished_at)
+        throw new Error(`migration ${migration.name} failed before: see "npm run prisma -- migrate resolve"`)
+      if (before && before.checksum !== migration.checksum)
+        log.warn({ migration: migration.name }, 'a migration was edited after it was applied')
+      if (before) continue
+      await apply(client, migration)
+      done.push(migration.name)
+    }
+    if (done.length > 0) log.info({ migrations: done }, 'the database was migrated')
+    return done
+  } finally {
+    await client.end() // ends the session, and the lock with it
+  }
+}
