@@ -1,0 +1,127 @@
+import { rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import { isUnavailable, openDb } from '../../src/db/client.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { forgetful, temporaryDir } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+
+const db = await openTestDatabase(4)
+const dir = temporaryDir()
+const own: EmbeddedPostgres = await startEmbedded({ dir, log: silentLogger, settings: forgetful })
+
+afterAll(async () => {
+  await own.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const failure = async (promise: Promise<unknown>): Promise<unknown> => {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error('it did not fail')
+}
+
+test('int8 comes as a number as long as that is exact', async () => {
+  const { rows } = await db.pool.query(
+    'SELECT 9007199254740991::int8 AS safe, 9007199254740993::int8 AS wide, count(*) AS n FROM (VALUES (1)) AS v',
+  )
+  expect(rows).toEqual([{ safe: 9007199254740991, wide: '9007199254740993', n: 1 }])
+})
+
+test('Prisma and raw SQL share the connections', async () => {
+  const [raw, prisma] = await Promise.all([
+    db.pool.query('SELECT current_database() AS name'),
+    db.prisma.$queryRaw<{ name: string; big: bigint }[]>`SELECT current_database() AS name, 1::int8 AS big`,
+  ])
+  expect(prisma).toEqual([{ name: raw.rows[0].name, big: 1n }])
+  expect(db.pool.totalCount).toBeLessThanOrEqual(4)
+})
+
+test.each([
+  ['SELECT nonsense', 'a wrong statement'],
+  ['SELECT 1 / 0', 'a wrong value'],
+  [`SELECT set_config('statement_timeout', '1', true), pg_sleep(1)`, 'a statement that takes too long'],
+])('%s: %s does not mean that the database is away', async (sql) => {
+  const slow = sql.includes('pg_sleep') ? `BEGIN; SET LOCAL statement_timeout = 1; SELECT pg_sleep(1)` : sql
+  expect(isUnavailable(await failure(db.pool.query(slow)))).toBe(false)
+  if (slow === sql) expect(isUnavailable(await failure(db.prisma.$queryRawUnsafe(sql)))).toBe(false)
+})
+
+test.each([undefined, null, 'ECONNREFUSED', new Error('no'), { code: 'P2002' }, { code: '23505' }])(
+  '%s is not the database being away',
+  (error) => {
+    expect(isUnavailable(error)).toBe(false)
+  },
+)
+
+test('a loop of causes ends', () => {
+  const error = new Error('round')
+  error.cause = error
+  expect(isUnavailable(error)).toBe(false)
+  expect(isUnavailable(new Error('outer', { cause: new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]) }))).toBe(
+    true,
+  )
+})
+
+test('a server that is killed under queries is unavailable to both clients, and used again once it is back', async () => {
+  const away = await openDb(own.url, { max: 4, log: silentLogger })
+  await away.pool.query('SELECT 1')
+  const idle = [await away.pool.connect(), await away.pool.connect()]
+  for (const client of idle) client.release()
+  const inHand = [
+    failure(away.pool.query('SELECT pg_sleep(20)')),
+    failure(away.prisma.$queryRaw`SELECT 1 FROM pg_sleep(20)`),
+    failure(away.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1 FROM pg_sleep(20)`, { timeout: 20_000 })),
+  ]
+  await until(async () => (await away.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 3)
+  process.kill(own.pid, 'SIGQUIT')
+  const broken = await Promise.all(inHand)
+  expect(broken.map(isUnavailable)).toEqual([true, true, true])
+  await until(async () => ((await failure(away.pool.query('SELECT 1'))) as { code?: string }).code === 'ECONNREFUSED')
+  const refused = await Promise.all([
+    failure(away.pool.query('SELECT 1')),
+    failure(away.prisma.$queryRaw`SELECT 1`),
+    failure(away.prisma.workspace.findMany()),
+    failure(away.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1`)),
+    failure(away.prisma.$transaction([away.prisma.$queryRaw`SELECT 1`])),
+  ])
+  expect(refused.map(isUnavailable)).toEqual([true, true, true, true, true])
+  await away.close()
+  expect(isUnavailable(await failure(away.pool.query('SELECT 1')))).toBe(true)
+})
+
+test('too many connections, and a pool with none left, are unavailable', async () => {
+  const server = await startEmbedded({
+    dir,
+    log: silentLogger,
+    settings: { ...forgetful, max_connections: '5', superuser_reserved_connections: '0' },
+  })
+  const crowd = await openDb(server.url, { max: 9, log: silentLogger })
+  const all = await Promise.allSettled(Array.from({ length: 9 }, () => crowd.pool.connect()))
+  const refused = all.filter((one) => one.status === 'rejected').map((one) => one.reason)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused.every(isUnavailable)).toBe(true)
+  for (const one of all) if (one.status === 'fulfilled') one.value.release()
+  await crowd.close()
+  await server.stop()
+})
+
+test('a server that takes connections but says nothing is unavailable after 5 seconds', async () => {
+  const mute: Server = createServer()
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const { port } = mute.address() as { port: number }
+  const hung = await openDb(`postgresql://x:x@127.0.0.1:${port}/x`, { max: 2, log: silentLogger })
+  const before = performance.now()
+  expect((await Promise.all([failure(hung.pool.query('SELECT 1')), failure(hung.prisma.$queryRaw`SELECT 1`)])).map(isUnavailable)).toEqual([
+    true,
+    true,
+  ])
+  expect(performance.now() - before).toBeLessThan(12_000)
+  await hung.close()
+  mute.close()
+})

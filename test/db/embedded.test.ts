@@ -1,0 +1,180 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import { isAlive } from '../../src/db/embedded/process.ts'
+import { DataDirInUseError, type EmbeddedOptions, type EmbeddedPostgres, lockDataDir, startEmbedded } from '../../src/db/embedded.ts'
+import { forgetful, temporaryDir } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+
+let dir: string
+let servers: EmbeddedPostgres[]
+
+/** fsync off, but every commit leaves the process: these tests kill servers, not machines. */
+const settings = { ...forgetful, synchronous_commit: 'on' }
+/** A DATA_DIR after its first start, to copy: making one takes as long as all the rest of a test. */
+const made = temporaryDir()
+
+beforeAll(async () => {
+  const first = await startEmbedded({ dir: made, log: silentLogger, settings })
+  await first.stop()
+})
+
+afterAll(() => rmSync(made, { recursive: true, force: true }))
+
+beforeEach(() => {
+  dir = temporaryDir()
+  servers = []
+})
+
+/** Does what a first start did. */
+const initialize = () => execFileSync('cp', ['-a', `${made}/.`, dir])
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.stop()))
+  rmSync(dir, { recursive: true, force: true })
+})
+
+async function start(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedPostgres> {
+  const server = await startEmbedded({ dir, log: silentLogger, settings, ...options })
+  servers.push(server)
+  return server
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
+
+test('the first start makes a database that others can neither read nor enter', async () => {
+  const server = await start()
+  expect(server.attached).toBe(false)
+  expect(await query(server.url, 'SELECT current_database()')).toEqual([{ current_database: 'ams' }])
+  expect([mode(), mode('pg'), mode('pg-password'), mode('pg.log')]).toEqual(['711', '700', '600', '600'])
+  const open = new URL(server.url)
+  open.password = 'guess'
+  await expect(query(open.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+})
+
+test('it listens on the loopback interface only and is told no secret of the service', async () => {
+  initialize()
+  process.env.OWNER_TOKEN = 'do-not-tell'
+  const server = await start()
+  expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }])
+  expect(readFileSync(`/proc/${server.pid}/environ`, 'utf8')).not.toContain('do-not-tell')
+})
+
+test('what was stored is there after a stop and a start', async () => {
+  initialize()
+  const first = await start()
+  await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one')
+  await first.stop()
+  expect(isAlive(first.pid)).toBe(false)
+  const second = await start()
+  expect(second.attached).toBe(false)
+  expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }])
+})
+
+test('a start finds the server that a killed service left running', async () => {
+  initialize()
+  const first = await start()
+  const second = await start()
+  expect(second).toMatchObject({ attached: true, pid: first.pid, url: first.url })
+})
+
+test('several starters at once make one database and run one server', async () => {
+  const all = await Promise.all([start(), start(), start(), start()])
+  expect(new Set(all.map((server) => server.pid)).size).toBe(1)
+  expect(all.filter((server) => !server.attached)).toHaveLength(1)
+})
+
+test('a pid file whose process id now belongs to another program does not stand in the way', async () => {
+  initialize()
+  const first = await start()
+  await first.stop()
+  writeFileSync(join(dir, 'pg', 'postmaster.pid'), `${process.pid}\n${join(dir, 'pg')}\n0\n1\n\n127.0.0.1\n0 0\nready\n`)
+  const second = await start()
+  expect(second.attached).toBe(false)
+  expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+})
+
+test('what an initdb that was killed left behind is cleared away', async () => {
+  mkdirSync(join(dir, 'pg.new-dead'))
+  await start()
+  expect(() => statSync(join(dir, 'pg.new-dead'))).toThrow('ENOENT')
+})
+
+test.each(['started', 'attached'])('a server that was %s and dies is started again under the same address', async (how) => {
+  initialize()
+  if (how === 'attached') await start()
+  const server = await start({ supervise: true })
+  await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS one')
+  for (let round = 0; round < 2; round++) {
+    const before = server.pid
+    process.kill(before, 'SIGKILL')
+    await until(() => server.pid !== before)
+    expect(await until(() => query(server.url, 'SELECT one FROM kept'))).toEqual([{ one: 1 }])
+  }
+})
+
+test('stop is final: nothing starts the server again', async () => {
+  initialize()
+  const server = await start({ supervise: true })
+  await server.stop()
+  expect(isAlive(server.pid)).toBe(false)
+  const next = await start() // would attach to a server that came back
+  expect(next.attached).toBe(false)
+})
+
+test('a command beside a service leaves the server running, the last one stops it', async () => {
+  initialize()
+  const service = await start()
+  const client = new pg.Client({ connectionString: service.url })
+  await client.connect()
+  const command = await start()
+  await command.release()
+  expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  await client.end()
+  const last = await start()
+  await last.release()
+  expect(isAlive(service.pid)).toBe(false)
+})
+
+test('a second service on the same folder is refused, and says which process is in the way', async () => {
+  const release = await lockDataDir(dir)
+  await expect(lockDataDir(dir)).rejects.toThrow(DataDirInUseError)
+  await expect(lockDataDir(dir)).rejects.toThrow(`process ${process.pid}`)
+  release()
+  const again = await lockDataDir(dir)
+  again()
+})
+
+function holdInAnotherProcess(): ChildProcess {
+  const script = `import { lockDataDir } from './src/db/embedded.ts'; await lockDataDir(process.argv[1]); console.log('held'); setInterval(() => {}, 1000)`
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dir], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+test('a lock whose service was killed is taken over; also when its process id is in use again', async () => {
+  const other = holdInAnotherProcess()
+  await new Promise((resolve) => other.stdout?.once('data', resolve))
+  await expect(lockDataDir(dir)).rejects.toThrow(DataDirInUseError)
+  other.kill('SIGKILL')
+  await new Promise((resolve) => other.once('close', resolve))
+  const release = await lockDataDir(dir)
+  const file = join(dir, 'service.lock')
+  const lock = JSON.parse(readFileSync(file, 'utf8'))
+  release()
+  writeFileSync(file, JSON.stringify({ ...lock, born: 'another life' }))
+  const reused = await lockDataDir(dir)
+  reused()
+})

@@ -1,0 +1,73 @@
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
+import { type Logger, silentLogger } from '../../src/core/logger.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { execute, migrations, temporaryDir, urlOf } from '../support/postgres.ts'
+
+const { pool } = await openTestDatabase(1)
+const dir = temporaryDir()
+const name = `migrate_${process.pid}`
+const url = urlOf(inject('postgres').url, name)
+let warnings: string[]
+const log: Logger = { ...silentLogger, warn: (_fields, text) => warnings.push(text) }
+
+function write(migration: string, sql: string): void {
+  mkdirSync(join(dir, migration), { recursive: true })
+  writeFileSync(join(dir, migration, 'migration.sql'), sql)
+}
+
+beforeEach(async () => {
+  warnings = []
+  rmSync(dir, { recursive: true, force: true })
+  write('1_one', 'CREATE TABLE one (id int);\nCREATE TABLE two (id int);')
+  write('2_rows', `INSERT INTO one VALUES (1);\nINSERT INTO two VALUES (1);`)
+  await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`)
+})
+
+afterAll(async () => {
+  rmSync(dir, { recursive: true, force: true })
+  await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+})
+
+test('several processes at once: one applies, in order, and everybody goes on', async () => {
+  const done = await Promise.all(Array.from({ length: 6 }, () => migrate(url, dir, log)))
+  expect(done.filter((names) => names.length > 0)).toEqual([['1_one', '2_rows']])
+  expect(await migrate(url, dir, log)).toEqual([])
+  expect(warnings).toEqual([])
+})
+
+test('a migration that fails leaves nothing behind and is tried again', async () => {
+  write('3_bad', 'CREATE TABLE three (id int);\nSELECT nonsense;')
+  await expect(migrate(url, dir, log)).rejects.toThrow('migration 3_bad: column "nonsense" does not exist')
+  write('3_bad', 'CREATE TABLE three (id int);')
+  expect(await migrate(url, dir, log)).toEqual(['3_bad'])
+})
+
+test('a database that is ahead of this build is left alone, with a warning', async () => {
+  await migrate(url, dir, log)
+  rmSync(join(dir, '2_rows'), { recursive: true })
+  expect(await migrate(url, dir, log)).toEqual([])
+  expect(warnings).toEqual(['the database is ahead of this build'])
+})
+
+test('a migration that was edited after it was applied is named in a warning', async () => {
+  await migrate(url, dir, log)
+  appendFileSync(join(dir, '1_one', 'migration.sql'), '-- more')
+  expect(await migrate(url, dir, log)).toEqual([])
+  expect(warnings).toEqual(['a migration was edited after it was applied'])
+})
+
+test('a migration that cannot run in a transaction says so in a comment', async () => {
+  write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
+  expect(await migrate(url, dir, log)).toContain('3_index')
+})
+
+test("the service's own migrations are all in the database that every test gets", async () => {
+  const { rows } = await pool.query('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL')
+  expect(rows.length).toBeGreaterThan(0)
+  const other = await createTestDatabase()
+  expect(await migrate(other.url, migrations, log)).toEqual([])
+  await other.drop()
+})

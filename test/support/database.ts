@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, inject } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import { type Db, openDb } from '../../src/db/client.ts'
+import { execute, urlOf } from './postgres.ts'
+
+export interface TestDatabase {
+  url: string
+  /** Drops it, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** A database of its own with the service's tables and no rows: a clone of the run's template. One for each test file is the usual. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { url, template } = inject('postgres')
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return { url: urlOf(url, name), drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** The same, opened, for the top of a test file: closed and dropped after its last test. */
+export async function openTestDatabase(max = 10): Promise<Db & { url: string }> {
+  const database = await createTestDatabase()
+  const db = await openDb(database.url, { max, log: silentLogger })
+  afterAll(async () => {
+    await db.close()
+    await database.drop()
+  })
+  return { prisma: db.prisma, pool: db.pool, url: database.url }
+}
