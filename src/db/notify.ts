@@ -8,8 +8,9 @@ export interface Notifier {
   /**
    * Call it after the commit. This process's subscribers hear it before it returns; the others within milliseconds, in no promised order,
    * equal ones once. Never throws and never waits: what could not be sent is lost, and the slow poll of each subscriber is the net.
+   * `toSelf: false` leaves this process out, which then has better news of its own.
    */
-  publish(topic: string, key: string): void
+  publish(topic: string, key: string, options?: { toSelf: boolean }): void
   /** Returns what ends the subscription. */
   subscribe(topic: string, listener: (key: string) => void): () => void
   /** Called after every time without a connection, when listening again: re-read, something may have been missed. Returns its end. */
@@ -221,8 +222,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
   )
   return {
-    publish(topic, key) {
-      subscribers.deliver(topic, key)
+    publish(topic, key, { toSelf } = { toSelf: true }) {
+      if (toSelf) subscribers.deliver(topic, key)
       sender.add(topic, key)
     },
     subscribe: (topic, listener) => subscribers.add(topic, listener),

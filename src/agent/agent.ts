@@ -1,0 +1,130 @@
+import { v7 as newId } from 'uuid'
+import type { Clock } from '../core/clock.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Agent } from '../db/generated/prisma/client.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { defaultAccess } from './access.ts'
+import { giveEmailAddress } from './address.ts'
+
+export type { Agent }
+
+export const ICONS = [
+  'bot',
+  'sparkles',
+  'bug',
+  'message-square',
+  'headphones',
+  'search',
+  'file-text',
+  'mail',
+  'calendar',
+  'chart-line',
+  'code',
+  'git-pull-request',
+  'database',
+  'shield',
+  'megaphone',
+  'rocket',
+  'wrench',
+  'zap',
+] as const
+export type Icon = (typeof ICONS)[number]
+
+export interface AgentDeps extends Db {
+  clock: Clock
+  mailDomain: string
+}
+
+/**
+ * What a viewer wants to do to an agent: `manage` (members and the agent itself), `be` (connect, reveal: the agent itself only),
+ * `mint` (make its tokens: members and the agent that created it).
+ */
+export type Reach = 'manage' | 'be' | 'mint'
+
+const FORBIDDEN: Record<Reach, string> = {
+  manage: "This token is another agent's.",
+  be: "Only the agent's own token can do this.",
+  mint: 'Only a member, or the agent that created this one, can make its tokens.',
+}
+
+const reaches = (viewer: Viewer, agent: Agent, reach: Reach): boolean => {
+  if (viewer.kind === 'member') return reach !== 'be'
+  return reach === 'mint' ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id : agent.id === viewer.id
+}
+
+/**
+ * The agent, for a viewer who may do what `reach` says. Throws `not_found` for what is another workspace's, in the same words as for
+ * what does not exist, and `forbidden` inside the workspace.
+ */
+export const findAgent = async ({ prisma }: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
+  const agent = await prisma.agent.findUnique({ where: { id: agentId } })
+  if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
+  if (!reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
+  return agent
+}
+
+/** The agents that a viewer may read: all of a member's workspace, oldest first; an agent's token sees its own agent. */
+export const listAgents = ({ prisma }: Db, viewer: Viewer): Promise<Agent[]> =>
+  prisma.agent.findMany({
+    where: { workspaceId: viewer.workspaceId, ...(viewer.kind === 'agent' ? { id: viewer.id } : {}) },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
+
+/** The email address under which a viewer is known: what a new agent's list starts with. */
+const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
+  if (viewer.email) return [viewer.email]
+  const own = await prisma.address.findFirst({ where: { agentId: viewer.id, channel: 'email' }, orderBy: { primary: 'desc' } })
+  return own ? [own.value] : []
+}
+
+const mayCreate = async ({ prisma }: Db, viewer: Viewer) => {
+  if (viewer.kind === 'member') return
+  const { agentsMayCreateAgents } = await prisma.workspace.findUniqueOrThrow({ where: { id: viewer.workspaceId } })
+  if (!agentsMayCreateAgents) throw new AppError('forbidden', 'In this workspace only members create agents.')
+}
+
+/** Makes an agent with an email address on the service's domain; its creator is on its email and Message URL lists. */
+export const createAgent = async (deps: AgentDeps, viewer: Viewer, input: { name: string; icon: Icon }): Promise<Agent> => {
+  await mayCreate(deps, viewer)
+  const creatorEmail = await emailOf(deps, viewer)
+  const id = newId()
+  return deps.prisma.$transaction(async (tx) => {
+    const agent = await tx.agent.create({
+      data: {
+        id,
+        workspaceId: viewer.workspaceId,
+        name: input.name,
+        icon: input.icon,
+        createdAt: deps.clock.now(),
+        createdByMemberId: viewer.kind === 'member' ? viewer.id : null,
+        createdByAgentId: viewer.kind === 'agent' ? viewer.id : null,
+        eventLog: { create: {} },
+        access: { createMany: { data: defaultAccess(creatorEmail, viewer.id) } },
+      },
+    })
+    await giveEmailAddress(tx, agent, deps.mailDomain)
+    return agent
+  })
+}
+
+/** Changes what is given; the rest stays. */
+export const updateAgent = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  changes: { name?: string | undefined; icon?: Icon | undefined },
+): Promise<Agent> => {
+  await findAgent(deps, viewer, agentId)
+  const { name, icon } = changes
+  return deps.prisma.agent.update({
+    where: { id: agentId },
+    data: { ...(name === undefined ? {} : { name }), ...(icon === undefined ? {} : { icon }) },
+  })
+}
+
+/** Deletes an agent with its addresses, messages, secrets, events and jobs; its phone numbers go back to the workspace's pool. */
+export const deleteAgent = async (deps: Db, viewer: Viewer, agentId: string): Promise<void> => {
+  await findAgent(deps, viewer, agentId)
+  await deps.prisma.agent.deleteMany({ where: { id: agentId } })
+}

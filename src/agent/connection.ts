@@ -1,0 +1,106 @@
+import { v7 as newId } from 'uuid'
+import type { Clock } from '../core/clock.ts'
+import { notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Connection } from '../db/generated/prisma/client.ts'
+import type { Notifier } from '../db/notify.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { findAgent } from './agent.ts'
+
+export interface ConnectionDeps extends Db {
+  clock: Clock
+  notifier: Notifier
+}
+
+/** How long a connection counts as listening after its last sign of life. */
+export const LEASE_MS = 45_000
+
+/** The topic on which every process hears that an agent's client was replaced; the key is the agent's id. */
+export const CLIENT_REPLACED = 'client_replaced'
+
+export const presentConnection = ({ id, client, machine, tokenId }: Connection) => ({ id, client, machine, tokenId })
+
+/**
+ * Makes the calling client the one that hears the agent's new messages, in place of any other. Its stream begins with the first event
+ * after this moment: the agent's log is locked while the position is read, so that no event falls between.
+ */
+export const connectClient = async (
+  deps: ConnectionDeps,
+  viewer: Viewer,
+  agentId: string,
+  input: { client: string; machine: string },
+): Promise<Connection> => {
+  await findAgent(deps, viewer, agentId, 'be')
+  const now = deps.clock.now()
+  const connection = await deps.prisma.$transaction(async (tx) => {
+    const [log] = await tx.$queryRaw<{ last_id: bigint }[]>`select last_id from event_log where agent_id = ${agentId}::uuid for update`
+    if (!log) throw notFound('agent')
+    await tx.connection.updateMany({ where: { agentId, replacedAt: null }, data: { replacedAt: now, leaseUntil: null } })
+    return tx.connection.create({
+      data: {
+        id: newId(),
+        agentId,
+        tokenId: viewer.tokenId,
+        client: input.client,
+        machine: input.machine,
+        startAfter: log.last_id,
+        createdAt: now,
+      },
+    })
+  })
+  deps.notifier.publish(CLIENT_REPLACED, agentId)
+  return connection
+}
+
+/** The connection, for the agent itself: whether it is still current says `replacedAt`. */
+export const findConnection = async (deps: Db, viewer: Viewer, agentId: string, connectionId: string): Promise<Connection> => {
+  await findAgent(deps, viewer, agentId, 'be')
+  const connection = await deps.prisma.connection.findUnique({ where: { id: connectionId } })
+  if (!connection || connection.agentId !== agentId) throw notFound('connection')
+  return connection
+}
+
+/** Keeps current connections listening for another lease. In one statement for all that a process serves; returns those still current. */
+export const renewLeases = async ({ pool, clock }: ConnectionDeps, connectionIds: readonly string[]): Promise<Set<string>> => {
+  const until = new Date(clock.now().getTime() + LEASE_MS)
+  const { rows } = await pool.query<{ id: string }>(
+    'update connection set lease_until = $2 where id = any($1::uuid[]) and replaced_at is null returning id',
+    [connectionIds, until],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Ends a lease at once, when its stream closes. */
+export const endLease = async ({ pool }: Db, connectionId: string): Promise<void> => {
+  await pool.query('update connection set lease_until = null where id = $1 and replaced_at is null', [connectionId])
+}
+
+export interface Listener {
+  kind: 'client' | 'webhook'
+  client?: string
+  machine?: string
+  id?: string
+  url?: string
+}
+
+/** Who hears the agent's Message URL now: its client while it is connected, and the webhooks that don't wait for a retry. */
+export const listListeners = async (deps: ConnectionDeps, viewer: Viewer, agentId: string): Promise<Listener[]> => {
+  await findAgent(deps, viewer, agentId)
+  return currentListeners(deps, agentId)
+}
+
+/** The same without asking who wants to know. */
+export const currentListeners = async ({ prisma, clock }: ConnectionDeps, agentId: string): Promise<Listener[]> => {
+  const now = clock.now()
+  const [clients, webhooks] = await Promise.all([
+    prisma.connection.findMany({ where: { agentId, replacedAt: null, leaseUntil: { gt: now } } }),
+    prisma.webhook.findMany({
+      where: { agentId, OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
+      orderBy: { createdAt: 'asc' },
+    }),
+  ])
+  return [
+    ...clients.map(({ client, machine }): Listener => ({ kind: 'client', client, machine })),
+    ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
+  ]
+}

@@ -1,0 +1,26 @@
+import { MESSAGE_RECEIVED } from './event.ts'
+
+/**
+ * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id, ord, channel, subject,
+ * created_at, sender, "from")`, one row for each message that raises an event, and leaves `appended`: the same with `event_id`.
+ *
+ * `locked` takes the log of each agent in the order of their ids (so that two batches can't deadlock) and holds it until the commit:
+ * whoever waits for it then reads the newest id, which makes the order of ids the order of commits.
+ */
+export const APPEND_EVENTS = `
+    locked as materialized (
+      select agent_id, last_id from event_log where agent_id in (select agent_id from fresh) order by agent_id for update
+    ),
+    appended as materialized (
+      select f.*, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
+        from fresh f join locked l using (agent_id)
+    ),
+    heads as (
+      update event_log l set last_id = a.last_id
+        from (select agent_id, max(event_id) as last_id from appended group by agent_id) a
+       where l.agent_id = a.agent_id
+    ),
+    events as (
+      insert into event (agent_id, id, type, channel, message_id, sender, "from", subject, created_at)
+      select agent_id, event_id, '${MESSAGE_RECEIVED}', channel, id, sender, "from", subject, created_at from appended
+    )`

@@ -1,0 +1,69 @@
+import type { Db } from '../db/client.ts'
+import type { LoggedEvent } from './event.ts'
+import { readEvents } from './log.ts'
+
+const PAGE = 500
+/** A follower keeps at most this many live events in memory; past it they are read again from the log. */
+const MOST_PENDING = 1_000
+
+/** One reader of one agent's log: what came in live and is not handed out yet. */
+export class Follower {
+  readonly #agentId: string
+  #pending: LoggedEvent[] = []
+  /** The log may hold events that are not in `#pending`. */
+  #behind = true
+  #closed = false
+  #wake: (() => void) | undefined
+
+  constructor(agentId: string) {
+    this.#agentId = agentId
+  }
+
+  /** The agent has news: the event itself, or null where only that is known. */
+  news(event: LoggedEvent | null): void {
+    if (event && !this.#behind && this.#pending.length < MOST_PENDING) this.#pending.push(event)
+    else {
+      this.#pending = []
+      this.#behind = true
+    }
+    this.#rouse()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#rouse()
+  }
+
+  /** Resolves when there may be something to hand out, or when it is closed. */
+  async idle(): Promise<void> {
+    if (this.#closed || this.#behind || this.#pending.length > 0) return
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  /** The next events after `position`: from memory while they join on without a gap, else from the log. */
+  async next(db: Db, position: number): Promise<LoggedEvent[]> {
+    if (!this.#behind) {
+      const pending = this.#pending.filter((event) => event.id > position)
+      this.#pending = []
+      if (pending.every((event, index) => event.id === position + index + 1)) return pending
+    }
+    // Before reading: what commits while it reads sets it again.
+    this.#behind = false
+    this.#pending = []
+    try {
+      const events = await readEvents(db, this.#agentId, position, PAGE)
+      if (events.length === PAGE) this.#behind = true
+      return events
+    } catch (error) {
+      this.#behind = true
+      throw error
+    }
+  }
+
+  #rouse(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,72 @@
+import type { Db } from '../db/client.ts'
+import type { LoggedEvent } from './event.ts'
+
+interface EventRow {
+  agent_id: string
+  id: number
+  type: LoggedEvent['type']
+  channel: LoggedEvent['channel']
+  message_id: string
+  created_at: Date
+  sender: LoggedEvent['sender']
+  from: string
+  subject: string | null
+}
+
+const toEvent = (row: EventRow): LoggedEvent => ({
+  agentId: row.agent_id,
+  id: row.id,
+  type: row.type,
+  channel: row.channel,
+  messageId: row.message_id,
+  createdAt: row.created_at,
+  sender: row.sender,
+  from: row.from,
+  subject: row.subject,
+})
+
+const AFTER = {
+  name: 'events after',
+  text: `select agent_id, id, type, channel, message_id, created_at, sender, "from", subject
+           from event where agent_id = $1 and id > $2 order by id limit $3`,
+}
+
+/** The agent's events with an id above `after`, in order. */
+export const readEvents = async ({ pool }: Db, agentId: string, after: number, limit: number): Promise<LoggedEvent[]> => {
+  const { rows } = await pool.query<EventRow>({ ...AFTER, values: [agentId, after, limit] })
+  return rows.map(toEvent)
+}
+
+/** Where the agent's log stands: its newest id, and the id up to which events are no longer kept. */
+export const readHead = async ({ pool }: Db, agentId: string): Promise<{ lastId: number; horizon: number }> => {
+  const { rows } = await pool.query<{ last_id: number; horizon: number }>({
+    name: 'event log head',
+    text: 'select last_id, horizon from event_log where agent_id = $1',
+    values: [agentId],
+  })
+  return { lastId: rows[0]?.last_id ?? 0, horizon: rows[0]?.horizon ?? 0 }
+}
+
+/** The newest ids of many agents' logs, for the slow poll that finds what no notification told. */
+export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Promise<Map<string, number>> => {
+  const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
+    name: 'event log heads',
+    text: 'select agent_id, last_id from event_log where agent_id = any($1::uuid[])',
+    values: [agentIds],
+  })
+  return new Map(rows.map((row) => [row.agent_id, row.last_id]))
+}
+
+/** How long an event is kept. */
+export const RETENTION_MS = 7 * 24 * 3_600_000
+
+/** Deletes events older than the retention and moves the horizons up to them. Idempotent; any process may call it at any time. */
+export const pruneEvents = async ({ pool }: Db, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `with gone as (delete from event where created_at < $1 returning agent_id, id),
+          last as (select agent_id, max(id) as id from gone group by agent_id)
+     update event_log l set horizon = greatest(l.horizon, last.id) from last where l.agent_id = last.agent_id`,
+    [new Date(now.getTime() - RETENTION_MS)],
+  )
+  return rowCount ?? 0
+}

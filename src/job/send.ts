@@ -1,0 +1,74 @@
+import type { Db } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
+
+/** A message to send, leased to this process. */
+export interface SendJob {
+  id: string
+  messageId: string
+  /** How often it was tried before. */
+  attempts: number
+}
+
+/** How long a claim lasts. It is renewed while the work goes on; after a crash another worker takes over when it ends. */
+export const SEND_LEASE_S = 30
+
+/**
+ * Leases due messages, the longest due first. Claimed singly with SKIP LOCKED, so that workers never wait for each other. Leases run by
+ * the database's clock, which all processes share; what is due is told by the caller's.
+ */
+export const claimSends = async ({ pool }: Db, owner: string, now: Date, most: number): Promise<SendJob[]> => {
+  const { rows } = await pool.query<{ id: string; lane: string; attempts: number }>({
+    name: 'claim sends',
+    text: `update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
+            where id in (select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
+                          order by due_at limit $3 for update skip locked)
+           returning id, lane, attempts`,
+    values: [owner, now, most],
+  })
+  return rows.map(({ id, lane, attempts }) => ({ id, messageId: lane, attempts }))
+}
+
+/** Keeps the claims of work that takes longer than a lease. */
+export const renewSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
+  await pool.query(
+    `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) where id = any($2::uuid[]) and lease_owner = $1`,
+    [owner, ids],
+  )
+}
+
+/** How an attempt went, in the words of the record that is kept for 7 days. */
+export interface SendAttempt {
+  at: Date
+  error: string | null
+  ms: number
+}
+
+/** What becomes of a job after an attempt: done one way or the other, or due again. */
+export type SendOutcome = { state: 'delivered' | 'failed' } | { dueAt: Date }
+
+/** Writes an attempt and its outcome, inside the transaction that moves the message's status. */
+export const settleSend = async (tx: Prisma.TransactionClient, job: SendJob, attempt: SendAttempt, outcome: SendOutcome): Promise<void> => {
+  const entry = JSON.stringify([
+    { at: attempt.at, ...(attempt.error === null ? {} : { error: attempt.error }), ms: Math.round(attempt.ms) },
+  ])
+  const state = 'state' in outcome ? outcome.state : 'pending'
+  const dueAt = 'dueAt' in outcome ? outcome.dueAt : null
+  await tx.$executeRaw`
+    update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
+                   lease_owner = null, lease_until = null
+     where id = ${job.id}::uuid`
+}
+
+/** Gives claims back untried, so that another worker can take them at once. */
+export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
+  await pool.query('update job set lease_owner = null, lease_until = null where id = any($2::uuid[]) and lease_owner = $1', [owner, ids])
+}
+
+/** How long the record of a finished job is kept. */
+const KEPT_MS = 7 * 24 * 3_600_000
+
+/** Deletes finished jobs past their time. Idempotent; any process may call it at any time. */
+export const pruneJobs = async ({ pool }: Db, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query("delete from job where created_at < $1 and state <> 'pending'", [new Date(now.getTime() - KEPT_MS)])
+  return rowCount ?? 0
+}

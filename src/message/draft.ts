@@ -1,0 +1,188 @@
+import { v7 as newId } from 'uuid'
+import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Address, Agent, Message } from '../db/generated/prisma/client.ts'
+import type { AttachmentView } from './present.ts'
+
+/** What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with `to`). */
+export interface SendInput {
+  text: string
+  replyTo?: string | undefined
+  forward?: string | undefined
+  channel?: ChannelKind | undefined
+  to?: readonly string[] | undefined
+  cc?: readonly string[] | undefined
+  subject?: string | undefined
+}
+
+export interface DraftDeps extends Db {
+  clock: Clock
+  channels: Partial<Record<ChannelKind, Channel>>
+  mailDomain: string
+}
+
+/** A message to send, ready to be stored. */
+export interface Draft {
+  message: Message
+  recipients: string[]
+  files: AttachmentView[]
+  attachments: InboundAttachment[]
+}
+
+interface Plan {
+  channel: ChannelKind
+  to: readonly string[]
+  subject: string | null
+  /** The message that it answers or passes on. */
+  original: Message | null
+  counterpartName: string | null
+  text: string
+}
+
+const modeOf = ({ replyTo, forward, channel }: SendInput): 'reply' | 'forward' | 'start' => {
+  const named = [replyTo, forward, channel].filter((field) => field !== undefined)
+  if (named.length !== 1)
+    throw invalidInput('replyTo', 'name exactly one of replyTo (to answer), forward (to pass on) and channel (to start)')
+  return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
+}
+
+const findOriginal = async ({ prisma }: Db, agent: Agent, field: 'replyTo' | 'forward', id: string): Promise<Message> => {
+  const original = await prisma.message.findFirst({ where: { id, agentId: agent.id } })
+  if (!original) throw invalidInput(field, 'is no message of this agent')
+  return original
+}
+
+const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
+  const had = (subject ?? '').trim()
+  const pattern = prefix === 'Re' ? /^re\s*:/i : /^(fwd?|wg)\s*:/i
+  return pattern.test(had) ? had : `${prefix}: ${had}`.trim()
+}
+
+const planReply = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+  const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
+  const to = input.to ?? (original.direction === 'inbound' ? [original.counterpart] : original.to)
+  if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
+  return {
+    channel: original.channel as ChannelKind,
+    to,
+    subject: input.subject ?? prefixed('Re', original.subject),
+    original,
+    counterpartName: input.to ? null : original.counterpartName,
+    text: input.text,
+  }
+}
+
+const headOf = (original: Message): string => {
+  const from = original.counterpartName ? `${original.counterpartName} <${original.counterpart}>` : original.counterpart
+  return [
+    '---------- Forwarded message ----------',
+    original.direction === 'inbound' ? `From: ${from}` : null,
+    `Date: ${original.createdAt.toUTCString()}`,
+    original.subject === null ? null : `Subject: ${original.subject}`,
+    `To: ${original.to.join(', ')}`,
+    original.cc.length > 0 ? `Cc: ${original.cc.join(', ')}` : null,
+  ]
+    .filter((line) => line !== null)
+    .join('\n')
+}
+
+const planForward = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+  if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
+  const original = await findOriginal(deps, agent, 'forward', input.forward!)
+  return {
+    channel: original.channel as ChannelKind,
+    to: input.to,
+    subject: input.subject ?? prefixed('Fwd', original.subject),
+    original,
+    counterpartName: null,
+    text: `${input.text}\n\n${headOf(original)}\n\n${original.text}`,
+  }
+}
+
+const planStart = (input: SendInput): Plan => {
+  if (!input.to) throw invalidInput('to', 'name whom to write to')
+  return { channel: input.channel!, to: input.to, subject: input.subject ?? null, original: null, counterpartName: null, text: input.text }
+}
+
+/** The address that it goes out from: the one that the original came to while the agent has it, else the channel's primary one. */
+const senderAddress = async ({ prisma }: Db, agent: Agent, plan: Plan): Promise<Address> => {
+  const addresses = await prisma.address.findMany({ where: { agentId: agent.id, channel: plan.channel }, orderBy: { primary: 'desc' } })
+  const address = addresses.find(({ id }) => id === plan.original?.addressId) ?? addresses[0]
+  if (!address) throw new AppError('conflict', `The agent has no address on the channel ${plan.channel}.`)
+  return address
+}
+
+const normalizeEach = (channel: Channel, field: 'to' | 'cc', recipients: readonly string[]): string[] =>
+  recipients.map((recipient, index) => {
+    try {
+      return channel.normalize(recipient)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_input')
+        throw invalidInput(`${field}[${index}]`, error.message.replace(/^\w+: /, ''))
+      throw error
+    }
+  })
+
+const recipientsOf = (channel: Channel, plan: Plan, cc: readonly string[]) => {
+  if (cc.length > 0 && !channel.limits.cc) throw invalidInput('cc', `the channel ${channel.kind} has no copies`)
+  const to = [...new Set(normalizeEach(channel, 'to', plan.to))]
+  const copies = [...new Set(normalizeEach(channel, 'cc', cc))].filter((copy) => !to.includes(copy))
+  return { to, cc: copies }
+}
+
+/** Every id of the conversation so far, oldest first: what a reply's References says (RFC 5322 3.6.4). */
+export const conversationOf = ({ threadReferences, threadMessageId, internetMessageId }: Message): string[] => [
+  ...new Set([...threadReferences, ...[threadMessageId, internetMessageId].filter((id) => id !== null)]),
+]
+
+const attachmentsToForward = async ({ prisma }: Db, input: SendInput): Promise<InboundAttachment[]> =>
+  input.forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: input.forward }, orderBy: { index: 'asc' } })
+
+/** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` without an address. */
+export const draft = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Draft> => {
+  const mode = modeOf(input)
+  const plan =
+    mode === 'reply' ? await planReply(deps, agent, input) : mode === 'forward' ? await planForward(deps, agent, input) : planStart(input)
+  const address = await senderAddress(deps, agent, plan)
+  const channel = deps.channels[plan.channel]
+  if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
+  const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])
+  const attachments = await attachmentsToForward(deps, input)
+  const id = newId()
+  const answered = mode === 'reply' ? plan.original : null
+  return {
+    recipients: [...to, ...cc],
+    attachments,
+    files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
+    message: {
+      id,
+      workspaceId: agent.workspaceId,
+      agentId: agent.id,
+      addressId: address.id,
+      channel: plan.channel,
+      direction: 'outbound',
+      status: 'sending',
+      refusal: null,
+      admission: null,
+      error: null,
+      counterpart: to.join(', '),
+      counterpartName: plan.counterpartName,
+      to,
+      cc,
+      subject: channel.limits.subject ? plan.subject : null,
+      text: plan.text,
+      replyText: plan.text,
+      internetMessageId: plan.channel === 'email' ? `${id}@${deps.mailDomain}` : null,
+      threadMessageId: answered ? (answered.internetMessageId ?? null) : null,
+      threadReferences: answered ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId) : [],
+      threadId: plan.original?.threadId ?? id,
+      replyToId: answered?.id ?? null,
+      forwardOfId: mode === 'forward' ? plan.original!.id : null,
+      checks: [],
+      fingerprint: null,
+      createdAt: deps.clock.now(),
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { Check } from '../channel/channel.ts'
+import type { Message } from '../db/generated/prisma/client.ts'
+
+export interface AttachmentView {
+  name: string
+  type: string
+  size: number
+}
+
+export type MessageWithFiles = Message & { attachments: AttachmentView[] }
+
+/** What a query must select for `presentMessage`: the attachments' descriptions, never their content. */
+export const withFiles = { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } } as const
+
+/** `thread` as clients read it: what the email itself names, or null where there is nothing of the kind. */
+export const threadOf = ({ threadMessageId, threadReferences }: Message) =>
+  threadMessageId === null ? null : { messageId: threadMessageId, references: threadReferences }
+
+/** A message as clients read it: every field always present, and the two that go beyond the description (`replyText`, `checks`). */
+export const presentMessage = (message: MessageWithFiles) => ({
+  id: message.id,
+  addressId: message.addressId,
+  channel: message.channel,
+  direction: message.direction,
+  counterpart: message.counterpart,
+  counterpartName: message.counterpartName,
+  to: message.to,
+  cc: message.cc,
+  subject: message.subject,
+  text: message.text,
+  replyText: message.replyText,
+  attachments: message.attachments.map(({ name, type, size }) => ({ name, type, size })),
+  thread: threadOf(message),
+  status: message.status,
+  refusal: message.refusal,
+  admission: message.admission,
+  error: message.error,
+  checks: message.checks as unknown as Check[],
+  createdAt: message.createdAt.toISOString(),
+})

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { v7 as newId } from 'uuid'
+import { admit, evidenceOf, type Verdict } from '../admission/admit.ts'
+import type { Channel, Inbound } from '../channel/channel.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import type { EventSender, LoggedEvent } from '../event/event.ts'
+import type { Feed } from '../event/feed.ts'
+import type { Arrival, ArrivalStore } from './store.ts'
+import { findTargets, type Target } from './target.ts'
+
+export interface ReceiveDeps extends Db {
+  clock: Clock
+  log: Logger
+  feed: Feed
+  arrivals: ArrivalStore
+  channels: Record<string, Channel>
+}
+
+const judge = ({ channels }: ReceiveDeps, message: Inbound, target: Target): Verdict => {
+  const address = message.from.address
+  const channel = channels[message.channel]
+  return admit({
+    self: target.ownAddress
+      ? "sent from the agent's own address"
+      : target.ownMessage
+        ? "the agent's own message, coming back"
+        : message.automatic,
+    team: target.member !== null || target.teammate !== null,
+    listed: target.senders.some((entry) => channel?.matches(entry, address)),
+    proven: message.proven,
+    admit: target.admit,
+  })
+}
+
+/** Who the event says it is from: a member or an agent by name only when that is proven, else just a contact. */
+const senderOf = (message: Inbound, target: Target): EventSender => {
+  const { address, name } = message.from
+  const contact = message.channel === 'sms' ? { email: null, phone: address } : { email: address, phone: null }
+  if (message.proven && target.member) return { id: target.member.id, kind: 'member', name: target.member.name ?? name, ...contact }
+  if (message.proven && target.teammate) return { id: target.teammate.id, kind: 'agent', name: target.teammate.name, ...contact }
+  return { id: null, kind: 'contact', name, ...contact }
+}
+
+/** `"Ann Example" <ann@example.com>` without the quotes: for people to read, not to be parsed as an address header. */
+const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
+
+/**
+ * Tells the same mail, sent again because the answer got lost, from another one. Only mail that has a Message-ID: without one, two
+ * equal mails may well be meant.
+ */
+const fingerprintOf = ({ raw, messageId }: Inbound): Uint8Array<ArrayBuffer> | null =>
+  raw && messageId ? Uint8Array.from(createHash('sha256').update(raw).digest()) : null
+
+const arrivalOf = (deps: ReceiveDeps, message: Inbound, target: Target, fingerprint: Uint8Array<ArrayBuffer> | null): Arrival => {
+  const verdict = judge(deps, message, target)
+  const id = newId()
+  return {
+    message: {
+      id,
+      workspaceId: target.workspaceId,
+      agentId: target.agentId,
+      addressId: target.addressId,
+      channel: message.channel,
+      direction: 'inbound',
+      status: verdict.refusal ? 'refused' : 'received',
+      refusal: verdict.refusal,
+      admission: verdict.admission,
+      error: null,
+      counterpart: message.from.address,
+      counterpartName: message.from.name,
+      to: message.to,
+      cc: message.cc,
+      subject: message.subject,
+      text: message.text,
+      replyText: message.replyText,
+      internetMessageId: message.messageId,
+      threadMessageId: message.messageId,
+      threadReferences: message.references,
+      threadId: target.threadId ?? id,
+      replyToId: null,
+      forwardOfId: null,
+      checks: [...message.checks, evidenceOf(verdict)].map((check) => ({ ...check })),
+      fingerprint,
+      createdAt: deps.clock.now(),
+    },
+    raw: message.raw,
+    attachments: message.attachments,
+    event: verdict.refusal ? null : { sender: senderOf(message, target), from: displayOf(message.from) },
+  }
+}
+
+/**
+ * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of those that took it.
+ * Resolves once all of it is committed; rejects when it is not, and the channel must then ask to be sent it again.
+ */
+export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void> => {
+  const fingerprint = fingerprintOf(message)
+  const targets = await findTargets(deps, message)
+  const arrivals = targets.map((target) => arrivalOf(deps, message, target, fingerprint))
+  const events: (LoggedEvent | null)[] = await Promise.all(arrivals.map((arrival) => deps.arrivals.add(arrival)))
+  deps.feed.committed(events.filter((event) => event !== null))
+  for (const { message: stored } of arrivals) {
+    deps.log.info(
+      { messageId: stored.id, agentId: stored.agentId, channel: stored.channel, status: stored.status, refusal: stored.refusal },
+      'message in',
+    )
+  }
+}
+
+/** Whether somebody has this (normalized) address. */
+export const accepts = async ({ pool }: Db, channel: string, address: string): Promise<boolean> => {
+  const { rowCount } = await pool.query({
+    name: 'address exists',
+    text: 'select from address where channel = $1 and value = $2',
+    values: [channel, address],
+  })
+  return rowCount === 1
+}

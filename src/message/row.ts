@@ -1,0 +1,31 @@
+import type { Message } from '../db/generated/prisma/client.ts'
+
+/** A message under its column names, as `json_populate_record(null::message, …)` reads it back. */
+export const toRow = (message: Message) => ({
+  id: message.id,
+  workspace_id: message.workspaceId,
+  agent_id: message.agentId,
+  address_id: message.addressId,
+  channel: message.channel,
+  direction: message.direction,
+  status: message.status,
+  refusal: message.refusal,
+  admission: message.admission,
+  error: message.error,
+  counterpart: message.counterpart,
+  counterpart_name: message.counterpartName,
+  to: message.to,
+  cc: message.cc,
+  subject: message.subject,
+  text: message.text,
+  reply_text: message.replyText,
+  internet_message_id: message.internetMessageId,
+  thread_message_id: message.threadMessageId,
+  thread_references: message.threadReferences,
+  thread_id: message.threadId,
+  reply_to_id: message.replyToId,
+  forward_of_id: message.forwardOfId,
+  checks: message.checks,
+  fingerprint: message.fingerprint && `\\x${Buffer.from(message.fingerprint).toString('hex')}`,
+  created_at: message.createdAt,
+})

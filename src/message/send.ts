@@ -1,0 +1,69 @@
+import { findAgent } from '../agent/agent.ts'
+import { type Batch, createBatch } from '../db/batch.ts'
+import { type Db, isUnavailable } from '../db/client.ts'
+import type { Notifier } from '../db/notify.ts'
+import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { type Draft, type DraftDeps, draft, type SendInput } from './draft.ts'
+import type { MessageWithFiles } from './present.ts'
+import { toRow } from './row.ts'
+
+/** Stores messages to send, their recipients and their jobs: one statement for all that have gathered. */
+const STORE = {
+  name: 'store drafts',
+  text: `
+    with
+    drafted as (
+      insert into message select m.* from json_populate_recordset(null::message, $1) m
+      returning id, agent_id, created_at
+    ),
+    recipients as (
+      insert into recipient (message_id, address, updated_at)
+      select r.id, r.address, d.created_at from unnest($2::uuid[], $3::text[]) as r(id, address) join drafted d using (id)
+    ),
+    files as (
+      insert into attachment (message_id, index, name, type, size, content)
+      select f.id, f.index, f.name, f.type, length(f.content), f.content
+        from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[]) as f(id, index, name, type, content) join drafted using (id)
+    ),${ENQUEUE_SENDS}
+    select 1`,
+}
+
+const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<void[]> => {
+  const recipients = drafts.flatMap(({ message, recipients }) => recipients.map((address) => ({ id: message.id, address })))
+  const files = drafts.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
+  await pool.query({
+    ...STORE,
+    values: [
+      JSON.stringify(drafts.map(({ message }) => toRow(message))),
+      recipients.map(({ id }) => id),
+      recipients.map(({ address }) => address),
+      files.map(({ id }) => id),
+      files.map(({ index }) => index),
+      files.map(({ file }) => file.name),
+      files.map(({ file }) => file.type),
+      files.map(({ file }) => file.content),
+    ],
+  })
+  return drafts.map(() => undefined)
+}
+
+/** Where messages to send gather to be committed together. */
+export type DraftStore = Batch<Draft, void>
+
+export const createDraftStore = (db: Db): DraftStore =>
+  createBatch((drafts) => store(db, drafts), { most: 100, parallel: 2, isUnavailable })
+
+export interface SendDeps extends DraftDeps {
+  drafts: DraftStore
+  notifier: Notifier
+}
+
+/** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
+export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
+  const agent = await findAgent(deps, viewer, agentId)
+  const made = await draft(deps, agent, input)
+  await deps.drafts.add(made)
+  deps.notifier.publish(SEND_DUE, 'send')
+  return { ...made.message, attachments: made.files }
+}

@@ -1,0 +1,103 @@
+import type { InboundAttachment } from '../channel/channel.ts'
+import { type Batch, createBatch } from '../db/batch.ts'
+import { type Db, isUnavailable } from '../db/client.ts'
+import type { Message } from '../db/generated/prisma/client.ts'
+import { APPEND_EVENTS } from '../event/append.ts'
+import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../event/event.ts'
+import { ENQUEUE_WEBHOOK_JOBS } from '../job/enqueue.ts'
+import { toRow } from './row.ts'
+
+/** A received or refused message, ready to be stored with all that belongs to it. */
+export interface Arrival {
+  message: Message
+  raw: Uint8Array | null
+  attachments: InboundAttachment[]
+  /** What its event tells; null when it raises none. */
+  event: { sender: EventSender; from: string } | null
+}
+
+/**
+ * Stores messages with their raw form, attachments, events and webhook jobs: all of it in one statement, so that none is ever there
+ * without the others, for as many messages as have gathered. A message that is already stored (the same fingerprint: sent again after
+ * a lost answer) is left out, with everything.
+ *
+ * $1 messages and their events as JSON; $2, $3 raw messages; $4-$9 attachments.
+ */
+const STORE = {
+  name: 'store arrivals',
+  text: `
+    with
+    arrival as (
+      select * from json_to_recordset($1) as a(ord int, message json, event json)
+    ),
+    stored as (
+      insert into message select m.* from arrival a, json_populate_record(null::message, a.message) m order by a.ord
+      on conflict do nothing
+      returning id, agent_id, channel, subject, created_at
+    ),
+    raw as (
+      insert into message_raw (message_id, content)
+      select r.id, r.content from unnest($2::uuid[], $3::bytea[]) as r(id, content) join stored using (id)
+    ),
+    files as (
+      insert into attachment (message_id, index, name, type, size, content)
+      select f.id, f.index, f.name, f.type, f.size, f.content
+        from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::int[], $9::bytea[]) as f(id, index, name, type, size, content)
+        join stored using (id)
+    ),
+    fresh as (
+      select s.*, a.ord, e.sender, e."from"
+        from arrival a, json_populate_record(null::message, a.message) m, json_to_record(a.event) as e(sender jsonb, "from" text), stored s
+       where s.id = m.id and e.sender is not null
+    ),${APPEND_EVENTS},${ENQUEUE_WEBHOOK_JOBS}
+    select s.id, a.event_id from stored s left join appended a using (id)`,
+}
+
+const parametersOf = (arrivals: readonly Arrival[]): unknown[] => {
+  const raws = arrivals.filter(({ raw }) => raw !== null)
+  const files = arrivals.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
+  return [
+    JSON.stringify(arrivals.map(({ message, event }, ord) => ({ ord, message: toRow(message), event: event ?? {} }))),
+    raws.map(({ message }) => message.id),
+    raws.map(({ raw }) => raw),
+    files.map(({ id }) => id),
+    files.map(({ index }) => index),
+    files.map(({ file }) => file.name),
+    files.map(({ file }) => file.type),
+    files.map(({ file }) => file.content.byteLength),
+    files.map(({ file }) => file.content),
+  ]
+}
+
+const eventOf = ({ message, event }: Arrival, id: number): LoggedEvent => ({
+  agentId: message.agentId,
+  id,
+  type: MESSAGE_RECEIVED,
+  channel: message.channel,
+  messageId: message.id,
+  createdAt: message.createdAt,
+  sender: event!.sender,
+  from: event!.from,
+  subject: message.subject,
+})
+
+/** Stores one batch; returns each arrival's event, or null when it raised none or was there already. */
+const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
+  const { rows } = await pool.query<{ id: string; event_id: number | null }>({ ...STORE, values: parametersOf(arrivals) })
+  const eventIds = new Map(rows.map((row) => [row.id, row.event_id]))
+  return arrivals.map((arrival) => {
+    const id = eventIds.get(arrival.message.id)
+    return id === undefined || id === null ? null : eventOf(arrival, id)
+  })
+}
+
+const MOST = 64
+const MOST_BYTES = 4 * 1024 * 1024
+const sizeOf = ({ raw, attachments }: Arrival) =>
+  (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
+
+/** Where arrivals gather to be committed together. */
+export type ArrivalStore = Batch<Arrival, LoggedEvent | null>
+
+export const createArrivalStore = (db: Db): ArrivalStore =>
+  createBatch((arrivals) => store(db, arrivals), { most: MOST, parallel: 2, mostBytes: MOST_BYTES, sizeOf, isUnavailable })

@@ -1,0 +1,74 @@
+import type { Inbound } from '../channel/channel.ts'
+import type { Db } from '../db/client.ts'
+import type { Admit } from '../db/generated/prisma/enums.ts'
+
+/** One of an inbound message's recipients, with what admission and the thread need to know of the agent behind it. */
+export interface Target {
+  addressId: string
+  agentId: string
+  workspaceId: string
+  admit: Admit
+  senders: string[]
+  /** The sender is one of the agent's own addresses. */
+  ownAddress: boolean
+  /** The agent itself sent a message under this Message-ID. */
+  ownMessage: boolean
+  member: { id: string; name: string | null } | null
+  teammate: { id: string; name: string } | null
+  /** The thread of the message that it answers, if the agent has that. */
+  threadId: string | null
+}
+
+interface TargetRow {
+  address_id: string
+  agent_id: string
+  workspace_id: string
+  admit: Admit
+  senders: string[]
+  own_address: boolean
+  own_message: boolean
+  member: Target['member']
+  teammate: Target['teammate']
+  thread_id: string | null
+}
+
+/**
+ * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the ids that it answers.
+ * A thread is found by Message-IDs alone, within the agent: the subject never merges strangers.
+ */
+const TARGETS = {
+  name: 'inbound targets',
+  text: `
+    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders,
+           exists (select from address o where o.channel = $1 and o.value = $3 and o.agent_id = t.agent_id) as own_address,
+           exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = $4 and m.direction = 'outbound') as own_message,
+           (select jsonb_build_object('id', m.id, 'name', m.name) from member m where m.workspace_id = t.workspace_id and m.email = $3) as member,
+           (select jsonb_build_object('id', a.id, 'name', a.name) from address o join agent a on a.id = o.agent_id
+             where o.channel = $1 and o.value = $3 and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id) as teammate,
+           (select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
+             order by array_position($5::text[], m.internet_message_id) limit 1) as thread_id
+      from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
+     where t.channel = $1 and t.value = any($2::text[])
+     order by t.agent_id, array_position($2::text[], t.value)`,
+}
+
+/** The agents that a message is for, each once however many of its addresses were named. */
+export const findTargets = async ({ pool }: Db, message: Inbound): Promise<Target[]> => {
+  const answers = [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null)
+  const { rows } = await pool.query<TargetRow>({
+    ...TARGETS,
+    values: [message.channel, message.recipients, message.from.address, message.messageId, answers],
+  })
+  return rows.map((row) => ({
+    addressId: row.address_id,
+    agentId: row.agent_id,
+    workspaceId: row.workspace_id,
+    admit: row.admit,
+    senders: row.senders,
+    ownAddress: row.own_address,
+    ownMessage: row.own_message,
+    member: row.member,
+    teammate: row.teammate,
+    threadId: row.thread_id,
+  }))
+}

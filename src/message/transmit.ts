@@ -1,0 +1,121 @@
+import type { Channel, ChannelKind, Outbound, Rejection, SendResult } from '../channel/channel.ts'
+import type { Clock } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import type { MessageStatus } from '../db/generated/prisma/enums.ts'
+import type { Notifier } from '../db/notify.ts'
+import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
+import { conversationOf } from './draft.ts'
+import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
+
+export interface TransmitDeps extends Db {
+  clock: Clock
+  log: Logger
+  notifier: Notifier
+  channels: Partial<Record<ChannelKind, Channel>>
+  /** 0 to 1, for the jitter of retries. */
+  random(): number
+}
+
+/** The topic on which every process hears that a message's status moved; the key is `agentId/messageId`. */
+export const MESSAGE_CHANGED = 'message_changed'
+
+const load = ({ prisma }: Db, messageId: string) =>
+  prisma.message.findUnique({
+    where: { id: messageId },
+    include: { agent: true, attachments: { orderBy: { index: 'asc' } }, recipients: { where: { status: 'sending' } }, replyTo: true },
+  })
+type Loaded = NonNullable<Awaited<ReturnType<typeof load>>>
+
+const outboundOf = async ({ prisma }: Db, message: Loaded): Promise<Outbound | null> => {
+  const address = await prisma.address.findUnique({ where: { id: message.addressId } })
+  if (!address) return null
+  return {
+    from: { address: address.value, name: message.agent.name },
+    envelopeTo: message.recipients.map((recipient) => recipient.address),
+    to: message.to,
+    cc: message.cc,
+    subject: message.subject,
+    text: message.text,
+    messageId: message.internetMessageId ?? message.id,
+    inReplyTo: message.replyTo?.internetMessageId ?? null,
+    references: message.replyTo ? conversationOf(message.replyTo) : [],
+    attachments: message.attachments,
+    createdAt: message.createdAt,
+  }
+}
+
+const rejectAll = (recipients: readonly string[], reason: string, permanent: boolean): SendResult => ({
+  accepted: [],
+  rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
+})
+
+const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal): Promise<SendResult> => {
+  const waiting = message.recipients.map(({ address }) => address)
+  const channel = deps.channels[message.channel as ChannelKind]
+  if (!channel) return rejectAll(waiting, `this service has no channel ${message.channel}`, true)
+  const outbound = await outboundOf(deps, message)
+  if (!outbound) return rejectAll(waiting, 'the address that it was to go out from is gone', true)
+  try {
+    return await channel.send(outbound, signal)
+  } catch (error) {
+    deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
+    return rejectAll(waiting, 'the service could not send it', false)
+  }
+}
+
+/** What the attempt means: who is done with, and when the others are tried again (null: never, or nobody is left). */
+const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult) => {
+  const now = deps.clock.now().getTime()
+  const next = now + retryDelay(job.attempts, deps.random())
+  const giveUp = next > message.createdAt.getTime() + SEND_HORIZON_MS
+  const failed = result.rejected.filter(({ permanent }) => permanent || giveUp)
+  const waiting = result.rejected.filter(({ permanent }) => !permanent && !giveUp)
+  return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
+}
+
+const errorOf = (rejected: readonly Rejection[], recipients: number): string =>
+  rejected.map(({ recipient, reason }) => (recipients === 1 ? reason : `${recipient}: ${reason}`)).join('; ')
+
+/** Writes what the attempt came to: recipients, message and job move together. */
+const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult, startedAt: Date): Promise<void> => {
+  const { failed, waiting, dueAt } = conclude(deps, message, job, result)
+  const reason = result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null
+  await deps.prisma.$transaction(async (tx) => {
+    await tx.recipient.updateMany({ where: { messageId: message.id, address: { in: result.accepted } }, data: { status: 'sent' } })
+    for (const { recipient, reason, permanent } of [...failed, ...waiting]) {
+      const status = permanent || dueAt === null ? 'failed' : 'sending'
+      await tx.recipient.updateMany({ where: { messageId: message.id, address: recipient }, data: { status, detail: reason } })
+    }
+    const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
+    await settleSend(tx, job, { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() }, outcome)
+    if (!dueAt) await finish(tx, message)
+  })
+}
+
+/** The message is done: sent when every recipient was, else failed with what the other side said of each. */
+const finish = async (tx: Parameters<typeof settleSend>[0], message: Loaded): Promise<void> => {
+  const recipients = await tx.recipient.findMany({ where: { messageId: message.id } })
+  const failed = recipients.filter(({ status }) => status === 'failed')
+  const status: MessageStatus = failed.length > 0 ? 'failed' : 'sent'
+  const rejections = failed.map(({ address, detail }) => ({ recipient: address, reason: detail ?? 'not delivered', permanent: true }))
+  await tx.message.updateMany({
+    where: { id: message.id, status: 'sending' },
+    data: { status, error: failed.length > 0 ? errorOf(rejections, recipients.length) : null },
+  })
+}
+
+/** Tries to send one message, once, to those of its recipients who don't have it yet. */
+export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSignal): Promise<void> => {
+  const message = await load(deps, job.messageId)
+  if (!message) return
+  const startedAt = deps.clock.now()
+  const result = await attempt(deps, message, signal)
+  await settle(deps, message, job, result, startedAt)
+  deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+  const fields = { messageId: message.id, agentId: message.agentId, channel: message.channel, attempt: job.attempts + 1 }
+  const refused = result.rejected.map(({ reason }) => messageOf(reason))
+  if (refused.length > 0) deps.log.warn({ ...fields, accepted: result.accepted.length, refused }, 'message out: refused')
+  else deps.log.info({ ...fields, accepted: result.accepted.length }, 'message out')
+}

@@ -1,0 +1,15 @@
+import { createHash, randomInt } from 'node:crypto'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 43 base62 characters carry 256 bits. */
+const LENGTH = 43
+
+export type TokenKind = 'member' | 'agent'
+const PREFIX: Record<TokenKind, string> = { member: 'amt_', agent: 'aat_' }
+
+/** A new bearer token. Shown once; what is kept of it is `hashToken`. */
+export const newToken = (kind: TokenKind): string =>
+  PREFIX[kind] + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+
+/** SHA-256, 32 bytes: with 256 bits of randomness in the token a slow hash would add nothing. */
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()

@@ -1,0 +1,79 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import type { MemberRole } from '../db/generated/prisma/enums.ts'
+import { hashToken } from './token.ts'
+
+/** Who asks. Every operation takes one; nobody sees past its workspace. */
+export interface Viewer {
+  readonly kind: 'member' | 'agent'
+  /** The member's or the agent's id. */
+  readonly id: string
+  readonly workspaceId: string
+  readonly tokenId: string
+  readonly name: string | null
+  /** A member's email address and role; null of an agent. */
+  readonly email: string | null
+  readonly role: MemberRole | null
+}
+
+export interface ViewerDeps extends Db {
+  clock: Clock
+  log: Logger
+}
+
+interface TokenRow {
+  id: string
+  workspace_id: string
+  member_id: string | null
+  agent_id: string | null
+  expires_at: Date | null
+  last_used_at: Date | null
+  email: string | null
+  role: MemberRole | null
+  name: string | null
+}
+
+const BY_HASH = {
+  name: 'token by hash',
+  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name
+           from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id
+          where t.hash = $1`,
+}
+
+/** `lastUsedAt` is to the minute: a write for every request would cost more than it tells. */
+const USE_GRAIN_MS = 60_000
+
+const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
+  const now = clock.now()
+  if (row.last_used_at && now.getTime() - row.last_used_at.getTime() < USE_GRAIN_MS) return
+  pool
+    .query('update token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)', [row.id, now])
+    .catch((error: unknown) => log.warn({ err: error, tokenId: row.id }, 'could not note the use of a token'))
+}
+
+/**
+ * Who a bearer token speaks for. Throws `unauthorized` in the same words for every token that doesn't count, so that nothing is told
+ * of why.
+ */
+export const authenticate = async (deps: ViewerDeps, token: string | null): Promise<Viewer> => {
+  if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
+  const { rows } = await deps.pool.query<TokenRow>({ ...BY_HASH, values: [hashToken(token)] })
+  const row = rows[0]
+  if (!row || (row.expires_at && row.expires_at <= deps.clock.now())) throw new AppError('unauthorized', 'This token is not valid.')
+  noteUse(deps, row)
+  return {
+    kind: row.member_id ? 'member' : 'agent',
+    id: (row.member_id ?? row.agent_id)!,
+    workspaceId: row.workspace_id,
+    tokenId: row.id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+  }
+}
+
+/** The token of an `Authorization` header's value, or null when there is none to read. */
+export const bearerOf = (authorization: string | null | undefined): string | null =>
+  /^bearer +(\S(?:.{0,298}\S)?) *$/i.exec(authorization ?? '')?.[1] ?? null
