@@ -3,7 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Access } from '../db/generated/prisma/client.ts'
 import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './agent.ts'
+import { findAgent } from './reach.ts'
 
 /** Whom a new agent's channels let in: by email and at its Message URL its creator, by SMS the team, by Telegram nobody yet. */
 export const defaultAccess = (creatorEmail: string[], creatorId: string): { channel: Channel; admit: Admit; senders: string[] }[] => [

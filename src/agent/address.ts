@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './agent.ts'
+import { findAgent } from './reach.ts'
 
 /** Locals that belong to the domain's operator (RFC 2142) or that people would take for them. */
 const RESERVED = new Set(

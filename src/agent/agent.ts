@@ -1,11 +1,12 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
+import { findAgent } from './reach.ts'
 
 export type { Agent }
 
@@ -34,34 +35,6 @@ export type Icon = (typeof ICONS)[number]
 export interface AgentDeps extends Db {
   clock: Clock
   mailDomain: string
-}
-
-/**
- * What a viewer wants to do to an agent: `manage` (members and the agent itself), `be` (connect, reveal: the agent itself only),
- * `mint` (make its tokens: members and the agent that created it).
- */
-export type Reach = 'manage' | 'be' | 'mint'
-
-const FORBIDDEN: Record<Reach, string> = {
-  manage: "This token is another agent's.",
-  be: "Only the agent's own token can do this.",
-  mint: 'Only a member, or the agent that created this one, can make its tokens.',
-}
-
-const reaches = (viewer: Viewer, agent: Agent, reach: Reach): boolean => {
-  if (viewer.kind === 'member') return reach !== 'be'
-  return reach === 'mint' ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id : agent.id === viewer.id
-}
-
-/**
- * The agent, for a viewer who may do what `reach` says. Throws `not_found` for what is another workspace's, in the same words as for
- * what does not exist, and `forbidden` inside the workspace.
- */
-export const findAgent = async ({ prisma }: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
-  const agent = await prisma.agent.findUnique({ where: { id: agentId } })
-  if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
-  if (!reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
-  return agent
 }
 
 /** The agents that a viewer may read: all of a member's workspace, oldest first; an agent's token sees its own agent. */

@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 import type { Connection } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './agent.ts'
+import { findAgent } from './reach.ts'
 
 export interface ConnectionDeps extends Db {
   clock: Clock

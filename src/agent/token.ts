@@ -5,7 +5,7 @@ import type { Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { hashToken, newToken } from '../workspace/token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './agent.ts'
+import { findAgent } from './reach.ts'
 
 export interface TokenDeps extends Db {
   clock: Clock

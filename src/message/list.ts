@@ -1,4 +1,4 @@
-import { findAgent } from '../agent/agent.ts'
+import { findAgent } from '../agent/reach.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'

@@ -45,7 +45,8 @@ export class Outbox {
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      const wake = (this.#wake = new AbortController())
+      const wake = new AbortController()
+      this.#wake = wake
       const claimed = await this.#claim()
       for (const job of claimed) this.#take(job)
       if (claimed.length === 0 && !signal.aborted) await this.#deps.clock.sleep(POLL_MS, wake.signal)

@@ -1,4 +1,4 @@
-import { findAgent } from '../agent/agent.ts'
+import { findAgent } from '../agent/reach.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
@@ -29,7 +29,7 @@ const STORE = {
     select 1`,
 }
 
-const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<void[]> => {
+const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<undefined[]> => {
   const recipients = drafts.flatMap(({ message, recipients }) => recipients.map((address) => ({ id: message.id, address })))
   const files = drafts.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
   await pool.query({
@@ -49,7 +49,7 @@ const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<void[]> =>
 }
 
 /** Where messages to send gather to be committed together. */
-export type DraftStore = Batch<Draft, void>
+export type DraftStore = Batch<Draft, undefined>
 
 export const createDraftStore = (db: Db): DraftStore =>
   createBatch((drafts) => store(db, drafts), { most: 100, parallel: 2, isUnavailable })
