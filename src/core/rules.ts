@@ -1,0 +1,55 @@
+import { z } from 'zod'
+
+/**
+ * The rules of input, once for all skins. Lengths count code points, as a person counts characters; what PostgreSQL cannot store or
+ * JSON cannot carry (NUL, lone surrogates) is refused here, by name.
+ */
+
+const codePoints = (value: string): number => {
+  let count = 0
+  for (const _ of value) count++
+  return count
+}
+
+/** A text of `min` to `max` characters. */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
+    .refine((value) => value.isWellFormed(), 'must not hold half of a surrogate pair')
+    .refine((value) => value.length >= min && (value.length <= max || codePoints(value) <= max), {
+      error: min > 0 ? `must be ${min} to ${max} characters long` : `must be at most ${max} characters long`,
+    })
+
+/** A name that people read: not blank. */
+const name = (max: number) => text(1, max).refine((value) => value.trim() !== '', 'must not be blank')
+
+const UUID = /^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12})$/i
+
+/** Version 1-8 and variant 8, 9, a or b; or the nil UUID; or the all-f UUID. In lower case afterwards. */
+export const uuid = z
+  .string()
+  .regex(UUID, 'must be a UUID')
+  .transform((value) => value.toLowerCase())
+
+/** An ISO 8601 timestamp with its offset, as a Date afterwards. */
+export const timestamp = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 timestamp' }).transform((value) => new Date(value))
+
+export const agentName = name(100)
+export const tokenName = name(100)
+export const clientName = name(200)
+export const messageText = text(1, 32_000)
+export const messageSubject = text(0, 240)
+export const recipient = text(1, 320)
+export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
+export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
+export const senders = z.array(text(1, 320)).max(1000, 'must name at most 1000 senders')
+export const webhookUrl = text(1, 2048)
+export const pageLimit = z.number().int().min(1).max(100).default(20)
+
+/** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */
+export const fieldName = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`),
+    '',
+  )
