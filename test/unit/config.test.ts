@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { ConfigError, type Environment, readConfig } from '../../src/config.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'ams-config-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const KEY = Buffer.alloc(32, 7).toString('base64')
+
+function problems(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('with nothing set, the defaults', () => {
+  expect(readConfig({})).toEqual({
+    host: '127.0.0.1',
+    port: 4000,
+    dataDir: join(process.cwd(), 'data'),
+    ownerEmail: 'owner@localhost',
+    roles: new Set(['api', 'smtp', 'worker']),
+    mailDomain: 'agents.localhost',
+    smtp: { host: '127.0.0.1', port: 2525, tls: undefined, relayUrl: undefined },
+    dnsServers: [],
+    telegram: { managerToken: undefined, apiUrl: 'https://api.telegram.org' },
+    webhookAllow: [],
+    plan: 'unlimited',
+    logLevel: 'info',
+  })
+})
+
+test('an empty variable counts as not set', () => {
+  expect(readConfig({ PORT: '', OWNER_TOKEN: '', ROLES: '' })).toEqual(readConfig({}))
+})
+
+test('everything set', () => {
+  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+  writeFileSync(cert, 'CERT')
+  writeFileSync(key, 'KEY')
+  const config = readConfig({
+    HOST: '::1',
+    PORT: '0',
+    PUBLIC_URL: 'https://ams.example.com/base/',
+    MESSAGE_URL_BASE: 'https://m.example.com',
+    DATA_DIR: '/var/lib/ams',
+    DATABASE_URL: 'postgres://u:p@db/ams?sslmode=require',
+    MASTER_KEY: KEY,
+    OWNER_EMAIL: 'ann@example.com',
+    OWNER_TOKEN: 'a token of mine, spaces and all',
+    ROLES: 'api, worker',
+    MAIL_DOMAIN: 'Agents.Example.com',
+    SMTP_HOST: '0.0.0.0',
+    SMTP_PORT: '25',
+    SMTP_TLS_CERT: cert,
+    SMTP_TLS_KEY: key,
+    SMTP_RELAY_URL: 'smtps://u:p@relay.example.com:465?pool=true',
+    DNS_SERVERS: '127.0.0.1:5353, ::1, [::1]:5353, ns.example.com',
+    RSPAMD_URL: 'http://127.0.0.1:11333/',
+    TWILIO_ACCOUNT_SID: 'AC123',
+    TWILIO_AUTH_TOKEN: 'secret',
+    TWILIO_API_URL: 'http://127.0.0.1:9999',
+    TELEGRAM_MANAGER_TOKEN: '123:abc',
+    TELEGRAM_API_URL: 'http://127.0.0.1:9998',
+    WEBHOOK_ALLOW: 'LOCALHOST:8080, 10.0.0.0/8, ::1/128, [::1]:9000, 127.0.0.1, hooks.internal',
+    PLAN: 'free',
+    LOG_LEVEL: 'debug',
+  })
+  expect(config).toEqual({
+    host: '::1',
+    port: 0,
+    publicUrl: 'https://ams.example.com/base',
+    messageUrlBase: 'https://m.example.com',
+    dataDir: '/var/lib/ams',
+    databaseUrl: 'postgres://u:p@db/ams?sslmode=require',
+    masterKey: Buffer.alloc(32, 7),
+    ownerEmail: 'ann@example.com',
+    ownerToken: 'a token of mine, spaces and all',
+    roles: new Set(['api', 'worker']),
+    mailDomain: 'agents.example.com',
+    smtp: { host: '0.0.0.0', port: 25, tls: { cert: 'CERT', key: 'KEY' }, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true' },
+    dnsServers: ['127.0.0.1:5353', '[::1]:53', '[::1]:5353', 'ns.example.com:53'],
+    rspamdUrl: 'http://127.0.0.1:11333',
+    twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
+    telegram: { managerToken: '123:abc', apiUrl: 'http://127.0.0.1:9998' },
+    webhookAllow: ['localhost:8080', '10.0.0.0/8', '::1/128', '[::1]:9000', '127.0.0.1', 'hooks.internal'],
+    plan: 'free',
+    logLevel: 'debug',
+  })
+})
+
+test.each([
+  ['PORT', '70000'],
+  ['PORT', '-1'],
+  ['PORT', '80a'],
+  ['PORT', '1e3'],
+  ['SMTP_PORT', ' 25'],
+  ['HOST', 'not a host'],
+  ['PUBLIC_URL', 'ftp://example.com'],
+  ['PUBLIC_URL', 'example.com'],
+  ['PUBLIC_URL', 'https://example.com/?a=b'],
+  ['MESSAGE_URL_BASE', '/a'],
+  ['OWNER_EMAIL', 'owner'],
+  ['OWNER_EMAIL', 'a b@example.com'],
+  ['ROLES', 'api,web'],
+  ['ROLES', ','],
+  ['MAIL_DOMAIN', 'a..b'],
+  ['MAIL_DOMAIN', '127.0.0.1'],
+  ['SMTP_RELAY_URL', 'http://relay'],
+  ['DNS_SERVERS', '1.1.1.1:99999'],
+  ['RSPAMD_URL', 'localhost:11333'],
+  ['TELEGRAM_API_URL', 'x'],
+  ['WEBHOOK_ALLOW', '10.0.0.0/33'],
+  ['WEBHOOK_ALLOW', 'http://localhost'],
+  ['PLAN', 'a plan'],
+  ['LOG_LEVEL', 'loud'],
+])('%s=%s names itself, its value and what it takes', (name, value) => {
+  const [problem, ...more] = problems({ [name]: value })
+  expect(more).toEqual([])
+  expect(problem).toMatch(new RegExp(`^${name} is .+; it takes .+\\.$`))
+  expect(problem).toContain(value.split('?')[0])
+})
+
+test('all problems are reported at once', () => {
+  expect(problems({ PORT: 'x', LOG_LEVEL: 'y', ROLES: 'z' })).toHaveLength(3)
+})
+
+test('no problem shows a secret', () => {
+  const secret = 's3cr3t'
+  const all = problems({
+    MASTER_KEY: secret,
+    OWNER_TOKEN: secret,
+    TELEGRAM_MANAGER_TOKEN: secret,
+    TWILIO_ACCOUNT_SID: 'AC1',
+    TWILIO_AUTH_TOKEN: `${secret} with a space`,
+    DATABASE_URL: `mysql://ann:${secret}@db/x?password=${secret}`,
+    SMTP_RELAY_URL: `smtp//ann:${secret}@relay`,
+    RSPAMD_URL: `http://127.0.0.1/?password=${secret}`,
+  })
+  expect(all.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+    'DATABASE_URL',
+    'MASTER_KEY',
+    'OWNER_TOKEN',
+    'RSPAMD_URL',
+    'SMTP_RELAY_URL',
+    'TELEGRAM_MANAGER_TOKEN',
+    'TWILIO_AUTH_TOKEN',
+  ])
+  expect(all.join()).not.toContain(secret)
+})
+
+test.each([31, 33])('a master key of %i bytes is refused', (bytes) => {
+  expect(problems({ MASTER_KEY: Buffer.alloc(bytes).toString('base64') })).toHaveLength(1)
+})
+
+test('a database of your own needs a master key of your own', () => {
+  expect(problems({ DATABASE_URL: 'postgresql://db/ams' })).toEqual([expect.stringMatching(/^MASTER_KEY is not set; with DATABASE_URL/)])
+  expect(problems({ DATABASE_URL: 'postgresql://db/ams', MASTER_KEY: KEY })).toEqual([])
+})
+
+test.each([
+  ['SMTP_TLS_CERT', 'SMTP_TLS_KEY'],
+  ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN'],
+])('%s without %s is refused', (one, other) => {
+  writeFileSync(join(dir, 'file'), '')
+  const value = one === 'SMTP_TLS_CERT' ? join(dir, 'file') : 'AC1'
+  expect(problems({ [one]: value })).toEqual([`${other} is not set; ${one} and ${other} go together.`])
+})
+
+test('a certificate that cannot be read is named', () => {
+  const path = join(dir, 'none.pem')
+  expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
+    `SMTP_TLS_CERT is "${path}"; it takes a file that can be read (ENOENT).`,
+  )
+})
+
+test.each([19, 201])('an owner token of %i characters is refused', (length) => {
+  expect(problems({ OWNER_TOKEN: 'x'.repeat(length) })).toHaveLength(1)
+})
+
+test('nothing can be changed afterwards', () => {
+  const config = readConfig({})
+  expect(() => Object.assign(config.smtp, { port: 1 })).toThrow(TypeError)
+})
