@@ -1,0 +1,37 @@
+/**
+ * `npm run drift`: what is generated must be what would be generated now.
+ * 1. prisma/migrations, applied to an empty database, make what prisma/schema.prisma says.
+ * 2. schema.graphql is what src/graphql/print.ts prints.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const fail = (text: string): void => {
+  process.stderr.write(`${text}\n`)
+  process.exitCode = 1
+}
+
+/** Prisma says 2 for a difference, and prints it. */
+function checkMigrations(): void {
+  const diff = ['migrate', 'diff', '--from-migrations', 'prisma/migrations', '--to-schema', 'prisma/schema.prisma', '--exit-code']
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', join('prisma', 'run.ts'), ...diff], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (status === 2) fail(`prisma/migrations are not prisma/schema.prisma (npm run prisma -- migrate dev --create-only):\n${stdout}`)
+  else if (status !== 0) fail(`prisma migrate diff failed (${status}):\n${stdout}${stderr}`)
+}
+
+async function checkGraphql(): Promise<void> {
+  const print = join(root, 'src', 'graphql', 'print.ts')
+  if (!existsSync(print)) return fail('src/graphql/print.ts is not there: nothing prints schema.graphql')
+  const { printedSchema } = (await import(print)) as { printedSchema(): string }
+  const file = join(root, 'schema.graphql')
+  const stored = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (stored.trim() !== printedSchema().trim()) fail('schema.graphql is not what the code says (npm run schema)')
+}
+
+checkMigrations()
+await checkGraphql()
