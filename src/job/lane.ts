@@ -1,0 +1,156 @@
+import type { Db } from '../db/client.ts'
+import type { Channel, JobState } from '../db/generated/prisma/enums.ts'
+
+/**
+ * A webhook's jobs as its lane sees them: the agent's events after the lane's position, in order. Many lanes share one statement.
+ */
+
+/** A lane that wants its next jobs. */
+export interface Want {
+  lane: string
+  agentId: string
+  /** The last event that it has. */
+  after: number
+  most: number
+}
+
+/** One event with the state of its job. */
+export interface Ahead {
+  seq: number
+  channel: Channel
+  message_id: string
+  created_at: Date
+  /** Read for `url` only: no other delivery carries it. */
+  sender: unknown
+  from: string
+  subject: string | null
+  /** Null when there is no job: of a `url` event that the webhook did not hear, or of a webhook added in that very moment. */
+  state: JobState | null
+  attempts: number
+  payload: Buffer | null
+}
+
+/** What a read found for one lane. `lastId` is the log's end in the same snapshot: there is nothing else up to it. */
+export interface Read {
+  lastId: number
+  agentName: string
+  jobs: Ahead[]
+}
+
+type ReadRow = { lane: string; last_id: number; agent_name: string } & (Ahead | { seq: null })
+
+/** The log leads and the job follows: a lane must not skip an event because its job is missing. */
+const READ = {
+  name: 'lanes read ahead',
+  text: `
+    select w.lane, l.last_id, a.name as agent_name, n.*
+      from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) with ordinality as w(lane, agent_id, after, most, ord)
+      join event_log l on l.agent_id = w.agent_id
+      join agent a on a.id = w.agent_id
+      left join lateral (
+        select e.id as seq, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
+               e."from", e.subject, j.state, coalesce(j.attempts, 0) as attempts, j.payload
+          from event e left join job j on j.lane = w.lane and j.seq = e.id
+         where e.agent_id = w.agent_id and e.id > w.after
+         order by e.id limit w.most
+      ) n on true
+     order by w.ord, n.seq`,
+}
+
+/** The next jobs of many lanes. A lane that is missing in the answer lost its agent. */
+export const readAhead = async ({ pool }: Db, wants: readonly Want[]): Promise<Map<string, Read>> => {
+  const { rows } = await pool.query<ReadRow>({
+    ...READ,
+    values: [wants.map((w) => w.lane), wants.map((w) => w.agentId), wants.map((w) => w.after), wants.map((w) => w.most)],
+  })
+  const reads = new Map<string, Read>()
+  for (const row of rows) {
+    const read = reads.get(row.lane) ?? { lastId: row.last_id, agentName: row.agent_name, jobs: [] }
+    if (row.seq !== null) read.jobs.push(row)
+    reads.set(row.lane, read)
+  }
+  return reads
+}
+
+/** Makes up for jobs that are missing (see `Ahead.state`), so that their deliveries have a record. */
+export const addJobs = async ({ pool }: Db, jobs: readonly { lane: string; agentId: string; seq: number; createdAt: Date }[]) => {
+  await pool.query(
+    `insert into job (id, kind, agent_id, lane, seq, created_at)
+     select gen_random_uuid(), 'webhook', agent_id, lane, seq, created_at
+       from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[]) as n(lane, agent_id, seq, created_at)
+     on conflict do nothing`,
+    [jobs.map((j) => j.lane), jobs.map((j) => j.agentId), jobs.map((j) => j.seq), jobs.map((j) => j.createdAt)],
+  )
+}
+
+/** Where a lane stands now; written over what the webhook's row says. */
+export interface Progress {
+  lane: string
+  position: number
+  /** How often the event after `position` failed, with what, and when it is due again. */
+  attempts: number
+  error: string | null
+  retryAt: Date | null
+  /** Null leaves it as it was. */
+  lastDeliveredAt: Date | null
+  /** Gives the lease back. */
+  release: boolean
+}
+
+/** What became of one job in one attempt. */
+export interface Settled {
+  lane: string
+  seq: number
+  state: JobState
+  /** How often it was tried by now. */
+  attempts: number
+  /** What the log of its attempts gets; null when there was none (given up unattempted). */
+  entry: { at: Date; status?: number; error?: string; ms: number } | null
+}
+
+/**
+ * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner, $4 the lease in ms.
+ * Only the lease's owner moves a lane; saying the same twice changes nothing, so it may be said again after a lost answer.
+ */
+const SETTLE = {
+  name: 'lanes settle',
+  text: `
+    with mine as (
+      update webhook w
+         set position = greatest(w.position, p.position), attempts = p.attempts, error = p.error, retry_at = p."retryAt",
+             last_delivered_at = coalesce(p."lastDeliveredAt", w.last_delivered_at),
+             lease_owner = case when p.release then null else w.lease_owner end,
+             lease_until = case when p.release then null else now() + $4 * interval '1 ms' end
+        from json_to_recordset($1::json) as p(lane uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+                                              "lastDeliveredAt" timestamptz, release boolean)
+       where w.id = p.lane and w.lease_owner = $3
+      returning w.id
+    ),
+    done as (
+      update job j
+         set state = s.state, attempts = s.attempts, log = case when s.entry is null then j.log else j.log || s.entry end,
+             payload = case when s.state = 'pending' then j.payload end
+        from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
+        join mine on mine.id = s.lane
+       where j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
+    )
+    select id from mine`,
+}
+
+/** Writes the progress of many lanes; returns those that are still the owner's. The others' is not written. */
+export const settle = async (
+  { pool }: Db,
+  owner: string,
+  leaseMs: number,
+  progress: readonly Progress[],
+  jobs: readonly Settled[],
+): Promise<Set<string>> => {
+  const { rows } = await pool.query<{ id: string }>({
+    ...SETTLE,
+    values: [JSON.stringify(progress), JSON.stringify(jobs), owner, leaseMs],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Deletes all jobs of lanes that are gone. */
+export const DELETE_LANE_JOBS = 'delete from job where lane = $1'

@@ -1,0 +1,64 @@
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import { eventIdOf } from '../event/event.ts'
+import type { Keyring } from '../workspace/keyring.ts'
+import { deliver, type Outcome } from './deliver.ts'
+import type { Lane, LaneJob } from './lane.ts'
+import { payloadOf } from './payload.ts'
+import { signedHeaders } from './sign.ts'
+
+export interface AttemptDeps {
+  keyring: Keyring
+  log: Logger
+  attemptMs: number
+}
+
+/** What a sealed text of a Message URL is bound to: it opens for this webhook and this event only. */
+export const jobBinding = (webhookId: string, eventId: number): string => `job:${webhookId}:${eventId}`
+
+const bodyOf = async ({ keyring }: AttemptDeps, lane: Lane, { event, payload }: LaneJob): Promise<Buffer> => {
+  const text = payload && (await keyring.open(lane.workspaceId, payload, jobBinding(lane.id, event.id))).toString()
+  return Buffer.from(payloadOf(text === null ? event : { ...event, text }, { id: lane.agentId, name: lane.agentName }))
+}
+
+/** Posts a lane's job once. Never rejects: what fails on our side is an outcome too, and tried again like the rest. */
+export const attemptJob = async (deps: AttemptDeps, lane: Lane, job: LaneJob, now: Date): Promise<Outcome> => {
+  try {
+    if (!lane.keys) throw new Error('the signing secret could not be opened')
+    const body = await bodyOf(deps, lane, job)
+    const headers = signedHeaders(lane.keys, eventIdOf(job.event), now, body)
+    return await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs })
+  } catch (error) {
+    deps.log.error({ webhookId: lane.id, event: eventIdOf(job.event), error: messageOf(error) }, 'a delivery could not be prepared')
+    return { kind: 'failed', error: 'internal: the delivery could not be prepared', ms: 0, retryAfterMs: 0 }
+  }
+}
+
+/** An outcome as the entry that the job's log keeps. */
+export const entryOf = (outcome: Outcome, at: Date) =>
+  'error' in outcome ? { at, error: outcome.error, ms: outcome.ms } : { at, status: outcome.status, ms: outcome.ms }
+
+/** A failed outcome in words, for the webhook's `error`. */
+export const sayOutcome = (outcome: Outcome): string => {
+  if ('error' in outcome) return outcome.error
+  const redirected = outcome.status >= 300 && outcome.status < 400
+  return `answered ${outcome.status}${redirected ? ' (redirects are not followed)' : ''}`
+}
+
+/** One line per attempt. The URL stays out: its path and query may hold the receiver's own secrets. */
+export const logAttempt = ({ log }: AttemptDeps, lane: Lane, job: LaneJob, outcome: Outcome, retryAt: Date | null): void => {
+  const fields = {
+    webhookId: lane.id,
+    agentId: lane.agentId,
+    workspaceId: lane.workspaceId,
+    event: eventIdOf(job.event),
+    channel: job.event.channel,
+    attempt: job.attempts + 1,
+    outcome: outcome.kind,
+    ...('error' in outcome ? { error: outcome.error } : { status: outcome.status }),
+    ms: outcome.ms,
+    retryAt,
+  }
+  if (outcome.kind === 'delivered') log.debug(fields, 'webhook delivered')
+  else log.info(fields, 'webhook not delivered')
+}

@@ -1,0 +1,187 @@
+import type { KeyObject } from 'node:crypto'
+import type { EventSender, LoggedEvent } from '../event/event.ts'
+import type { Ahead, Progress, Read, Want } from '../job/lane.ts'
+import type { Connection } from './dial.ts'
+import type { LeasedLane } from './lease.ts'
+import type { Told } from './payload.ts'
+import type { Waiter } from './slots.ts'
+
+/** One delivery that a lane has read ahead. */
+export interface LaneJob {
+  event: Told
+  /** How often it was tried before. */
+  attempts: number
+  /** A `url` event's sealed text. */
+  payload: Buffer | null
+}
+
+/** `held`: ours to work on. `leaving`: done with, its lease is being given back. `lost`: another worker's, or deleted. */
+export type LaneState = 'held' | 'leaving' | 'lost'
+
+/** The first read is small, because most lanes have one event to deliver; each full one makes the next larger. */
+const FIRST_READ = 16
+const LARGEST_READ = 256
+
+/** A webhook that this worker has leased: what it delivered, what it has read ahead, and how far it knows the log. */
+export class Lane implements Waiter {
+  readonly id: string
+  readonly workspaceId: string
+  readonly agentId: string
+  readonly url: string
+  /** Null when the secret could not be opened. */
+  readonly keys: readonly KeyObject[] | null
+  readonly connection: Connection
+  agentName: string
+  /** How many webhooks the agent has. */
+  siblings: number
+  state: LaneState = 'held'
+  /** Whether a POST is under way; whether it waits for a slot; whether its next jobs are being read. */
+  busy = false
+  queued = false
+  reading = false
+  /** Whether there is news that it has not read. */
+  stale = false
+  /** Until when the lease lasts for sure, by `performance.now()`. */
+  leasedUntil: number
+  idleSince = performance.now()
+  failures: number
+  error: string | null
+  #position: number
+  #readTo: number
+  #lastId: number
+  #batch = FIRST_READ
+  #jobs: LaneJob[] = []
+  #next = 0
+
+  constructor(row: LeasedLane, keys: readonly KeyObject[] | null, connection: Connection, leasedUntil: number) {
+    this.id = row.id
+    this.workspaceId = row.workspace_id
+    this.agentId = row.agent_id
+    this.url = row.url
+    this.keys = keys
+    this.connection = connection
+    this.agentName = row.agent_name
+    this.siblings = row.siblings
+    this.leasedUntil = leasedUntil
+    this.failures = row.attempts
+    this.error = row.error
+    this.#position = row.position
+    this.#readTo = row.position
+    this.#lastId = row.last_id
+  }
+
+  get suspect(): boolean {
+    return this.failures > 0
+  }
+
+  /** How many jobs are ready. */
+  get waiting(): number {
+    return this.#jobs.length - this.#next
+  }
+
+  /** Whether the log has more than was read. */
+  get behind(): boolean {
+    return this.stale || this.#readTo < this.#lastId
+  }
+
+  /** Whether to read on now, before the last jobs are delivered. */
+  get runsLow(): boolean {
+    return this.behind && this.waiting <= this.#batch >> 2
+  }
+
+  get head(): LaneJob | undefined {
+    return this.#jobs[this.#next]
+  }
+
+  /** What to read next. */
+  get want(): Want {
+    return { lane: this.id, agentId: this.agentId, after: this.#readTo, most: this.#batch }
+  }
+
+  /**
+   * Hears of a committed event, or of news that only the log knows. Takes the event without reading it when it is the very next one.
+   * A `url` event is always read: its text is in the job, and there is none when this webhook is not to hear it.
+   */
+  hear(event: LoggedEvent | null): void {
+    if (event && event.id <= this.#readTo) return
+    const next = event !== null && event.id === this.#readTo + 1 && event.channel !== 'url'
+    if (!next || this.state !== 'held' || this.reading || this.stale || this.waiting >= LARGEST_READ) {
+      this.stale = true
+      return
+    }
+    this.#jobs.push({ event, attempts: 0, payload: null })
+    this.#readTo = event.id
+    this.#lastId = Math.max(this.#lastId, event.id)
+  }
+
+  /** Takes what was read for `want`. Jobs that are done already, and `url` events that are not for this webhook, are passed over. */
+  append({ lastId, agentName, jobs }: Read, most: number): void {
+    if (this.#next > 0) {
+      this.#jobs = this.#jobs.slice(this.#next)
+      this.#next = 0
+    }
+    for (const row of jobs) if (isDue(row)) this.#jobs.push(this.#jobOf(row))
+    this.agentName = agentName
+    this.#lastId = Math.max(this.#lastId, lastId)
+    // A short read saw the end of the log: up to `lastId` there is nothing else, and there never will be.
+    this.#readTo = Math.max(this.#readTo, jobs.length < most ? lastId : 0, jobs.at(-1)?.seq ?? 0)
+    if (jobs.length === most) this.#batch = Math.min(this.#batch * 2, LARGEST_READ)
+  }
+
+  /** The first job is done with, however. */
+  advance(): void {
+    const job = this.#jobs[this.#next]!
+    this.#position = job.event.id
+    this.#next++
+    this.failures = 0
+    if (this.waiting === 0) this.#jobs = []
+    if (this.waiting === 0) this.#next = 0
+    this.catchUp()
+  }
+
+  /** Moves over what was read and is not for this webhook. Returns whether that moved it. */
+  catchUp(): boolean {
+    if (this.waiting > 0 || this.#position >= this.#readTo) return false
+    this.#position = this.#readTo
+    return true
+  }
+
+  /** Forgets what it read: somebody will read it again. */
+  leave(state: 'leaving' | 'lost'): void {
+    this.state = state
+    this.#jobs = []
+    this.#next = 0
+  }
+
+  progress(change: Partial<Progress> = {}): Progress {
+    return {
+      lane: this.id,
+      position: this.#position,
+      attempts: this.failures,
+      error: this.error,
+      retryAt: null,
+      lastDeliveredAt: null,
+      release: false,
+      ...change,
+    }
+  }
+
+  #jobOf(row: Ahead): LaneJob {
+    const event = {
+      agentId: this.agentId,
+      id: row.seq,
+      channel: row.channel,
+      messageId: row.message_id,
+      createdAt: row.created_at,
+      sender: row.sender as EventSender | null,
+      from: row.from,
+      subject: row.subject,
+    }
+    return { event, attempts: row.attempts, payload: row.payload }
+  }
+}
+
+/** Whether a job that should be there is not. */
+export const isMissing = (row: Ahead): boolean => row.state === null && row.channel !== 'url'
+
+const isDue = (row: Ahead): boolean => row.state === 'pending' || isMissing(row)

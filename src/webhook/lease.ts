@@ -1,0 +1,131 @@
+import type pg from 'pg'
+import type { Db } from '../db/client.ts'
+import { DELETE_LANE_JOBS } from '../job/lane.ts'
+
+/** A lane that a worker has just leased, with all that it needs to work on it. */
+export interface LeasedLane {
+  id: string
+  workspace_id: string
+  agent_id: string
+  agent_name: string
+  url: string
+  secret: Buffer
+  previous_secret: Buffer | null
+  previous_until: Date | null
+  position: number
+  attempts: number
+  error: string | null
+  /** The newest event of its agent. */
+  last_id: number
+  /** How many webhooks the agent has. */
+  siblings: number
+}
+
+export interface Lease {
+  owner: string
+  /** How long it lasts without a renewal, by the database's clock: the workers' clocks needn't agree. */
+  ms: number
+}
+
+/** A lane with something to do that is due and that nobody holds. */
+const DUE = `
+  w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) and (w.lease_until is null or w.lease_until < now())`
+
+/** Leases what `picked (id)` names, as long as it is still free; what another worker is leasing right now is left to it. */
+const LEASE = `
+  free as materialized (
+    select w.id from webhook w join event_log l on l.agent_id = w.agent_id
+     where w.id in (select id from picked) and ${DUE}
+       for update of w skip locked
+  ),
+  leased as (
+    update webhook w set lease_owner = $1, lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id
+    returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error
+  )
+  select leased.*, a.name as agent_name, l.last_id,
+         (select count(*)::int from webhook s where s.agent_id = leased.agent_id) as siblings
+    from leased join agent a on a.id = leased.agent_id join event_log l on l.agent_id = leased.agent_id`
+
+const OF_AGENTS = {
+  name: 'lanes of agents',
+  text: `with picked as (select id from webhook where agent_id = any($4::uuid[]) limit $5), ${LEASE}`,
+}
+
+/** Workspaces take turns: everybody's first lane, then everybody's second … */
+const ANY = {
+  name: 'lanes due',
+  text: `
+    with candidate as materialized (
+      select w.id, row_number() over (partition by w.workspace_id order by w.retry_at nulls first, w.id) as turn
+        from webhook w join event_log l on l.agent_id = w.agent_id
+       where ${DUE}
+    ),
+    picked as (select id from candidate order by turn limit $4), ${LEASE}`,
+}
+
+/** Leases the lanes of these agents that have something to do now, at most `most`. */
+export const leaseOfAgents = async ({ pool }: Db, lease: Lease, now: Date, agentIds: readonly string[], most: number) =>
+  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, most] })).rows
+
+/** Leases any lanes that have something to do now, at most `most`, fairly between workspaces. */
+export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, most: number) =>
+  (await pool.query<LeasedLane>({ ...ANY, values: [lease.owner, lease.ms, now, most] })).rows
+
+/** When the next retry is due that is not due yet, or null. */
+export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>({
+    name: 'lanes next retry',
+    text: 'select min(retry_at) as at from webhook where retry_at > $1',
+    values: [now],
+  })
+  return rows[0]?.at ?? null
+}
+
+/** Prolongs leases; returns the lanes that are still the owner's. */
+export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly string[]): Promise<Map<string, Renewed>> => {
+  const { rows } = await pool.query<{ id: string } & Renewed>({
+    name: 'lanes renew',
+    text: `
+      update webhook w set lease_until = now() + $2 * interval '1 ms' from agent a
+       where w.id = any($3::uuid[]) and w.lease_owner = $1 and a.id = w.agent_id
+      returning w.id, a.name as agent_name, (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings`,
+    values: [lease.owner, lease.ms, ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What may have changed since the lane was leased. */
+export interface Renewed {
+  agent_name: string
+  siblings: number
+}
+
+/** Gives back every lease of this owner. */
+export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
+  await pool.query('update webhook set lease_owner = null, lease_until = null where lease_owner = $1', [owner])
+}
+
+/**
+ * Deletes a webhook with its jobs, under its agent's log: an event is stored before, and its job goes too, or after, and makes none.
+ * With an owner, only while that worker holds the lane. Returns whether it was there.
+ */
+export const deleteWebhook = async ({ pool }: Db, id: string, owner: string | null = null): Promise<boolean> => {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const deleted = await deleteUnderLock(client, id, owner)
+    await client.query('commit')
+    client.release()
+    return deleted
+  } catch (error) {
+    client.release(true) // the connection goes, and with it what it began
+    throw error
+  }
+}
+
+const deleteUnderLock = async (client: pg.PoolClient, id: string, owner: string | null): Promise<boolean> => {
+  await client.query('select 1 from event_log l join webhook w on w.agent_id = l.agent_id where w.id = $1 for update of l', [id])
+  const { rowCount } = await client.query('delete from webhook where id = $1 and ($2::uuid is null or lease_owner = $2)', [id, owner])
+  if (rowCount === 1) await client.query(DELETE_LANE_JOBS, [id])
+  return rowCount === 1
+}

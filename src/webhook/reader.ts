@@ -1,0 +1,214 @@
+import { type Clock, systemClock } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import type { LoggedEvent } from '../event/event.ts'
+import { addJobs, type Read, readAhead } from '../job/lane.ts'
+import type { Keyring } from '../workspace/keyring.ts'
+import type { Dialler } from './dial.ts'
+import { isMissing, Lane } from './lane.ts'
+import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
+import { openKeys } from './secret.ts'
+
+export interface ReaderDeps extends Db {
+  lease: Lease
+  clock: Clock
+  keyring: Keyring
+  dialler: Dialler
+  log: Logger
+  /** Most lanes at once. */
+  most: number
+  /** Called for a lane whose situation has changed. */
+  turn(lane: Lane): void
+}
+
+/** Most agents that one statement asks for, and most jobs that one reads. */
+const AGENTS = 500
+const JOBS = 8192
+
+/** Events of one agent that are kept in hand until its lanes are leased; with more, the log is read. */
+const IN_HAND = 64
+
+const BACKOFF_MS = { first: 50, most: 2000 }
+const NONE: ReadonlySet<Lane> = new Set()
+
+/**
+ * The lanes that this worker has leased, and what they need from the database: leases for agents with news, and jobs for lanes that
+ * ran low. One statement at a time of each, for all lanes that asked meanwhile.
+ */
+export class Reader {
+  readonly #deps: ReaderDeps
+  readonly #lanes = new Map<string, Lane>()
+  readonly #byAgent = new Map<string, Set<Lane>>()
+  /** Agents with news; with the events when they are in hand and without gap. */
+  readonly #news = new Map<string, LoggedEvent[] | null>()
+  readonly #hungry = new Set<Lane>()
+  readonly #stopping = new AbortController()
+  #working: Promise<void> | null = null
+  #running = false
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps
+  }
+
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
+  lane(id: string): Lane | undefined {
+    return this.#lanes.get(id)
+  }
+
+  lanesOf(agentId: string): ReadonlySet<Lane> {
+    return this.#byAgent.get(agentId) ?? NONE
+  }
+
+  start(): void {
+    this.#running = true
+  }
+
+  /** Asks for nothing more; resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#stopping.abort()
+    while (this.#working) await this.#working
+  }
+
+  /** The agent has news: its free lanes are to be leased. */
+  news(agentId: string, event: LoggedEvent | null): void {
+    const known = this.#news.get(agentId)
+    if (!event || known === null || (known && (known.length >= IN_HAND || known.at(-1)!.id + 1 !== event.id))) this.#news.set(agentId, null)
+    else if (known) known.push(event)
+    else this.#news.set(agentId, [event])
+    this.#work()
+  }
+
+  /** The lane is to read on. */
+  want(lane: Lane): void {
+    if (lane.reading) return
+    this.#hungry.add(lane)
+    this.#work()
+  }
+
+  drop(lane: Lane): void {
+    if (this.#lanes.get(lane.id) === lane) this.#lanes.delete(lane.id)
+    this.#hungry.delete(lane)
+    const group = this.#byAgent.get(lane.agentId)
+    group?.delete(lane)
+    if (group?.size === 0) this.#byAgent.delete(lane.agentId)
+  }
+
+  /** Leases what `ask` picks, as much as there is room for, and takes it to work. */
+  async lease(ask: (most: number) => Promise<LeasedLane[]>, inHand?: Map<string, LoggedEvent[] | null>): Promise<void> {
+    const room = this.#deps.most - this.#lanes.size
+    if (room <= 0) return
+    const from = performance.now()
+    for (const row of await ask(room)) await this.#adopt(row, from + this.#deps.lease.ms, inHand?.get(row.agent_id) ?? [])
+  }
+
+  async #adopt(row: LeasedLane, leasedUntil: number, events: LoggedEvent[]): Promise<void> {
+    const known = this.#lanes.get(row.id)
+    if (known) {
+      // Its lease had run out without anybody taking it.
+      known.leasedUntil = leasedUntil
+      known.stale = true
+      return this.#deps.turn(known)
+    }
+    const lane = new Lane(row, await openKeys(this.#deps, row), this.#deps.dialler.connectionTo(row.url), leasedUntil)
+    this.#lanes.set(lane.id, lane)
+    this.#byAgent.set(lane.agentId, (this.#byAgent.get(lane.agentId) ?? new Set()).add(lane))
+    for (const event of events) lane.hear(event)
+    this.#deps.turn(lane)
+  }
+
+  #work(): void {
+    if (this.#working || !this.#running) return
+    this.#working = this.#workOff().finally(() => {
+      this.#working = null
+      if (this.#news.size > 0 || this.#hungry.size > 0) this.#work()
+    })
+  }
+
+  async #workOff(): Promise<void> {
+    let wait = BACKOFF_MS.first
+    while (this.#running && (this.#news.size > 0 || this.#hungry.size > 0)) {
+      try {
+        if (this.#news.size > 0) await this.#leaseNews()
+        if (this.#hungry.size > 0) await this.#read()
+        wait = BACKOFF_MS.first
+      } catch (error) {
+        this.#deps.log.warn({ error: messageOf(error) }, 'could not read the jobs of webhooks; trying again')
+        await systemClock.sleep(wait, this.#stopping.signal)
+        wait = Math.min(wait * 2, BACKOFF_MS.most)
+      }
+    }
+  }
+
+  async #leaseNews(): Promise<void> {
+    const { lease, clock } = this.#deps
+    const batch = new Map([...this.#news].slice(0, AGENTS))
+    for (const agentId of batch.keys()) this.#news.delete(agentId)
+    try {
+      await this.lease((most) => leaseOfAgents(this.#deps, lease, clock.now(), [...batch.keys()], most), batch)
+    } catch (error) {
+      for (const agentId of batch.keys()) this.#news.set(agentId, null)
+      throw error
+    }
+  }
+
+  #takeHungry(): Map<Lane, number> {
+    const batch = new Map<Lane, number>()
+    let room = JOBS
+    for (const lane of this.#hungry) {
+      if (room <= 0) break
+      this.#hungry.delete(lane)
+      if (lane.state !== 'held') continue
+      lane.reading = true
+      lane.stale = false
+      batch.set(lane, lane.want.most)
+      room -= lane.want.most
+    }
+    return batch
+  }
+
+  async #read(): Promise<void> {
+    const batch = this.#takeHungry()
+    if (batch.size === 0) return
+    try {
+      const reads = await readAhead(
+        this.#deps,
+        [...batch.keys()].map((lane) => lane.want),
+      )
+      await this.#addMissing(reads)
+      for (const [lane, most] of batch) this.#serve(lane, reads.get(lane.id), most)
+    } catch (error) {
+      for (const lane of batch.keys()) {
+        lane.reading = false
+        this.#hungry.add(lane)
+      }
+      throw error
+    }
+  }
+
+  #serve(lane: Lane, read: Read | undefined, most: number): void {
+    lane.reading = false
+    if (lane.state !== 'held') return
+    if (read) {
+      lane.append(read, most)
+      this.#deps.turn(lane)
+      return
+    }
+    lane.leave('lost') // with its agent
+    this.drop(lane)
+  }
+
+  /** A webhook that was added while an event was being stored has no job for it, though it is to hear it. */
+  async #addMissing(reads: Map<string, Read>): Promise<void> {
+    const missing = []
+    for (const [lane, { jobs }] of reads) {
+      const agentId = this.#lanes.get(lane)?.agentId
+      for (const job of jobs) if (agentId && isMissing(job)) missing.push({ lane, agentId, seq: job.seq, createdAt: job.created_at })
+    }
+    if (missing.length > 0) await addJobs(this.#deps, missing)
+  }
+}

@@ -1,0 +1,79 @@
+import { systemClock } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import { type Progress, type Settled, settle } from '../job/lane.ts'
+import type { Lease } from './lease.ts'
+
+/** What happens within this time is written together: one commit for hundreds of deliveries. */
+const GATHER_MS = 4
+const BACKOFF_MS = { first: 50, most: 2000 }
+
+export interface SettlerDeps extends Db {
+  lease: Lease
+  log: Logger
+  /** Told of what was written: `mine` is whether the lane is still ours, `writtenFrom` when the write began (`performance.now()`). */
+  written(progress: Progress, mine: boolean, writtenFrom: number): void
+}
+
+/** Writes the progress of all lanes, gathered. Nothing is forgotten while the database is away: it is written when that is back. */
+export class Settler {
+  readonly #deps: SettlerDeps
+  readonly #stopping = new AbortController()
+  #progress = new Map<string, Progress>()
+  #jobs: Settled[] = []
+  #gathering: NodeJS.Timeout | null = null
+  #writing: Promise<void> | null = null
+
+  constructor(deps: SettlerDeps) {
+    this.#deps = deps
+  }
+
+  /** Notes where a lane stands, and what became of a job. */
+  note(progress: Progress, job: Settled | null): void {
+    const before = this.#progress.get(progress.lane)
+    if (before) progress.lastDeliveredAt ??= before.lastDeliveredAt
+    this.#progress.set(progress.lane, progress)
+    if (job) this.#jobs.push(job)
+    if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
+  }
+
+  /** Writes everything noted so far. Resolves when that is done, or after `ms` milliseconds. */
+  async stop(ms: number): Promise<void> {
+    const limit = setTimeout(() => this.#stopping.abort(), ms)
+    if (this.#gathering) this.#begin()
+    while (this.#writing) await this.#writing
+    clearTimeout(limit)
+  }
+
+  #begin(): void {
+    if (this.#gathering) clearTimeout(this.#gathering)
+    this.#gathering = null
+    this.#writing = this.#write().then(() => {
+      this.#writing = null
+      if (this.#progress.size > 0 && !this.#stopping.signal.aborted) this.#begin()
+    })
+  }
+
+  async #write(): Promise<void> {
+    const { lease, log, written } = this.#deps
+    const progress = [...this.#progress.values()]
+    const jobs = this.#jobs
+    this.#progress = new Map()
+    this.#jobs = []
+    for (let wait = BACKOFF_MS.first; !this.#stopping.signal.aborted; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+      const from = performance.now()
+      try {
+        const mine = await settle(this.#deps, lease.owner, lease.ms, progress, jobs)
+        for (const one of progress) written(one, mine.has(one.lane), from)
+        return
+      } catch (error) {
+        log.warn(
+          { error: messageOf(error), lanes: progress.length, jobs: jobs.length },
+          'could not write the progress of webhooks; trying again',
+        )
+        await systemClock.sleep(wait, this.#stopping.signal)
+      }
+    }
+  }
+}

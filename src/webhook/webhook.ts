@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { findAgent } from '../agent/reach.ts'
+import type { Clock } from '../core/clock.ts'
+import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Job, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
+import type { JobState } from '../db/generated/prisma/enums.ts'
+import { eventIdOf } from '../event/event.ts'
+import type { Keyring } from '../workspace/keyring.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import type { Allow } from './address.ts'
+import { deleteWebhook } from './lease.ts'
+import type { Lookup } from './lookup.ts'
+import { openSecret, sealSecret } from './secret.ts'
+import { newSecret } from './sign.ts'
+import { checkWebhookUrl } from './url.ts'
+
+export interface WebhookDeps extends Db {
+  keyring: Keyring
+  clock: Clock
+  allow: Allow
+  lookup: Lookup
+}
+
+/** A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with. */
+export interface Webhook {
+  id: string
+  url: string
+  createdAt: Date
+  error: string | null
+  attempts: number
+  retryAt: Date | null
+  lastDeliveredAt: Date | null
+}
+
+export interface AddedWebhook {
+  webhook: Webhook
+  secret: string
+  /** False when the agent had this URL already. */
+  created: boolean
+}
+
+export interface Delivery {
+  id: string
+  eventId: string
+  status: Exclude<JobState, 'failed'>
+  attempts: { at: string; status?: number; error?: string; ms: number }[]
+}
+
+const MOST_PER_AGENT = 10
+
+const toWebhook = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  url: row.url,
+  createdAt: row.createdAt,
+  error: row.error,
+  attempts: row.attempts,
+  retryAt: row.retryAt,
+  lastDeliveredAt: row.lastDeliveredAt,
+})
+
+/** A webhook as every skin shows it. */
+export const presentWebhook = (webhook: Webhook) => ({
+  id: webhook.id,
+  url: webhook.url,
+  createdAt: webhook.createdAt.toISOString(),
+  error: webhook.error,
+  attempts: webhook.attempts,
+  retryAt: webhook.retryAt?.toISOString() ?? null,
+  lastDeliveredAt: webhook.lastDeliveredAt?.toISOString() ?? null,
+})
+
+/**
+ * Adds a webhook; it hears every event from now on. The same URL again returns the same webhook and secret. Throws `invalid_input` for
+ * a URL that may not be one, `conflict` for the agent's eleventh, `plan_limit` for one more than the workspace's plan includes.
+ */
+export const addWebhook = async (deps: WebhookDeps, viewer: Viewer, agentId: string, input: { url: string }): Promise<AddedWebhook> => {
+  const agent = await findAgent(deps, viewer, agentId)
+  const url = await checkWebhookUrl(input.url, deps)
+  const id = randomUUID()
+  const secret = newSecret()
+  const sealed = new Uint8Array(await sealSecret(deps.keyring, agent.workspaceId, id, secret))
+  const row = await deps.prisma.$transaction(async (tx) => {
+    const position = await lockLog(tx, agent.id)
+    const known = await tx.webhook.findUnique({ where: { agentId_url: { agentId: agent.id, url } } })
+    if (known) return known
+    await checkRoom(tx, agent)
+    const { workspaceId } = agent
+    return tx.webhook.create({ data: { id, workspaceId, agentId: agent.id, url, secret: sealed, position, createdAt: deps.clock.now() } })
+  })
+  const created = row.id === id
+  return {
+    webhook: toWebhook(row),
+    secret: created ? secret : await openSecret(deps.keyring, agent.workspaceId, row.id, row.secret),
+    created,
+  }
+}
+
+/** Holds the agent's log until the transaction ends and returns its newest id: every later event finds the webhook. */
+const lockLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<bigint> => {
+  const rows = await tx.$queryRaw<{ last_id: bigint }[]>`select last_id from event_log where agent_id = ${agentId}::uuid for update`
+  if (!rows[0]) throw notFound('agent') // deleted a moment ago
+  return rows[0].last_id
+}
+
+const checkRoom = async (tx: Prisma.TransactionClient, agent: { id: string; workspaceId: string }): Promise<void> => {
+  const own = await tx.webhook.count({ where: { agentId: agent.id } })
+  if (own >= MOST_PER_AGENT) throw new AppError('conflict', `An agent can have ${MOST_PER_AGENT} webhooks. Remove one first.`)
+  const { plan } = await tx.workspace.findUniqueOrThrow({
+    where: { id: agent.workspaceId },
+    select: { plan: { select: { webhooks: true } } },
+  })
+  if (plan.webhooks === null) return
+  // Two agents of the workspace at once must not both take its last place.
+  await tx.$queryRaw`select 1 from workspace where id = ${agent.workspaceId}::uuid for no key update`
+  const all = await tx.webhook.count({ where: { workspaceId: agent.workspaceId } })
+  if (all >= plan.webhooks) throw new AppError('plan_limit', `The plan includes ${plan.webhooks} webhooks.`)
+}
+
+/** The agent's webhooks, oldest first. */
+export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): Promise<Webhook[]> => {
+  const agent = await findAgent(deps, viewer, agentId)
+  const rows = await deps.prisma.webhook.findMany({ where: { agentId: agent.id }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  return rows.map(toWebhook)
+}
+
+const findWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<WebhookRow> => {
+  const agent = await findAgent(deps, viewer, agentId)
+  const row = await deps.prisma.webhook.findUnique({ where: { id: webhookId, agentId: agent.id } })
+  if (!row) throw notFound('webhook')
+  return row
+}
+
+/** Removes a webhook with its deliveries. A POST that is under way may still arrive. */
+export const removeWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<void> => {
+  const { id } = await findWebhook(deps, viewer, agentId, webhookId)
+  if (!(await deleteWebhook(deps, id))) throw notFound('webhook')
+}
+
+const toDelivery = (agentId: string, job: Job): Delivery => ({
+  id: job.id,
+  eventId: eventIdOf({ agentId, id: Number(job.seq) }),
+  status: job.state as Delivery['status'],
+  attempts: job.log as unknown as Delivery['attempts'],
+})
+
+const beforeOf = (cursor: string | null | undefined): bigint | null => {
+  if (cursor === null || cursor === undefined) return null
+  const [before] = readCursor(cursor, 1)
+  if (typeof before !== 'number' || !Number.isSafeInteger(before)) throw invalidInput('cursor', 'is not one that this list gave')
+  return BigInt(before)
+}
+
+/** What was and is to be delivered to a webhook, newest event first. */
+export const listDeliveries = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  webhookId: string,
+  { limit, cursor }: { limit: number; cursor?: string | null | undefined },
+): Promise<Page<Delivery>> => {
+  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
+  const before = beforeOf(cursor)
+  const jobs = await deps.prisma.job.findMany({
+    where: { lane: webhook.id, kind: 'webhook', ...(before === null ? {} : { seq: { lt: before } }) },
+    orderBy: { seq: 'desc' },
+    take: limit + 1,
+  })
+  const { items, nextCursor } = pageOf(jobs, limit, (job) => writeCursor(Number(job.seq)))
+  return { items: items.map((job) => toDelivery(webhook.agentId, job)), nextCursor }
+}
