@@ -30,7 +30,7 @@ const readInt8 = (digits: string): number | string => {
 }
 
 /** Reads int8 as a number, everything else as pg does. For one pool or client, not for the whole process. */
-export const rawTypes: pg.CustomTypesConfig = {
+const rawTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8 && format !== 'binary'
       ? readInt8

@@ -27,7 +27,7 @@ export class DataDirInUseError extends Error {
  * Makes DATA_DIR and lets others pass through it but read and write nothing (0711): PostgreSQL's user must reach its folder. A folder with
  * other things in it keeps its mode. Returns its real path.
  */
-export function prepareDataDir(dir: string): string {
+function prepareDataDir(dir: string): string {
   mkdirSync(dir, { recursive: true, mode: 0o711 })
   const names = readdirSync(dir)
   const ours = names.length === 0 || existsSync(join(dir, 'pg')) || existsSync(join(dir, 'service.lock'))
