@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import type { ChannelKind } from '../channel/channel.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -58,7 +59,7 @@ export const listAddresses = async (deps: Db, viewer: Viewer, agentId: string): 
 /** An address as clients read it. */
 export const presentAddress = ({ id, channel, value, domainId, primary, createdAt }: Address) => ({
   id,
-  channel,
+  channel: channel as ChannelKind,
   value,
   domainId,
   primary,

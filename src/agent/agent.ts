@@ -32,6 +32,9 @@ export const ICONS = [
 ] as const
 export type Icon = (typeof ICONS)[number]
 
+/** An agent as clients read it. */
+export const presentAgent = ({ id, name, icon, createdAt }: Agent) => ({ id, name, icon: icon as Icon, createdAt: createdAt.toISOString() })
+
 export interface AgentDeps extends Db {
   clock: Clock
   mailDomain: string

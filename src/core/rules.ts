@@ -20,9 +20,13 @@ export const text = (min: number, max: number) =>
     .refine((value) => value.length >= min && (value.length <= max || codePoints(value) <= max), {
       error: min > 0 ? `must be ${min} to ${max} characters long` : `must be at most ${max} characters long`,
     })
+    .meta({ minLength: min, maxLength: max })
 
 /** A name that people read: not blank. */
-const name = (max: number) => text(1, max).refine((value) => value.trim() !== '', 'must not be blank')
+const name = (max: number) =>
+  text(1, max)
+    .refine((value) => value.trim() !== '', 'must not be blank')
+    .meta({ minLength: 1, maxLength: max })
 
 const UUID = /^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12})$/i
 
@@ -31,9 +35,13 @@ export const uuid = z
   .string()
   .regex(UUID, 'must be a UUID')
   .transform((value) => value.toLowerCase())
+  .meta({ format: 'uuid' })
 
 /** An ISO 8601 timestamp with its offset, as a Date afterwards. */
-export const timestamp = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 timestamp' }).transform((value) => new Date(value))
+export const timestamp = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 timestamp' })
+  .transform((value) => new Date(value))
+  .refine((date) => !Number.isNaN(date.getTime()), 'must be an ISO 8601 timestamp')
 
 export const agentName = name(100)
 export const tokenName = name(100)
@@ -45,7 +53,6 @@ export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipient
 export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
 export const senders = z.array(text(1, 320)).max(1000, 'must name at most 1000 senders')
 export const webhookUrl = text(1, 2048)
-export const pageLimit = z.number().int().min(1).max(100).default(20)
 
 /** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */
 export const fieldName = (path: readonly PropertyKey[]): string =>

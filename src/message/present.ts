@@ -1,4 +1,4 @@
-import type { Check } from '../channel/channel.ts'
+import type { ChannelKind, Check } from '../channel/channel.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
 
 export interface AttachmentView {
@@ -20,7 +20,7 @@ export const threadOf = ({ threadMessageId, threadReferences }: Message) =>
 export const presentMessage = (message: MessageWithFiles) => ({
   id: message.id,
   addressId: message.addressId,
-  channel: message.channel,
+  channel: message.channel as ChannelKind,
   direction: message.direction,
   counterpart: message.counterpart,
   counterpartName: message.counterpartName,

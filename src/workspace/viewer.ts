@@ -16,6 +16,8 @@ export interface Viewer {
   /** A member's email address and role; null of an agent. */
   readonly email: string | null
   readonly role: MemberRole | null
+  /** When the token ends by itself, and with it what it holds open. */
+  readonly expiresAt: Date | null
 }
 
 export interface ViewerDeps extends Db {
@@ -71,6 +73,7 @@ export const authenticate = async (deps: ViewerDeps, token: string | null): Prom
     name: row.name,
     email: row.email,
     role: row.role,
+    expiresAt: row.expires_at,
   }
 }
 

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { AppError, notFound } from '../core/errors.ts'
+import { httpFailure } from '../core/http.ts'
+import type { Logger } from '../core/logger.ts'
+import { publicError } from '../db/failure.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
+
+/** The skins, mounted side by side: none knows of the others. */
+export interface Skins {
+  rest: Handler
+  graphql: Handler
+  stream(request: IncomingMessage, response: ServerResponse, agentId: string, connectionId: string): Promise<void>
+  /** Resolves when the service can do its work; rejects while it cannot. */
+  ready(): Promise<void>
+}
+
+export interface HttpServer {
+  /** `http://host:port`, as it really listens. */
+  readonly url: string
+  readonly port: number
+  /** Stops accepting, lets requests in hand finish, and breaks off what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
+
+const answer = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
+  response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}
+
+const answerError = (response: ServerResponse, error: AppError): void => {
+  const { status, headers, body } = httpFailure(error)
+  answer(response, status, body, headers)
+}
+
+const route = (skins: Skins): Handler => {
+  return async (request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0]!
+    if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
+    if (path === '/healthz' && request.method === 'GET') return answer(response, 200, { status: 'ok' })
+    if (path === '/readyz' && request.method === 'GET') return skins.ready().then(() => answer(response, 200, { status: 'ready' }))
+    const [, agentId, connectionId] = (request.method === 'GET' && STREAM.exec(path)) || []
+    if (agentId && connectionId) return skins.stream(request, response, agentId, connectionId)
+    return skins.rest(request, response)
+  }
+}
+
+/** One line per request, written when it ends: who asked for what, how it went, how long it took. Never a query or a body. */
+const logRequest = (log: Logger, request: IncomingMessage, response: ServerResponse, requestId: string): void => {
+  const started = performance.now()
+  response.once('close', () => {
+    const fields = {
+      requestId,
+      method: request.method,
+      path: (request.url ?? '').split('?', 1)[0],
+      status: response.statusCode,
+      ms: Math.round(performance.now() - started),
+    }
+    log.info(fields, 'request')
+  })
+}
+
+const serve =
+  (handle: Handler, log: Logger): Handler =>
+  async (request, response) => {
+    const requestId = randomUUID()
+    response.setHeader('X-Request-Id', requestId)
+    logRequest(log, request, response, requestId)
+    try {
+      await handle(request, response)
+    } catch (error) {
+      const failure = publicError(error)
+      if (failure.code === 'internal') log.error({ err: error, requestId }, 'a request failed')
+      if (response.headersSent) response.destroy()
+      else answerError(response, failure)
+    }
+  }
+
+/** What is no HTTP at all still gets the error body, as far as anybody reads it. */
+const refuseGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+  const body = JSON.stringify(httpFailure(new AppError('invalid_input', 'request: is not valid HTTP')).body)
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const listen = (server: Server, host: string, port: number): Promise<AddressInfo> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+
+const stop = async (server: Server, graceMs: number): Promise<void> => {
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  clearTimeout(timer)
+  clearInterval(idle)
+}
+
+export interface HttpOptions {
+  host: string
+  port: number
+  skins: Skins
+  log: Logger
+}
+
+/** Opens the HTTP port with every skin behind it. */
+export const startHttp = async ({ host, port, skins, log }: HttpOptions): Promise<HttpServer> => {
+  const handle = serve(route(skins), log)
+  const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
+    void handle(request, response)
+  })
+  server.on('clientError', refuseGarbage)
+  const address = await listen(server, host, port)
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, graceMs) }
+}
+
+/** For a process whose roles hold no API: only its health is served. */
+export const noApi = (): never => {
+  throw notFound('resource')
+}

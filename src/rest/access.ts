@@ -1,0 +1,48 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { readAccess, setAccess } from '../agent/access.ts'
+import { senders, uuid } from '../core/rules.ts'
+import { Admit, Channel } from '../db/generated/prisma/enums.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
+import { AccessByChannelView, AccessView } from './views.ts'
+
+const tags = ['Access']
+const security = SECURITY
+
+const read = createRoute({
+  method: 'get',
+  path: '/agents/{id}/access',
+  operationId: 'readAccess',
+  summary: 'Read whom each channel lets in',
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('By channel', AccessByChannelView), ...FAILURES },
+})
+
+const set = createRoute({
+  method: 'put',
+  path: '/agents/{id}/access/{channel}',
+  operationId: 'setAccess',
+  summary: 'Set whom a channel lets in',
+  description: '`admit` left out stays as it is. The Message URL (`url`) is never open to `anyone`.',
+  tags,
+  security,
+  request: {
+    params: z.object({ id: uuid, channel: z.enum(Channel) }),
+    ...body(
+      z
+        .strictObject({ admit: z.enum(Admit).optional(), senders })
+        .openapi({ example: { admit: 'list', senders: ['ann@example.com', '*@example.org'] } }),
+    ),
+  },
+  responses: { 200: ok('The access', AccessView), ...FAILURES },
+})
+
+export const accessRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(read, async (c) => c.json(await readAccess(deps, c.get('viewer'), c.req.valid('param').id), 200))
+  app.openapi(set, async (c) => {
+    const { id, channel } = c.req.valid('param')
+    return c.json(await setAccess(deps, c.get('viewer'), id, channel, c.req.valid('json')), 200)
+  })
+}

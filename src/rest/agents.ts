@@ -1,0 +1,93 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { listAddresses, presentAddress } from '../agent/address.ts'
+import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../agent/agent.ts'
+import { findAgent } from '../agent/reach.ts'
+import { agentName } from '../core/rules.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { AddressView, AgentView } from './views.ts'
+
+const icon = z.enum(ICONS)
+const tags = ['Agents']
+const security = SECURITY
+
+const create = createRoute({
+  method: 'post',
+  path: '/agents',
+  operationId: 'createAgent',
+  summary: 'Create an agent, with an email address',
+  tags,
+  security,
+  request: body(z.strictObject({ name: agentName, icon }).openapi({ example: { name: 'Support Bot', icon: 'headphones' } })),
+  responses: { 201: ok('The agent', AgentView), ...FAILURES },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents',
+  operationId: 'listAgents',
+  summary: 'List the agents that the token may read',
+  tags,
+  security,
+  responses: { 200: ok('Oldest first', z.array(AgentView)), ...FAILURES },
+})
+
+const read = createRoute({
+  method: 'get',
+  path: '/agents/{id}',
+  operationId: 'readAgent',
+  summary: 'Read an agent',
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('The agent', AgentView), ...FAILURES },
+})
+
+const update = createRoute({
+  method: 'patch',
+  path: '/agents/{id}',
+  operationId: 'updateAgent',
+  summary: 'Change name or icon',
+  tags,
+  security,
+  request: { params: ids('id'), ...body(z.strictObject({ name: agentName.optional(), icon: icon.optional() })) },
+  responses: { 200: ok('The agent', AgentView), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/agents/{id}',
+  operationId: 'deleteAgent',
+  summary: 'Delete an agent, with its addresses, messages and secrets',
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const addresses = createRoute({
+  method: 'get',
+  path: '/agents/{id}/addresses',
+  operationId: 'listAddresses',
+  summary: "List an agent's addresses",
+  tags: ['Addresses'],
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('Oldest first', z.array(AddressView)), ...FAILURES },
+})
+
+export const agentRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(create, async (c) => c.json(presentAgent(await createAgent(deps, c.get('viewer'), c.req.valid('json'))), 201))
+  app.openapi(list, async (c) => c.json((await listAgents(deps, c.get('viewer'))).map(presentAgent), 200))
+  app.openapi(read, async (c) => c.json(presentAgent(await findAgent(deps, c.get('viewer'), c.req.valid('param').id)), 200))
+  app.openapi(update, async (c) =>
+    c.json(presentAgent(await updateAgent(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))), 200),
+  )
+  app.openapi(remove, async (c) => {
+    await deleteAgent(deps, c.get('viewer'), c.req.valid('param').id)
+    return c.body(null, 204)
+  })
+  app.openapi(addresses, async (c) =>
+    c.json((await listAddresses(deps, c.get('viewer'), c.req.valid('param').id)).map(presentAddress), 200),
+  )
+}

@@ -1,0 +1,125 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { copies, messageSubject, messageText, recipients, timestamp, uuid } from '../core/rules.ts'
+import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
+import { listMessages, readAttachment, readMessage, readRaw } from '../message/list.ts'
+import { presentMessage } from '../message/present.ts'
+import { sendMessage } from '../message/send.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { attachmentHeaders } from './file.ts'
+import { body, DEFAULT_LIMIT, FAILURES, ids, integer, ok, PAGING, SECURITY } from './route.ts'
+import { MessageView, pageView } from './views.ts'
+
+const tags = ['Messages']
+const security = SECURITY
+const channel = z.enum(['email', 'sms', 'telegram'])
+
+const send = createRoute({
+  method: 'post',
+  path: '/agents/{id}/messages',
+  operationId: 'sendMessage',
+  summary: 'Send a message: answer (`replyTo`), pass on (`forward` with `to`) or start (`channel` with `to`)',
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    ...body(
+      z
+        .strictObject({
+          text: messageText,
+          replyTo: uuid.optional(),
+          forward: uuid.optional(),
+          channel: channel.optional(),
+          to: recipients.optional(),
+          cc: copies.optional(),
+          subject: messageSubject.optional(),
+        })
+        .openapi({ example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' } }),
+    ),
+  },
+  responses: { 201: ok('The message, with status `sending`', MessageView), ...FAILURES },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/messages',
+  operationId: 'listMessages',
+  summary: "List an agent's messages",
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    query: z.strictObject({
+      channel: channel.optional(),
+      direction: z.enum(Direction).optional(),
+      status: z.enum(MessageStatus).optional(),
+      thread: uuid.optional().openapi({ description: 'The id of any message of the thread' }),
+      since: timestamp.optional(),
+      until: timestamp.optional(),
+      ...PAGING,
+    }),
+  },
+  responses: { 200: ok('Newest first', pageView(MessageView)), ...FAILURES },
+})
+
+const read = createRoute({
+  method: 'get',
+  path: '/agents/{id}/messages/{messageId}',
+  operationId: 'readMessage',
+  summary: 'Read a message',
+  tags,
+  security,
+  request: { params: ids('id', 'messageId') },
+  responses: { 200: ok('The message', MessageView), ...FAILURES },
+})
+
+const bytes = (description: string, type: string) => ({
+  description,
+  content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } },
+})
+
+const raw = createRoute({
+  method: 'get',
+  path: '/agents/{id}/messages/{messageId}/raw',
+  operationId: 'readRawMessage',
+  summary: 'The email as received, byte for byte',
+  tags,
+  security,
+  request: { params: ids('id', 'messageId') },
+  responses: { 200: bytes('An RFC 5322 message', 'message/rfc822'), ...FAILURES },
+})
+
+const attachment = createRoute({
+  method: 'get',
+  path: '/agents/{id}/messages/{messageId}/attachments/{index}',
+  operationId: 'readAttachment',
+  summary: "An attachment's content",
+  tags,
+  security,
+  request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
+  responses: { 200: bytes('Its content, in its own content type', '*/*'), ...FAILURES },
+})
+
+export const messageRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(send, async (c) =>
+    c.json(presentMessage(await sendMessage(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))), 201),
+  )
+  app.openapi(list, async (c) => {
+    const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
+    const page = await listMessages(deps, c.get('viewer'), c.req.valid('param').id, filter, { limit, cursor })
+    return c.json({ items: page.items.map(presentMessage), nextCursor: page.nextCursor }, 200)
+  })
+  app.openapi(read, async (c) => {
+    const { id, messageId } = c.req.valid('param')
+    return c.json(presentMessage(await readMessage(deps, c.get('viewer'), id, messageId)), 200)
+  })
+  app.openapi(raw, async (c) => {
+    const { id, messageId } = c.req.valid('param')
+    const content = await readRaw(deps, c.get('viewer'), id, messageId)
+    return c.body(Uint8Array.from(content), 200, attachmentHeaders(`${messageId}.eml`, 'message/rfc822'))
+  })
+  app.openapi(attachment, async (c) => {
+    const { id, messageId, index } = c.req.valid('param')
+    const { name, type, content } = await readAttachment(deps, c.get('viewer'), id, messageId, index)
+    return c.body(Uint8Array.from(content), 200, attachmentHeaders(name, type))
+  })
+}

@@ -1,0 +1,64 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { AppError, notFound } from '../core/errors.ts'
+import { authenticate, bearerOf } from '../workspace/viewer.ts'
+import { accessRoutes } from './access.ts'
+import { agentRoutes } from './agents.ts'
+import { connectionRoutes } from './connections.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { answerError, onError, onInvalid } from './errors.ts'
+import { messageRoutes } from './messages.ts'
+import { allowedMethods } from './methods.ts'
+import { tokenRoutes } from './tokens.ts'
+import { webhookRoutes } from './webhooks.ts'
+
+/** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
+const MOST_BODY_BYTES = 1024 * 1024
+
+const viewerOf =
+  (deps: RestDeps): MiddlewareHandler<RestEnv> =>
+  async (c, next) => {
+    c.set('viewer', await authenticate(deps, bearerOf(c.req.header('Authorization'))))
+    await next()
+  }
+
+const requestId: MiddlewareHandler<RestEnv> = async (c, next) => {
+  c.set('requestId', String(c.env?.outgoing?.getHeader('X-Request-Id') ?? ''))
+  await next()
+}
+
+const DESCRIPTION = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Agent Messaging Service',
+    version: '1.0.0',
+    description: 'Gives AI agents their own email inbox, SMS number, Telegram bot and secret storage.',
+  },
+}
+
+/** The documented paths, each a thin call of an operation. */
+export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
+  const app = new OpenAPIHono<RestEnv>({ defaultHook: onInvalid })
+  app.onError(onError(deps.log))
+  app.notFound((c) => {
+    const methods = allowedMethods(app, c.req.path)
+    if (methods.length === 0) return answerError(c, notFound('resource'))
+    c.header('Allow', methods.join(', '))
+    return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
+  })
+  app.use('*', requestId)
+  app.use('/agents', viewerOf(deps))
+  app.use('/agents/*', viewerOf(deps))
+  app.use(
+    '*',
+    bodyLimit({
+      maxSize: MOST_BODY_BYTES,
+      onError: (c) => answerError(c, new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413),
+    }),
+  )
+  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, webhookRoutes]) routes(app, deps)
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  app.doc31('/openapi.json', DESCRIPTION)
+  return app
+}

@@ -1,0 +1,55 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } from '../agent/token.ts'
+import { timestamp, tokenName } from '../core/rules.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { NewTokenView, TokenView } from './views.ts'
+
+const tags = ['Tokens']
+const security = SECURITY
+
+const create = createRoute({
+  method: 'post',
+  path: '/agents/{id}/tokens',
+  operationId: 'createToken',
+  summary: "Make a token of the agent's own",
+  tags,
+  security,
+  request: { params: ids('id'), ...body(z.strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() })) },
+  responses: { 201: ok('With the token: shown this once', NewTokenView), ...FAILURES },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/tokens',
+  operationId: 'listTokens',
+  summary: "List the agent's tokens",
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('Oldest first', z.array(TokenView)), ...FAILURES },
+})
+
+const revoke = createRoute({
+  method: 'delete',
+  path: '/agents/{id}/tokens/{tokenId}',
+  operationId: 'revokeToken',
+  summary: 'Revoke a token',
+  tags,
+  security,
+  request: { params: ids('id', 'tokenId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+export const tokenRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(create, async (c) => {
+    const { token, ...row } = await createAgentToken(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))
+    return c.json({ ...presentToken(row), token }, 201)
+  })
+  app.openapi(list, async (c) => c.json((await listAgentTokens(deps, c.get('viewer'), c.req.valid('param').id)).map(presentToken), 200))
+  app.openapi(revoke, async (c) => {
+    const { id, tokenId } = c.req.valid('param')
+    await revokeAgentToken(deps, c.get('viewer'), id, tokenId)
+    return c.body(null, 204)
+  })
+}

@@ -1,0 +1,79 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { webhookUrl } from '../core/rules.ts'
+import { addWebhook, listDeliveries, listWebhooks, presentWebhook, removeWebhook } from '../webhook/webhook.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, DEFAULT_LIMIT, FAILURES, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
+import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
+
+const tags = ['Webhooks']
+const security = SECURITY
+
+const add = createRoute({
+  method: 'post',
+  path: '/agents/{id}/webhooks',
+  operationId: 'addWebhook',
+  summary: 'Add a webhook',
+  description: 'https and the public internet only; at most 10 per agent. The same URL again returns the same webhook and secret.',
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    ...body(z.strictObject({ url: webhookUrl }).openapi({ example: { url: 'https://example.com/hooks/agent' } })),
+  },
+  responses: {
+    201: ok('The webhook with its signing secret', NewWebhookView),
+    200: ok('It was there already', NewWebhookView),
+    ...FAILURES,
+  },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/webhooks',
+  operationId: 'listWebhooks',
+  summary: 'List webhooks, without their secrets',
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('Oldest first', z.array(WebhookView)), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/agents/{id}/webhooks/{webhookId}',
+  operationId: 'removeWebhook',
+  summary: 'Remove a webhook',
+  tags,
+  security,
+  request: { params: ids('id', 'webhookId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const deliveries = createRoute({
+  method: 'get',
+  path: '/agents/{id}/webhooks/{webhookId}/deliveries',
+  operationId: 'listDeliveries',
+  summary: "List a webhook's deliveries",
+  tags,
+  security,
+  request: { params: ids('id', 'webhookId'), query: z.strictObject(PAGING) },
+  responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...FAILURES },
+})
+
+export const webhookRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(add, async (c) => {
+    const { webhook, secret, created } = await addWebhook(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))
+    return c.json({ ...presentWebhook(webhook), secret }, created ? 201 : 200)
+  })
+  app.openapi(list, async (c) => c.json((await listWebhooks(deps, c.get('viewer'), c.req.valid('param').id)).map(presentWebhook), 200))
+  app.openapi(remove, async (c) => {
+    const { id, webhookId } = c.req.valid('param')
+    await removeWebhook(deps, c.get('viewer'), id, webhookId)
+    return c.body(null, 204)
+  })
+  app.openapi(deliveries, async (c) => {
+    const { id, webhookId } = c.req.valid('param')
+    const { limit = DEFAULT_LIMIT, cursor } = c.req.valid('query')
+    return c.json(await listDeliveries(deps, c.get('viewer'), id, webhookId, { limit, cursor }), 200)
+  })
+}
