@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -72,6 +72,36 @@ test('it listens on the loopback interface only and is told no secret of the ser
   const server = await start()
   expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }])
   expect(readFileSync(`/proc/${server.pid}/environ`, 'utf8')).not.toContain('do-not-tell')
+})
+
+test('Ctrl-C in the terminal does not reach it: it has a session of its own', async () => {
+  initialize()
+  const server = await start()
+  const session = (pid: number | 'self') => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]
+  expect(session(server.pid)).toBe(String(server.pid))
+  expect(session('self')).not.toBe(String(server.pid))
+})
+
+const asRoot = process.getuid?.() === 0
+
+test.runIf(asRoot)("below a folder that PostgreSQL's user cannot enter (a checkout in /root) it runs all the same", async () => {
+  chmodSync(dir, 0o700)
+  const server = await start({ dir: join(dir, 'closed', 'data') })
+  expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+})
+
+test.runIf(asRoot)('where that cannot be, the folder and what helps are named', async () => {
+  chmodSync(dir, 0o700)
+  const only = join(dir, 'bin')
+  mkdirSync(only)
+  symlinkSync(execFileSync('sh', ['-c', 'command -v id'], { encoding: 'utf8' }).trim(), join(only, 'id'))
+  const path = process.env.PATH
+  process.env.PATH = only
+  try {
+    await expect(start({ dir: join(dir, 'closed', 'data') })).rejects.toThrow(`cannot pass through ${dir}. Allow that (chmod o+x ${dir})`)
+  } finally {
+    process.env.PATH = path
+  }
 })
 
 test('what was stored is there after a stop and a start', async () => {

@@ -62,13 +62,24 @@ function blockedAt(folder: string, owner: Owner): string | undefined {
   })
 }
 
+/** Without this the kernel leaves capabilities out of access(2), by which initdb looks for its own program. */
+const SECUREBITS = '--securebits=+no_setuid_fixup'
+
 /**
  * Runs as `owner`, with one capability of root's that lets it pass through other users' folders (a checkout in /root, mode 0700).
  * dac_read_search is the smaller one; containers often have only dac_override.
  */
 function withCapability({ uid, gid }: Owner, postgres: string): RunAs | undefined {
   for (const capability of ['+dac_read_search', '+dac_override']) {
-    const prefix = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', `--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--']
+    const prefix = [
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      '--clear-groups',
+      SECUREBITS,
+      `--inh-caps=${capability}`,
+      `--ambient-caps=${capability}`,
+      '--',
+    ]
     if (spawnSync('setpriv', [...prefix, postgres, '--version'], { stdio: 'ignore', cwd: '/' }).status !== 0) continue
     return { owner: { uid, gid }, command: (file, args) => ({ file: 'setpriv', args: [...prefix, file, ...args], options: {} }) }
   }
