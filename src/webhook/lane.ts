@@ -134,8 +134,7 @@ export class Lane implements Waiter {
     this.#position = job.event.id
     this.#next++
     this.failures = 0
-    if (this.waiting === 0) this.#jobs = []
-    if (this.waiting === 0) this.#next = 0
+    if (this.#next === this.#jobs.length) this.#forget()
     this.catchUp()
   }
 
@@ -149,6 +148,10 @@ export class Lane implements Waiter {
   /** Forgets what it read: somebody will read it again. */
   leave(state: 'leaving' | 'lost'): void {
     this.state = state
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#jobs = []
     this.#next = 0
   }

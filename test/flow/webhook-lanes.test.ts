@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { eventIdOf } from '../../src/event/event.ts'
+import { jobBinding } from '../../src/webhook/attempt.ts'
+import { listDeliveries } from '../../src/webhook/webhook.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { createReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { createWebhookBench } from '../support/webhooks.ts'
+
+const db = await openTestDatabase()
+let bench = createWebhookBench(db)
+const receiver = await createReceiver()
+beforeEach(() => {
+  bench = createWebhookBench(db)
+})
+afterEach(() => bench.close())
+afterAll(() => receiver.close())
+
+let paths = 0
+/** An agent with a webhook at a path of its own. */
+const lane = async (workspaceId?: string) => {
+  const viewer = await bench.agent(workspaceId)
+  const path = `/hook-${++paths}`
+  const { webhook, secret } = await bench.webhook(viewer, receiver.url + path)
+  receiver.expect(path, secret)
+  return { viewer, path, id: webhook.id, secret }
+}
+const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+const retryOf = (id: string) => until(async () => (await bench.state(id))?.retryAt)
+
+test('events arrive in order, signed, each once, and the record says so', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  const events = await bench.raise(viewer.id, 300)
+  const got = await receiver.got(path, 300)
+  expect(got.map(({ verified }) => verified?.eventId)).toEqual(events.map(eventIdOf))
+  expect(got.map(({ headers }) => headers['webhook-id'])).toEqual(events.map(eventIdOf))
+  await positionIs(id, 300n)
+  const { items, nextCursor } = await listDeliveries(db, viewer, viewer.id, id, { limit: 2 })
+  expect(items[0]).toMatchObject({ eventId: eventIdOf(events.at(-1)!), status: 'delivered', attempts: [{ status: 204 }] })
+  const next = await listDeliveries(db, viewer, viewer.id, id, { limit: 2, cursor: nextCursor })
+  expect(next.items[0]?.eventId).toBe(eventIdOf(events.at(-3)!))
+  expect(await db.prisma.job.count({ where: { lane: id, NOT: { state: 'delivered', attempts: 1 } } })).toBe(0)
+  expect(receiver.mostAtOnce).toBe(1)
+})
+
+test('a backlog from before the start is drained in order', async () => {
+  const { viewer, path, id } = await lane()
+  const events = await bench.store(viewer.id, 1000)
+  bench.worker()
+  const got = await receiver.got(path, 1000)
+  expect(got.map(({ verified }) => verified?.eventId)).toEqual(events.map(eventIdOf))
+  await positionIs(id, 1000n)
+})
+
+test('after a 503 the same bytes come again with the same id, a fresh time and signature; later events wait', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, 503, 503)
+  await bench.raise(viewer.id, 3)
+  expect((await retryOf(id)).getTime()).toBe(bench.clock.now().getTime() + 10_000)
+  expect(await bench.state(id)).toMatchObject({ attempts: 1, error: 'answered 503', position: 0n, leaseOwner: null })
+  bench.clock.advance(10_000)
+  await receiver.got(path, 2)
+  await until(async () => (await bench.state(id))?.attempts === 2)
+  expect((await retryOf(id)).getTime()).toBe(bench.clock.now().getTime() + 60_000)
+  bench.clock.advance(60_000)
+  const got = await receiver.got(path, 5)
+  expect(got.map(({ verified }) => verified?.cursor)).toEqual(['1', '1', '1', '2', '3'])
+  expect(got[1]!.body).toBe(got[0]!.body)
+  expect(Number(got[1]!.headers['webhook-timestamp'])).toBe(Number(got[0]!.headers['webhook-timestamp']) + 10)
+  expect(got[1]!.headers['webhook-signature']).not.toBe(got[0]!.headers['webhook-signature'])
+  await positionIs(id, 3n)
+  expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null, retryAt: null })
+  const { items } = await listDeliveries(db, viewer, viewer.id, id, { limit: 10 })
+  expect(items.at(-1)!.attempts.map(({ status }) => status)).toEqual([503, 503, 204])
+})
+
+test('410 removes the webhook with its jobs', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, 410)
+  await bench.raise(viewer.id, 2)
+  await until(async () => (await bench.state(id)) === null)
+  expect(await db.prisma.job.count({ where: { lane: id } })).toBe(0)
+  const other = await lane()
+  await bench.raise(viewer.id, 1)
+  await bench.raise(other.viewer.id, 1)
+  await receiver.got(other.path, 1)
+  expect(await receiver.got(path, 1)).toHaveLength(1)
+})
+
+test('413 skips the event and goes on', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, 413)
+  await bench.raise(viewer.id, 2)
+  await receiver.got(path, 2)
+  await positionIs(id, 2n)
+  const { items } = await listDeliveries(db, viewer, viewer.id, id, { limit: 10 })
+  expect(items.map(({ status }) => status)).toEqual(['delivered', 'skipped'])
+})
+
+test('a redirect is not followed', async () => {
+  const { viewer, path, id } = await lane()
+  const elsewhere = await lane()
+  bench.worker()
+  receiver.answer(path, { status: 307, headers: { location: receiver.url + elsewhere.path } })
+  await bench.raise(viewer.id, 1)
+  await retryOf(id)
+  expect(await bench.state(id)).toMatchObject({ error: 'answered 307 (redirects are not followed)' })
+  await bench.raise(elsewhere.viewer.id, 1)
+  expect(await receiver.got(elsewhere.path, 1)).toMatchObject([{ verified: { data: { agent: { id: elsewhere.viewer.id } } } }])
+})
+
+test('Retry-After lengthens a delay, at most to the next step', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, { status: 429, headers: { 'retry-after': '45' } })
+  await bench.raise(viewer.id, 1)
+  expect((await retryOf(id)).getTime()).toBe(bench.clock.now().getTime() + 45_000)
+})
+
+test('three days after the event it is given up, and the lane goes on', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.always(path, 500)
+  await bench.raise(viewer.id, 1)
+  let attempts = 1
+  for (;;) {
+    const { retryAt, position } = await until(async () => {
+      const state = await bench.state(id)
+      return state && (state.attempts === attempts || state.position === 1n) && state
+    })
+    if (position === 1n) break
+    bench.clock.advance(retryAt!.getTime() - bench.clock.now().getTime())
+    attempts++
+  }
+  expect(await receiver.got(path, 17)).toHaveLength(17)
+  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({ state: 'expired', attempts: 17 })
+  expect(await bench.state(id)).toMatchObject({ attempts: 0, retryAt: null, error: 'an event was given up after 3 days: answered 500' })
+  receiver.always(path, 204)
+  await bench.raise(viewer.id, 1)
+  expect((await receiver.got(path, 18)).at(-1)?.body).toContain('"cursor":"2"')
+})
+
+test('an event that waited too long in the queue is given up unattempted', async () => {
+  const { viewer, path, id } = await lane()
+  await bench.store(viewer.id, 5, { createdAt: new Date(bench.clock.now().getTime() - 73 * 3_600_000) })
+  await bench.store(viewer.id, 1)
+  bench.worker()
+  const got = await receiver.got(path, 1)
+  expect(got[0]!.verified.cursor).toBe('6')
+  await positionIs(id, 6n)
+  expect(await db.prisma.job.count({ where: { lane: id, state: 'expired', attempts: 0 } })).toBe(5)
+})
+
+test('a dead webhook delays no other of its agent', async () => {
+  const dead = await lane()
+  receiver.always(dead.path, () => undefined)
+  const path = `/hook-${++paths}`
+  const { secret } = await bench.webhook(dead.viewer, receiver.url + path)
+  receiver.expect(path, secret)
+  bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
+  await bench.raise(dead.viewer.id, 1)
+  await receiver.got(dead.path, 1)
+  await bench.raise(dead.viewer.id, 50)
+  expect((await receiver.got(path, 51)).map(({ verified }) => verified.cursor)).toEqual(Array.from({ length: 51 }, (_, i) => String(i + 1)))
+})
+
+test('a message to the Message URL is handed over whole; its text is wiped; who was not to hear it is passed over', async () => {
+  const { viewer, path, id } = await lane()
+  const [event] = await bench.store(viewer.id, 1, { channel: 'url', subject: null })
+  const payload = new Uint8Array(await bench.keyring.seal(viewer.workspaceId, 'wake up', jobBinding(id, event!.id)))
+  await db.prisma.job.updateMany({ where: { lane: id }, data: { payload } })
+  await bench.store(viewer.id, 1, { channel: 'url', subject: null })
+  await db.prisma.job.deleteMany({ where: { lane: id, seq: 2 } })
+  bench.worker()
+  const got = await receiver.got(path, 1)
+  expect(got[0]!.verified.data.message).toMatchObject({ channel: 'url', text: 'wake up', sender: {} })
+  await positionIs(id, 2n)
+  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({ state: 'delivered', payload: null })
+})
+
+test('an event whose job is missing is delivered all the same, and recorded', async () => {
+  const { viewer, path, id } = await lane()
+  await bench.store(viewer.id, 2)
+  await db.prisma.job.deleteMany({ where: { lane: id, seq: 1 } })
+  bench.worker()
+  await receiver.got(path, 2)
+  await positionIs(id, 2n)
+  expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })).toBe(2)
+})

@@ -1,0 +1,46 @@
+import type { Clock } from '../../src/core/clock.ts'
+
+export interface FakeClock extends Clock {
+  /** Moves time on and wakes everyone whose sleep ends by then, in the order in which they would have woken. */
+  advance(ms: number): void
+  /** How many sleep now. */
+  readonly sleepers: number
+}
+
+interface Sleeper {
+  at: number
+  wake(): void
+}
+
+/** A clock that stands still until it is moved. Begins at the real time unless told otherwise. */
+export const createFakeClock = (start: Date = new Date()): FakeClock => {
+  const sleepers = new Set<Sleeper>()
+  let now = start.getTime()
+  const due = (until: number) => [...sleepers].filter((sleeper) => sleeper.at <= until).sort((a, b) => a.at - b.at)
+  return {
+    now: () => new Date(now),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted || ms <= 0) return resolve()
+        const wake = () => {
+          sleepers.delete(sleeper)
+          signal?.removeEventListener('abort', wake)
+          resolve()
+        }
+        const sleeper = { at: now + ms, wake }
+        sleepers.add(sleeper)
+        signal?.addEventListener('abort', wake, { once: true })
+      }),
+    advance(ms) {
+      const until = now + ms
+      for (const sleeper of due(until)) {
+        now = Math.max(now, sleeper.at)
+        sleeper.wake()
+      }
+      now = until
+    },
+    get sleepers() {
+      return sleepers.size
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { silentLogger } from '../../src/core/logger.ts'
+import type { Db } from '../../src/db/client.ts'
+import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
+import { createAllow } from '../../src/webhook/address.ts'
+import { Dialler } from '../../src/webhook/dial.ts'
+import { createLanes, type LaneOptions, type Lanes, type LanesDeps } from '../../src/webhook/lanes.ts'
+import { createLookup } from '../../src/webhook/lookup.ts'
+import { type AddedWebhook, addWebhook } from '../../src/webhook/webhook.ts'
+import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
+import type { Viewer } from '../../src/workspace/viewer.ts'
+import { createFakeClock, type FakeClock } from './clock.ts'
+
+/** What the tests of webhooks stand on: agents with logs, events that are committed with their jobs, and workers. */
+export interface WebhookBench {
+  db: Db
+  clock: FakeClock
+  keyring: Keyring
+  /** An agent of a workspace of its own, or of the one given. */
+  agent(workspaceId?: string | undefined): Promise<Viewer>
+  webhook(viewer: Viewer, url: string): Promise<AddedWebhook>
+  /** Commits events with their jobs, as storing a message does. Tells nobody. */
+  store(agentId: string, count: number, fields?: Partial<LoggedEvent>): Promise<LoggedEvent[]>
+  /** The same, and tells every worker. */
+  raise(agentId: string, count: number, fields?: Partial<LoggedEvent>): Promise<LoggedEvent[]>
+  tell(agentId: string, event: LoggedEvent | null): void
+  worker(changes?: Partial<LanesDeps>, options?: Partial<LaneOptions>): Lanes
+  state(webhookId: string): Promise<{
+    position: bigint
+    attempts: number
+    error: string | null
+    retryAt: Date | null
+    leaseOwner: string | null
+    lastDeliveredAt: Date | null
+  } | null>
+  /** Stops all workers. */
+  close(): Promise<void>
+}
+
+const STORE = `
+  with head as (update event_log set last_id = last_id + $2 where agent_id = $1 returning last_id - $2 as before),
+  events as (
+    insert into event (agent_id, id, type, channel, message_id, sender, "from", subject, created_at)
+    select $1, before + n, '${MESSAGE_RECEIVED}', $3::"Channel", gen_random_uuid(), '{}', $4, $5, $6 from head, generate_series(1, $2::int) n
+    returning *
+  ),
+  jobs as (
+    insert into job (id, kind, agent_id, lane, seq, created_at)
+    select gen_random_uuid(), 'webhook', $1, w.id, e.id, e.created_at from events e join webhook w on w.agent_id = $1
+  )
+  select id, message_id from events order by id`
+
+export const createWebhookBench = (db: Db): WebhookBench => {
+  const masterKey = randomBytes(32)
+  const keyring = createKeyring(db, masterKey)
+  const clock = createFakeClock()
+  const allow = createAllow(['127.0.0.0/8', 'localhost'])
+  const lookup = createLookup(allow)
+  const listeners = new Set<(agentId: string, event: LoggedEvent | null) => void>()
+  const free = new Set<(key: string) => void>()
+  const workers: Lanes[] = []
+
+  const workspace = async () => {
+    const id = randomUUID()
+    await db.prisma.plan.upsert({ where: { key: 'unlimited' }, create: { key: 'unlimited' }, update: {} })
+    await db.prisma.workspace.create({ data: { id, name: 'w', planKey: 'unlimited', dataKey: new Uint8Array(wrapDataKey(masterKey, id)) } })
+    return id
+  }
+
+  const bench: WebhookBench = {
+    db,
+    clock,
+    keyring,
+    async agent(given) {
+      const workspaceId = given ?? (await workspace())
+      const agent = await db.prisma.agent.create({ data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} } } })
+      return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null }
+    },
+    webhook: (viewer, url) => addWebhook({ ...db, keyring, clock, allow, lookup }, viewer, viewer.id, { url }),
+    async store(agentId, count, fields = {}) {
+      const event = { channel: 'email' as const, from: 'Ann <ann@example.com>', subject: 'Hi', createdAt: clock.now(), ...fields }
+      const values = [agentId, count, event.channel, event.from, event.subject, event.createdAt]
+      const { rows } = await db.pool.query<{ id: number; message_id: string }>(STORE, values)
+      const sender = { id: null, kind: 'contact' as const, name: null, email: null, phone: null }
+      return rows.map((row) => ({ ...event, agentId, id: row.id, type: MESSAGE_RECEIVED, messageId: row.message_id, sender }))
+    },
+    async raise(agentId, count, fields) {
+      const events = await bench.store(agentId, count, fields)
+      for (const event of events) bench.tell(agentId, event)
+      return events
+    },
+    tell: (agentId, event) => {
+      for (const listener of listeners) listener(agentId, event)
+    },
+    worker(changes, options) {
+      const lanes = createLanes({
+        prisma: db.prisma,
+        pool: db.pool,
+        keyring,
+        clock,
+        log: silentLogger,
+        feed: {
+          onNews: (listener) => {
+            listeners.add(listener)
+            return () => listeners.delete(listener)
+          },
+        },
+        notifier: {
+          publish: (_topic, key) => {
+            for (const listener of free) listener(key)
+          },
+          subscribe: (_topic, listener) => {
+            free.add(listener)
+            return () => free.delete(listener)
+          },
+        },
+        dialler: new Dialler({ allow, lookup }),
+        random: () => 0,
+        options: { ...options },
+        ...changes,
+      })
+      workers.push(lanes)
+      lanes.start()
+      return lanes
+    },
+    state: (webhookId) => db.prisma.webhook.findUnique({ where: { id: webhookId } }),
+    async close() {
+      await Promise.all(workers.splice(0).map((lanes) => lanes.stop(0)))
+    },
+  }
+  return bench
+}
