@@ -1,0 +1,117 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import iconv from 'iconv-lite'
+import { headerLength } from './headers.ts'
+
+// What the platform's TextDecoder refuses and real mail still carries.
+const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
+const ISO_2022_KR = /^(?:cs)?iso-?2022-?kr$/i
+const HZ = /^hz(?:-gb-?2312)?$/i
+// Labels under which mislabelled UTF-8 travels. Text that is really in one of these is practically never valid multi-byte UTF-8.
+const WESTERN =
+  /^(?:|us-ascii|ascii|ansi_x3\.4-1968|iso-?8859-?1|latin-?1|windows-?1252|cp-?1252|unknown-8bit|x-unknown|8bit|binary|default|none)$/i
+
+/**
+ * Bytes to text. Believes the label, except where the bytes refute it: valid UTF-8 under a western label, and bytes that are no UTF-8
+ * under a UTF-8 one (then windows-1252). Unknown labels are guessed the same way. Never throws.
+ */
+export function decodeText(bytes: Uint8Array, label: string | undefined): string {
+  const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
+  const exotic = decodeExotic(bytes, charset)
+  if (exotic !== null) return exotic
+  if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset)) return new TextDecoder('windows-1252').decode(bytes)
+  if (WESTERN.test(charset)) return guess(bytes)
+  if (/^utf-?8/i.test(charset)) return guess(bytes)
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return iconv.encodingExists(charset) ? iconv.decode(Buffer.from(bytes), charset) : guess(bytes)
+  }
+}
+
+const guess = (bytes: Uint8Array) => new TextDecoder(isUtf8(bytes) || mostlyUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
+
+/** Whether a few broken sequences (a text cut in the middle of a character) stand among good ones: then it is damaged UTF-8. */
+function mostlyUtf8(bytes: Uint8Array): boolean {
+  const text = new TextDecoder('utf-8').decode(bytes)
+  const broken = text.split('\ufffd').length - 1
+  const good = text.match(/[\u0080-\ufffc]/g)?.length ?? 0
+  return good > broken * 10
+}
+
+function decodeExotic(bytes: Uint8Array, charset: string): string | null {
+  if (ICONV_ONLY.test(charset)) return decodeIconv(bytes, charset.replace(/^x-|unicode-1-1-/gi, '').replace(/^(?:ibm|oem)-?/i, 'cp'))
+  if (ISO_2022_KR.test(charset)) return decodeShifted(bytes, 'euc-kr')
+  if (HZ.test(charset)) return decodeHz(bytes)
+  return null
+}
+
+const decodeIconv = (bytes: Uint8Array, charset: string) =>
+  iconv.decode(Buffer.from(bytes), /7$/.test(charset) && /^utf/i.test(charset) ? 'utf-7' : charset)
+
+/** ISO-2022-KR (RFC 1557): SO and SI switch to and from KS X 1001, which is EUC-KR without its high bits. */
+function decodeShifted(bytes: Uint8Array, charset: string): string {
+  const out: number[] = []
+  let shifted = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x0e) shifted = true
+    else if (byte === 0x0f) shifted = false
+    else if (byte === 0x1b && bytes[i + 1] === 0x24 && bytes[i + 2] === 0x29) i += 3
+    else out.push(shifted && byte > 0x20 ? byte | 0x80 : byte)
+  }
+  return new TextDecoder(charset).decode(Uint8Array.from(out))
+}
+
+/** HZ (RFC 1843): `~{` and `~}` switch to and from GB 2312 without its high bits, `~~` is a tilde, `~` before a line break is nothing. */
+function decodeHz(bytes: Uint8Array): string {
+  const out: number[] = []
+  let shifted = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x0a) shifted = false
+    if (byte !== 0x7e) {
+      out.push(shifted && byte > 0x20 ? byte | 0x80 : byte)
+      continue
+    }
+    const next = bytes[++i]
+    if (next === 0x7b) shifted = true
+    else if (next === 0x7d) shifted = false
+    else if (next === 0x7e) out.push(0x7e)
+    else if (next !== 0x0a && next !== undefined) out.push(byte, next)
+  }
+  return new TextDecoder('gb18030').decode(Uint8Array.from(out))
+}
+
+const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
+
+/**
+ * The message with its header lines in a form that postal-mime reads: raw 8-bit and ISO-2022-JP lines become UTF-8, and encoded words
+ * in charsets that the platform lacks are encoded anew. The body stays as it is; the same bytes come back when nothing is to do.
+ */
+export function readableHeaders(raw: Uint8Array): Uint8Array {
+  const end = headerLength(raw)
+  const block = Buffer.from(raw.buffer, raw.byteOffset, end)
+  if (isUtf8(block) && !block.includes(0x1b) && !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|hz))/i.test(block.toString('latin1')))
+    return raw
+  const lines = block.toString('latin1').split('\n')
+  const fixed = lines.map((line) => Buffer.from(`${fixWords(fixLine(Buffer.from(line, 'latin1')))}\n`))
+  const header = Buffer.concat(fixed)
+  return Buffer.concat([header.subarray(0, header.length - 1), raw.subarray(end)])
+}
+
+function fixLine(line: Buffer): string {
+  if (line.includes(0x1b)) return new TextDecoder('iso-2022-jp').decode(line)
+  return new TextDecoder(isUtf8(line) ? 'utf-8' : 'windows-1252', { ignoreBOM: true }).decode(line)
+}
+
+const fixWords = (line: string) =>
+  line.replace(ENCODED_WORD, (word, charset: string, encoding: string, text: string) => {
+    const decoded = decodeExotic(encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQ(text), charset)
+    return decoded === null ? word : `=?utf-8?B?${Buffer.from(decoded).toString('base64')}?=`
+  })
+
+const fromQ = (text: string) =>
+  Buffer.from(
+    text.replace(/_/g, ' ').replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )

@@ -1,0 +1,29 @@
+import type { RawHeader } from './headers.ts'
+import { valuesOf } from './headers.ts'
+import { oneLine } from './storable.ts'
+
+// Postfix' hopcount_limit is 50 and Exchange's 30; nothing legitimate on its way to an agent comes near 25.
+const MAX_RECEIVED = 25
+
+/**
+ * The mark that makes a message a loop or a machine's answer, in words, or null. An answer to it could be answered again without end:
+ * `Auto-Submitted` other than no (RFC 3834 5), a null reverse path (a bounce, RFC 5321 4.5.5), a loop or list mark with our own domain,
+ * or more than 25 hops. Other lists' marks are none: a newsletter may reach an agent.
+ */
+export function automaticMark(headers: readonly RawHeader[], reversePath: string | null, mailDomain: string): string | null {
+  if (reversePath === '') return 'null reverse path'
+  const autoSubmitted = valuesOf(headers, 'auto-submitted').find((value) => !/^(?:\([^)]*\)\s*)*no\b/i.test(value))
+  if (autoSubmitted !== undefined) return `Auto-Submitted: ${oneLine(autoSubmitted, 100)}`
+  const own = ownMark(headers, mailDomain.toLowerCase())
+  if (own !== null) return own
+  const hops = valuesOf(headers, 'received').length
+  return hops > MAX_RECEIVED ? `${hops} Received headers, at most ${MAX_RECEIVED} are taken` : null
+}
+
+function ownMark(headers: readonly RawHeader[], mailDomain: string): string | null {
+  const names = new RegExp(`(?:^|[@.<\\s])${mailDomain.replace(/[.\\+*?^$()[\]{}|]/g, '\\$&')}(?:$|[>\\s;])`, 'i')
+  for (const name of ['x-loop', 'list-id']) {
+    if (valuesOf(headers, name).some((value) => names.test(value))) return `${name} names ${mailDomain}`
+  }
+  return null
+}
