@@ -1,0 +1,199 @@
+import { authenticate } from 'mailauth'
+import { getAlignment } from 'mailauth/lib/tools.js'
+import { messageOf } from '../../core/errors.ts'
+import type { Check } from '../channel.ts'
+import { domainOf, normalizeLoosely } from './address.ts'
+import { headerLength, type RawHeader, scanHeaders } from './headers.ts'
+import type { DnsResolver } from './resolver.ts'
+import { oneLine } from './storable.ts'
+
+/** What the SMTP session saw; `reversePath` is '' for the null one. */
+export interface Envelope {
+  ip: string
+  helo: string
+  reversePath: string
+}
+
+export interface Verification {
+  /** Whether the domain of `from` vouches for this message. */
+  proven: boolean
+  checks: Check[]
+}
+
+export interface VerifyOptions {
+  resolver: DnsResolver
+  /** Our own host name, for the evidence's words. */
+  mta: string
+  /** Milliseconds for all lookups of one message together. */
+  timeoutMs?: number
+}
+
+type Authentication = Awaited<ReturnType<typeof authenticate>>
+type Signature = Authentication['dkim']['results'][number]
+
+// mailauth 4.13 folds headers by splicing (quadratic) and hashes the body once per signature: a mail made of either would hold the event loop.
+const MAX_HEADER_BYTES = 128 * 1024
+const MAX_HEADER_LINES = 2_000
+const MAX_SIGNATURES = 10
+// Fields of which a second one would show the reader something else than what was signed (RFC 6376 8.15).
+const SINGULAR = [
+  'from',
+  'subject',
+  'date',
+  'message-id',
+  'content-type',
+  'content-transfer-encoding',
+  'mime-version',
+  'reply-to',
+  'to',
+  'cc',
+]
+
+/**
+ * Whether `from` (the normalized address that the parser showed) wrote this message: exactly one From with exactly one address, and an SPF
+ * or DKIM pass aligned with its domain, in the way that its DMARC record asks for, relaxed when it has none. Never throws: trouble with
+ * DNS is "not proven". An `Authentication-Results` in the mail counts for nothing.
+ */
+export async function verify(raw: Uint8Array, from: string, envelope: Envelope, options: VerifyOptions): Promise<Verification> {
+  const headers = scanHeaders(raw)
+  const refusal = unfitness(raw, headers)
+  if (refusal !== null) return unproven('from', 'fail', refusal)
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), options.timeoutMs ?? 5_000)
+  try {
+    const result = await Promise.race([check(raw, envelope, options, deadline.signal), whenAborted(deadline.signal)])
+    return result === null ? unproven('dmarc', 'temperror', 'the lookups took too long') : judge(result, headers, from)
+  } catch (error) {
+    return unproven('dmarc', 'temperror', oneLine(messageOf(error), 200))
+  } finally {
+    clearTimeout(timer)
+    deadline.abort()
+  }
+}
+
+const unproven = (name: string, verdict: string, detail: string): Verification => ({ proven: false, checks: [{ name, verdict, detail }] })
+
+const whenAborted = (signal: AbortSignal) =>
+  new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
+
+function check(raw: Uint8Array, envelope: Envelope, { resolver, mta }: VerifyOptions, signal: AbortSignal): Promise<Authentication> {
+  const timedOut = () => Object.assign(new Error('the lookups took too long'), { code: 'ETIMEOUT' })
+  return authenticate(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), {
+    ip: envelope.ip,
+    helo: envelope.helo,
+    sender: envelope.reversePath,
+    mta,
+    trustReceived: false,
+    disableBimi: true,
+    resolver: (name, type) => (signal.aborted ? Promise.reject(timedOut()) : resolver(name, type)),
+  })
+}
+
+/** Why the header is not worth checking: no reader could be sure whom it names. */
+function unfitness(raw: Uint8Array, headers: RawHeader[]): string | null {
+  const block = raw.subarray(0, headerLength(raw))
+  if (block.length > MAX_HEADER_BYTES) return `the header is longer than ${MAX_HEADER_BYTES / 1024} KiB`
+  const text = Buffer.from(block).toString('latin1')
+  if (text.split('\n').length > MAX_HEADER_LINES) return `the header has more than ${MAX_HEADER_LINES} lines`
+  if (/\r(?!\n)|\0/.test(text)) return 'the header has a bare carriage return or a NUL, on which readers disagree'
+  const count = (name: string) => headers.filter((header) => header.name === name).length
+  if (count('dkim-signature') > MAX_SIGNATURES) return `more than ${MAX_SIGNATURES} DKIM signatures`
+  if (count('from') !== 1) return count('from') === 0 ? 'there is no From' : `there are ${count('from')} From headers`
+  return null
+}
+
+function judge(result: Authentication, headers: RawHeader[], from: string): Verification {
+  const named = result.dkim.headerFrom.map(normalizeLoosely)
+  const fromCheck = named.length === 1 ? null : `From names ${named.length} addresses`
+  const sole = fromCheck ?? (named[0] !== from || from === '' ? 'From can be read in more than one way' : null)
+  const signatures = result.dkim.results.filter((signature) => signature.signingDomain)
+  const duplicated = SINGULAR.find((name) => headers.filter((header) => header.name === name).length > 1)
+  const weaknesses = signatures.map((signature) => weakness(signature, duplicated))
+  const signers = signatures.filter((_, i) => weaknesses[i] === null).map((signature) => signature.signingDomain)
+  const spfDomain = result.spf && result.spf.status.result === 'pass' ? result.spf.domain : null
+  const dmarc = judgeDmarc(result, domainOf(from), signers, spfDomain)
+  const checks = [
+    spfCheck(result, domainOf(from)),
+    ...(signatures.length === 0 ? [{ name: 'dkim', verdict: 'none', detail: 'not signed' }] : []),
+    ...signatures.map((signature, i) => dkimCheck(signature, weaknesses[i] ?? null, domainOf(from))),
+    dmarc,
+    arcCheck(result),
+  ]
+  if (sole !== null) return { proven: false, checks: [{ name: 'from', verdict: 'fail', detail: sole }, ...checks] }
+  return {
+    proven: dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned),
+    checks: checks.map(({ name, verdict, detail }) => ({ name, verdict, detail })),
+  }
+}
+
+/** Why a signature vouches for nothing here, or null for a sound pass. */
+function weakness(signature: Signature, duplicated: string | undefined): string | null {
+  const { result, comment, underSized } = signature.status
+  if (result !== 'pass') return comment ?? 'it does not verify'
+  if (Number(underSized) > 0) return `its l= leaves the last ${Number(underSized)} bytes unsigned`
+  const signed = (signature as { signingHeaders?: { keys?: string } }).signingHeaders?.keys ?? ''
+  if (
+    !signed
+      .toLowerCase()
+      .split(/\s*:\s*/)
+      .includes('from')
+  )
+    return 'it does not cover From'
+  return duplicated === undefined ? null : `there is more than one ${duplicated} header`
+}
+
+function judgeDmarc(result: Authentication, domain: string, signers: string[], spfDomain: string | null): Check & { aligned: boolean } {
+  const { dmarc } = result
+  if (!dmarc) return { name: 'dmarc', verdict: 'permerror', detail: 'there is not exactly one From address', aligned: false }
+  const alignment = (dmarc as { alignment?: { spf?: { strict?: boolean }; dkim?: { strict?: boolean } } }).alignment
+  const vouching = signers.find((signer) => aligned(domain, signer, alignment?.dkim?.strict ?? false))
+  const path = spfDomain !== null && aligned(domain, spfDomain, alignment?.spf?.strict ?? false) ? spfDomain : null
+  const by = vouching !== undefined ? `DKIM of ${vouching}` : path !== null ? `SPF of ${path}` : null
+  const found = dmarc.status.result
+  if (found !== 'pass' && found !== 'fail') {
+    const detail =
+      found === 'none'
+        ? `${domain} publishes no DMARC record; ${by ?? 'nothing'} is aligned with From`
+        : `the record of ${domain} could not be read`
+    return { name: 'dmarc', verdict: found, detail, aligned: by !== null }
+  }
+  // Judged anew: mailauth counts signatures that we don't, and takes strict alignment for relaxed.
+  const detail = by === null ? `neither SPF nor DKIM passes for ${domain}` : `${by} is aligned with From`
+  return {
+    name: 'dmarc',
+    verdict: by === null ? 'fail' : 'pass',
+    detail: `${detail} (p=${oneLine(dmarc.policy ?? 'none', 20)})`,
+    aligned: by !== null,
+  }
+}
+
+const aligned = (from: string, domain: string, strict: boolean): boolean =>
+  strict ? from.toLowerCase() === domain.toLowerCase() : getAlignment(from, [domain]) !== false
+
+const alignedWords = (from: string, domain: string) =>
+  aligned(from, domain, false) ? 'aligned with From' : `not aligned with From ${from}`
+
+function spfCheck({ spf }: Authentication, from: string): Check {
+  if (!spf) return { name: 'spf', verdict: 'none', detail: 'not checked' }
+  const verdict = spf.status.result
+  const detail = verdict === 'pass' ? alignedWords(from, spf.domain) : (spf.status.comment ?? 'no record')
+  return { name: 'spf', verdict, detail: oneLine(`${spf.domain} ${detail}`, 300) }
+}
+
+function dkimCheck(signature: Signature, weak: string | null, from: string): Check {
+  const verdict = signature.status.result === 'pass' && weak !== null ? 'policy' : signature.status.result
+  return {
+    name: 'dkim',
+    verdict,
+    detail: oneLine(`${signature.signingDomain} ${weak ?? alignedWords(from, signature.signingDomain)}`, 300),
+  }
+}
+
+function arcCheck({ arc }: Authentication): Check {
+  if (!arc) return { name: 'arc', verdict: 'none', detail: 'no chain' }
+  return {
+    name: 'arc',
+    verdict: arc.status.result,
+    detail: oneLine(arc.status.comment ?? 'evidence only: a forwarder’s seal proves no sender', 200),
+  }
+}
