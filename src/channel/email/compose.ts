@@ -1,0 +1,43 @@
+import MailComposer from 'nodemailer/lib/mail-composer'
+import type { Outbound } from '../channel.ts'
+import { normalize } from './address.ts'
+import { oneLine } from './storable.ts'
+
+/**
+ * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt but for the MIME boundary. Every address passes `normalize` (throws `invalid_input`), every
+ * header value is one line: nothing that an agent writes can add a header or a recipient. Nobody is named but `to` and `cc`.
+ */
+export async function compose(out: Outbound): Promise<Buffer> {
+  const mail = new MailComposer({
+    from: mailbox(out.from.address, out.from.name),
+    to: out.to.map((address) => mailbox(address, null)),
+    cc: out.cc.map((address) => mailbox(address, null)),
+    subject: oneLine(out.subject ?? '', 1_000),
+    messageId: bracketed(out.messageId),
+    ...(out.inReplyTo === null ? {} : { inReplyTo: bracketed(out.inReplyTo) }),
+    ...(out.references.length === 0 ? {} : { references: out.references.map(bracketed).join(' ') }),
+    date: out.createdAt,
+    text: out.text,
+    textEncoding: textEncoding(out.text),
+    attachments: out.attachments.map(({ name, type, content }) => ({
+      filename: oneLine(name, 255),
+      contentType: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : 'application/octet-stream',
+      content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+    })),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    newline: '\r\n',
+  })
+  return mail.compile().build()
+}
+
+const mailbox = (address: string, name: string | null) => ({ address: normalize(address), name: oneLine(name ?? '', 320) })
+
+/** An id as it stands in a header. What is in none of ours (spaces, brackets) leaves it, so that it stays one id. */
+const bracketed = (id: string) => `<${oneLine(id, 998).replace(/[<>\s]/g, '')}>`
+
+/** Lines up to 998 octets are the limit (RFC 5322 2.1.1); quoted-printable keeps longer ones, base64 is shorter for text that is mostly not Latin. */
+function textEncoding(text: string): 'quoted-printable' | 'base64' {
+  const foreign = text.match(/[^\0-\u024f]/g)?.length ?? 0
+  return foreign > text.length / 3 ? 'base64' : 'quoted-printable'
+}

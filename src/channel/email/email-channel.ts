@@ -1,0 +1,70 @@
+import { type Clock, systemClock } from '../../core/clock.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Channel } from '../channel.ts'
+import { matches, normalize } from './address.ts'
+import { capture } from './capture.ts'
+import { createMailParser, type ParserOptions } from './parser.ts'
+import { understand } from './receive.ts'
+import type { DnsResolver } from './resolver.ts'
+import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
+import { createRelay, type RelayTimeouts } from './smtp-out.ts'
+import { ownCertificate, type TlsPair } from './tls.ts'
+
+export interface EmailChannelOptions {
+  /** The service's own domain: it greets with it, and marks that name it are loops. */
+  mailDomain: string
+  smtp: {
+    /** Where mail comes in; port 0: any free one. */
+    readonly host: string
+    readonly port: number
+    /** Null: a self-signed pair, made once in `dataDir`. */
+    readonly tls: TlsPair | null
+    readonly limits?: Partial<SmtpLimits>
+  }
+  /** Where mail goes out (`smtp://` or `smtps://`); null: it is written to `outboxDir`. */
+  relayUrl: string | null
+  outboxDir: string
+  dataDir: string
+  resolver: DnsResolver
+  log: Logger
+  clock?: Clock
+  parser?: ParserOptions
+  relayTimeouts?: RelayTimeouts
+}
+
+export interface EmailChannel extends Channel {
+  listen: NonNullable<Channel['listen']>
+  /** Ends the parser's thread and the relay's idle connections. After the listener's `stop`. */
+  close(): Promise<void>
+}
+
+/** Email as a channel. Starts nothing until `listen` or `send`; throws when `relayUrl` is no SMTP URL. */
+export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
+  const { mailDomain, smtp, resolver, log } = options
+  const parser = createMailParser(options.parser)
+  const relay = options.relayUrl === null ? null : createRelay(options.relayUrl, options.relayTimeouts)
+  return {
+    kind: 'email',
+    limits: { text: 32_000, subject: true, cc: true, coldStart: true },
+    normalize,
+    matches,
+    async listen(sink) {
+      const receiving = { parser, mailDomain, resolver, mta: mailDomain }
+      return listenSmtp({
+        host: smtp.host,
+        port: smtp.port,
+        mailDomain,
+        tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, (options.clock ?? systemClock).now())),
+        accepts: (address) => sink.accepts(address),
+        deliver: async (raw, envelope, recipients) => sink.inbound(await understand(raw, envelope, recipients, receiving)),
+        log,
+        ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
+      })
+    },
+    send: (message, signal) => (relay === null ? capture(message, options.outboxDir) : relay.send(message, signal)),
+    async close() {
+      relay?.close()
+      await parser.close()
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import type { Inbound } from '../channel.ts'
+import { automaticMark } from './loop.ts'
+import type { MailParser } from './parser.ts'
+import { type Envelope, type VerifyOptions, verify } from './verify.ts'
+
+export interface ReceiveOptions extends VerifyOptions {
+  parser: MailParser
+  mailDomain: string
+}
+
+/** One raw message and its envelope (however it came: SMTP, or a signed request) as what the sink takes. Never throws. */
+export async function understand(raw: Buffer, envelope: Envelope, recipients: string[], options: ReceiveOptions): Promise<Inbound> {
+  const { headers, damage, ...mail } = await options.parser.parse(raw)
+  const { proven, checks } = await verify(raw, mail.from.address, envelope, options)
+  return {
+    channel: 'email',
+    recipients,
+    ...mail,
+    proven,
+    automatic: automaticMark(headers, envelope.reversePath, options.mailDomain),
+    checks: damage === null ? checks : [...checks, { name: 'mime', verdict: 'damaged', detail: damage }],
+    raw,
+  }
+}

@@ -1,0 +1,237 @@
+import type { AddressInfo } from 'node:net'
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Listening } from '../channel.ts'
+import { domainOf, recipientCandidates } from './address.ts'
+import { Room } from './room.ts'
+import { PromptSmtpServer } from './smtp-server.ts'
+import { oneLine } from './storable.ts'
+import type { TlsPair } from './tls.ts'
+import type { Envelope } from './verify.ts'
+
+export interface SmtpInOptions {
+  host: string
+  /** 0: any free one. */
+  port: number
+  /** Our name in the greeting, and the domain of a bare `postmaster`. */
+  mailDomain: string
+  tls: TlsPair
+  /** Whether somebody has this normalized address. */
+  accepts(address: string): Promise<boolean>
+  /** Resolves once the message is committed for every recipient. */
+  deliver(raw: Buffer, envelope: Envelope, recipients: string[]): Promise<void>
+  log: Logger
+  limits?: Partial<SmtpLimits>
+}
+
+export interface SmtpLimits {
+  /** Bytes of one message. */
+  size: number
+  recipients: number
+  connections: number
+  connectionsPerAddress: number
+  /** Messages longer than `smallBytes` that may be in memory at once; memory stays under connections × smallBytes + largeMails × size. */
+  largeMails: number
+  smallBytes: number
+  /** Milliseconds that a long message waits for its place before it is asked to come again. */
+  waitMs: number
+  /** Milliseconds without a byte (RFC 5321 4.5.3.2: 5 minutes), and for one whole message. */
+  idleMs: number
+  dataMs: number
+  /** Unknown recipients in one session, after which a harvester is sent away. */
+  unknown: number
+}
+
+const LIMITS: SmtpLimits = {
+  size: 25 * 1024 * 1024,
+  recipients: 100,
+  connections: 200,
+  connectionsPerAddress: 50,
+  largeMails: 4,
+  smallBytes: 1024 * 1024,
+  waitMs: 60_000,
+  idleMs: 300_000,
+  dataMs: 600_000,
+  unknown: 20,
+}
+
+type Done = (error?: Error | null, message?: string) => void
+
+/** Takes mail in over SMTP (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects when the port can't be had. */
+export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
+  const session = new Sessions(options, { ...LIMITS, ...options.limits })
+  const { server } = session
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(options.port, options.host, () => {
+      server.server.off('error', reject)
+      resolve()
+    })
+  })
+  const { address, port, family } = server.server.address() as AddressInfo
+  return { address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`, stop: (graceMs) => session.stop(graceMs) }
+}
+
+class Sessions {
+  readonly server: PromptSmtpServer
+  readonly #options: SmtpInOptions
+  readonly #limits: SmtpLimits
+  readonly #room: Room
+  /** What each accepted RCPT stands for, normalized. */
+  readonly #recipients = new WeakMap<SMTPServerAddress, string>()
+  readonly #unknown = new WeakMap<SMTPServerSession, number>()
+  /** Sessions with a message in hand, from DATA to its answer. */
+  readonly #busy = new Set<string>()
+  #stopping = false
+
+  constructor(options: SmtpInOptions, limits: SmtpLimits) {
+    this.#options = options
+    this.#limits = limits
+    this.#room = new Room(limits.largeMails)
+    this.server = new PromptSmtpServer(
+      {
+        name: options.mailDomain,
+        banner: 'ready',
+        cert: options.tls.cert,
+        key: options.tls.key,
+        size: limits.size,
+        rejectOversized: true,
+        maxRecipients: limits.recipients,
+        maxClients: limits.connections,
+        socketTimeout: limits.idleMs,
+        hideENHANCEDSTATUSCODES: false,
+        disabledCommands: ['AUTH'],
+        authOptional: true,
+        disableReverseLookup: true,
+        logger: false,
+        onRcptTo: (address, session, done) => this.#settle(this.#recipient(address, session), done),
+        onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
+      },
+      limits.connectionsPerAddress,
+    )
+    // Broken handshakes, resets, garbage: the other side's affair.
+    this.server.on('error', (error) => options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'an SMTP connection failed'))
+  }
+
+  #settle(work: Promise<string | undefined>, done: Done): void {
+    work.then(
+      (message) => done(null, message),
+      (error: unknown) => done(error instanceof Reply ? error : new Reply(451, 'Temporary trouble here, try again later')),
+    )
+  }
+
+  async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
+    const written = address.address.includes('@') ? address.address : `${address.address}@${this.#options.mailDomain}`
+    for (const candidate of recipientCandidates(written)) {
+      if (!(await this.#accepts(candidate))) continue
+      this.#recipients.set(address, candidate)
+      return undefined
+    }
+    const unknown = (this.#unknown.get(session) ?? 0) + 1
+    this.#unknown.set(session, unknown)
+    if (unknown > this.#limits.unknown) throw new Reply(421, 'Too many unknown recipients')
+    const ours = domainOf(written).toLowerCase() === this.#options.mailDomain.toLowerCase()
+    throw new Reply(550, ours ? 'No such recipient here' : 'No such recipient here, relay denied')
+  }
+
+  async #accepts(candidate: string): Promise<boolean> {
+    try {
+      return await this.#options.accepts(candidate)
+    } catch (error) {
+      this.#options.log.error({ event: 'smtp.rcpt', reason: messageOf(error) }, 'a recipient could not be looked up')
+      throw error
+    }
+  }
+
+  async #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+    const started = performance.now()
+    const held = { place: false }
+    this.#busy.add(session.id)
+    const timer = setTimeout(() => this.#hangUp(session.id, 'Message took too long'), this.#limits.dataMs)
+    const recipients = [...new Set(session.envelope.rcptTo.flatMap((address) => this.#recipients.get(address) ?? []))]
+    let bytes = 0
+    let outcome = 'accepted'
+    try {
+      const raw = await this.#collect(stream, held)
+      bytes = stream.byteLength
+      clearTimeout(timer)
+      await this.#options.deliver(raw, envelopeOf(session), recipients)
+      return 'OK: message stored'
+    } catch (error) {
+      outcome = error instanceof Reply ? `${error.responseCode}` : `failed: ${oneLine(messageOf(error), 300)}`
+      throw error
+    } finally {
+      clearTimeout(timer)
+      if (held.place) this.#room.leave()
+      this.#finish(session, { outcome, recipients, bytes: bytes || stream.byteLength, ms: Math.round(performance.now() - started) })
+    }
+  }
+
+  /** The whole message; reads to its end even when it can't be taken, so that the client gets its answer. */
+  async #collect(stream: SMTPServerDataStream, held: { place: boolean }): Promise<Buffer> {
+    let chunks: Buffer[] = []
+    let bytes = 0
+    let refusal: Reply | null = null
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (refusal === null && bytes > this.#limits.size) refusal = new Reply(552, `Message is longer than ${this.#limits.size} bytes`)
+      if (refusal === null && bytes > this.#limits.smallBytes && !held.place) {
+        held.place = await this.#room.enter(this.#limits.waitMs)
+        if (!held.place) refusal = new Reply(451, 'Too many long messages at once, try again later')
+      }
+      if (refusal === null) chunks.push(chunk)
+      else chunks = []
+    }
+    if (refusal !== null) throw refusal
+    return Buffer.concat(chunks, bytes)
+  }
+
+  #finish(session: SMTPServerSession, facts: { outcome: string; recipients: string[]; bytes: number; ms: number }): void {
+    this.#busy.delete(session.id)
+    const { remoteAddress, hostNameAppearsAs, secure, id } = session
+    const envelope = {
+      session: id,
+      remoteAddress,
+      helo: oneLine(String(hostNameAppearsAs), 255),
+      tls: secure,
+      reversePath: reversePathOf(session),
+    }
+    const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
+    this.#options.log[level]({ event: 'smtp.inbound', ...envelope, ...facts }, 'a message came in')
+    // After the answer has gone out, not before it.
+    if (this.#stopping) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
+  }
+
+  #hangUp(id: string, reason: string): void {
+    for (const connection of this.server.connections) if (connection.id === id) connection.send(421, reason)
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true
+    this.server.options.closeTimeout = graceMs
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    for (const connection of [...this.server.connections])
+      if (!this.#busy.has(connection.id)) this.#hangUp(connection.id, 'Server shutting down')
+    await closed
+    for (const connection of [...this.server.connections]) connection._socket.destroy()
+  }
+}
+
+/** An SMTP answer of our own; anything else that is thrown becomes 451. */
+class Reply extends Error {
+  readonly responseCode: number
+
+  constructor(responseCode: number, message: string) {
+    super(message)
+    this.responseCode = responseCode
+  }
+}
+
+const reversePathOf = (session: SMTPServerSession): string => (session.envelope.mailFrom ? session.envelope.mailFrom.address : '')
+
+const envelopeOf = (session: SMTPServerSession): Envelope => ({
+  ip: session.remoteAddress,
+  helo: oneLine(String(session.hostNameAppearsAs), 255),
+  reversePath: reversePathOf(session),
+})

@@ -1,0 +1,104 @@
+import { createTransport } from 'nodemailer'
+import { AppError, messageOf } from '../../core/errors.ts'
+import type { Outbound, Rejection, SendResult } from '../channel.ts'
+import { normalize } from './address.ts'
+import { compose } from './compose.ts'
+import { oneLine } from './storable.ts'
+
+export interface Relay {
+  /** Never throws for what the relay said or didn't say; rejects with `invalid_input` for an address that is none. */
+  send(out: Outbound, signal: AbortSignal): Promise<SendResult>
+  close(): void
+}
+
+export interface RelayTimeouts {
+  /** Milliseconds to connect, to be greeted, and without a byte in a session. */
+  connectMs?: number
+  greetingMs?: number
+  idleMs?: number
+}
+
+interface SmtpError extends Error {
+  code?: string
+  command?: string
+  response?: string
+  responseCode?: number
+  recipient?: string
+  rejectedErrors?: SmtpError[]
+}
+
+/** Sends through the server at `url` (`smtp://` or `smtps://`, `user:password@` if it wants one) over up to 5 connections that stay open. */
+export function createRelay(url: string, { connectMs = 15_000, greetingMs = 15_000, idleMs = 60_000 }: RelayTimeouts = {}): Relay {
+  const transport = createTransport({
+    ...fromUrl(url),
+    pool: true,
+    // A message whose connection broke comes back through the job table, with its attempts counted there.
+    maxRequeues: 0,
+    connectionTimeout: connectMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: idleMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  // A connection that breaks while it is idle belongs to no message.
+  transport.on('error', () => undefined)
+  return {
+    async send(out, signal) {
+      const envelope = { from: normalize(out.from.address), to: [...new Set(out.envelopeTo.map(normalize))] }
+      const raw = await compose(out)
+      try {
+        const info = await transport.sendMail({ envelope, raw, signal })
+        return partial(envelope.to, (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [])
+      } catch (error) {
+        return failed(envelope.to, error as SmtpError, signal)
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+function fromUrl(text: string) {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^smtps?:$/.test(url.protocol)) throw new AppError('internal', 'The relay is an smtp:// or smtps:// URL.')
+  const secure = url.protocol === 'smtps:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const auth = url.username === '' ? {} : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
+  // Nobody's certificate is checked on opportunistic STARTTLS to a relay on the same host or network, as Postfix' `may`; smtps:// is checked.
+  return {
+    host,
+    port: url.port === '' ? (secure ? 465 : 25) : Number(url.port),
+    secure,
+    ...auth,
+    ...(secure ? {} : { tls: { rejectUnauthorized: auth.auth !== undefined } }),
+  }
+}
+
+/** Some of the recipients refused at RCPT, the message taken for the others. */
+function partial(recipients: string[], errors: SmtpError[]): SendResult {
+  const rejected = errors.flatMap((error) => (error.recipient === undefined ? [] : [rejection(error.recipient, error)]))
+  const refused = new Set(rejected.map(({ recipient }) => recipient.toLowerCase()))
+  return { accepted: recipients.filter((recipient) => !refused.has(recipient)), rejected }
+}
+
+/** The message taken for nobody: each with the answer to its own RCPT if it got one, else with the answer that ended it. */
+function failed(recipients: string[], error: SmtpError, signal: AbortSignal): SendResult {
+  const own = new Map((error.rejectedErrors ?? []).map((each) => [each.recipient?.toLowerCase(), each]))
+  const reason = signal.aborted ? Object.assign(new Error('stopped before the relay answered'), { code: 'EABORT' }) : error
+  return { accepted: [], rejected: recipients.map((recipient) => rejection(recipient, own.get(recipient) ?? reason)) }
+}
+
+function rejection(recipient: string, error: SmtpError): Rejection {
+  const words = error.response ?? ([error.code, messageOf(error)].filter(Boolean).join(': ') || 'the relay gave no reason')
+  return { recipient: recipient.toLowerCase(), reason: oneLine(words, 500), permanent: isPermanent(error) }
+}
+
+/**
+ * Only a 5xx to this message's own commands is final. A 5xx to the greeting, EHLO, STARTTLS or AUTH is between us and the relay, which
+ * somebody can put right; what has no code (timeouts, resets, garbage) may be gone at the next try.
+ */
+function isPermanent({ responseCode, command, code }: SmtpError): boolean {
+  const aboutTheMessage = command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA'
+  // Ours to say before a byte went out: the message is longer than the relay's SIZE.
+  if (code === 'EMESSAGE' && command === 'MAIL FROM' && responseCode === undefined) return true
+  return aboutTheMessage && responseCode !== undefined && responseCode >= 500 && responseCode < 600
+}
