@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { temporaryDir } from '../support/postgres.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const dir = temporaryDir()
+const at = (...path: string[]) => join(dir, ...path)
+
+/** A checkout that is like ours but small. */
+beforeAll(() => {
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'src/build.mjs',
+    'src/core/errors.ts',
+    'prisma/config.ts',
+    'prisma/engine.mjs',
+    'prisma/engine-adapter.mjs',
+  ])
+    cpSync(join(root, file), at(file))
+  const schema = readFileSync(join(root, 'prisma', 'schema.prisma'), 'utf8')
+  const head = schema.slice(0, schema.indexOf('///'))
+  writeFileSync(at('prisma', 'schema.prisma'), `${head}\nmodel Thing {\n  id Int @id\n}\n`)
+  writeFileSync(at('src', 'main.ts'), `import { AppError } from './core/errors.ts'\nexport const made = new AppError('internal', 'x')\n`)
+  mkdirSync(at('src', 'web'))
+  writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
+  symlinkSync(join(root, 'node_modules'), at('node_modules'))
+})
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+function build(): Promise<{ code: number | null; said: string; ms: number }> {
+  const before = performance.now()
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [at('src', 'build.mjs')])
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += chunk))
+    child.stderr.on('data', (chunk) => (said += chunk))
+    child.on('close', (code) => resolve({ code, said, ms: performance.now() - before }))
+  })
+}
+
+const changed = () => statSync(at('dist', '.built')).mtimeMs
+
+test('several builds at once on a fresh checkout: one works, all succeed, none says a word', async () => {
+  const all = await Promise.all([build(), build(), build()])
+  expect(all.map(({ code, said }) => [code, said])).toEqual(Array(3).fill([0, '']))
+  expect(readFileSync(at('dist', 'main.js'), 'utf8')).toContain(`'./core/errors.js'`)
+  expect(readFileSync(at('dist', 'web', 'page.html'), 'utf8')).toBe('<p>1</p>')
+  expect(existsSync(at('src', 'db', 'generated', 'pothos-types.ts'))).toBe(true)
+  expect(existsSync(at('dist', '.lock'))).toBe(false)
+})
+
+test('nothing is done when nothing has changed, also when every file is newer', async () => {
+  const built = changed()
+  utimesSync(at('src', 'main.ts'), new Date(), new Date())
+  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(changed()).toBe(built)
+})
+
+test('a build that was killed does not stand in the way of the next', async () => {
+  writeFileSync(at('dist', '.lock'), '999999999 dead')
+  rmSync(at('dist', '.built'))
+  expect(await build()).toMatchObject({ code: 0, said: '' })
+})
+
+test('what is missing in dist is made again, what has no source any more goes', async () => {
+  rmSync(at('dist', 'core', 'errors.js'))
+  writeFileSync(at('dist', 'old.js'), '')
+  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(existsSync(at('dist', 'core', 'errors.js'))).toBe(true)
+  expect(existsSync(at('dist', 'old.js'))).toBe(false)
+})
+
+test('a mistake is shown, and stays one until it is mended', async () => {
+  writeFileSync(at('src', 'bad.ts'), `export const bad: number = 'text'\n`)
+  for (let round = 0; round < 2; round++) {
+    const { code, said } = await build()
+    expect(code).toBe(1)
+    expect(said).toContain('src/bad.ts(1,14): error TS2322')
+  }
+  rmSync(at('src', 'bad.ts'))
+  expect(await build()).toMatchObject({ code: 0, said: '' })
+})
