@@ -24,6 +24,7 @@ const table: Record<string, readonly string[]> = {
   admission: [...below, 'agent', 'type channel'],
   ...Object.fromEntries(skins.map((skin) => [skin, ['core', ...domain]])),
   http: ['core', ...skins],
+  demo: [everything],
 }
 
 /** The other files right below src/ put the parts together (main, app, demo); nobody but they may import them. */
