@@ -104,3 +104,12 @@ export const currentListeners = async ({ prisma, clock }: ConnectionDeps, agentI
     ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
   ]
 }
+
+/** How long a replaced connection still tells its stream to stop. */
+const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
+
+/** Deletes connections that were replaced long ago. Idempotent; any process may call it at any time. */
+export const pruneConnections = async ({ pool }: Db, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query('delete from connection where replaced_at < $1', [new Date(now.getTime() - REPLACED_KEPT_MS)])
+  return rowCount ?? 0
+}

@@ -17,6 +17,8 @@ export interface Channel {
   listen?(sink: Sink): Promise<Listening>
   /** Tries once. Never throws for what the other side said: that is in the answer. */
   send(message: Outbound, signal: AbortSignal): Promise<SendResult>
+  /** Lets go of what it keeps open for sending and reading. After its listener has stopped. */
+  close?(): Promise<void>
 }
 
 export interface Listening {

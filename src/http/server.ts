@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
@@ -36,12 +36,13 @@ const answerError = (response: ServerResponse, error: AppError): void => {
   answer(response, status, body, headers)
 }
 
-const route = (skins: Skins): Handler => {
+const route = (skins: Skins, api: boolean): Handler => {
   return async (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!
-    if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
     if (path === '/healthz' && request.method === 'GET') return answer(response, 200, { status: 'ok' })
     if (path === '/readyz' && request.method === 'GET') return skins.ready().then(() => answer(response, 200, { status: 'ready' }))
+    if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
+    if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
     const [, agentId, connectionId] = (request.method === 'GET' && STREAM.exec(path)) || []
     if (agentId && connectionId) return skins.stream(request, response, agentId, connectionId)
     return skins.rest(request, response)
@@ -109,13 +110,15 @@ const stop = async (server: Server, graceMs: number): Promise<void> => {
 export interface HttpOptions {
   host: string
   port: number
+  /** Without it only health is served. */
+  api: boolean
   skins: Skins
   log: Logger
 }
 
 /** Opens the HTTP port with every skin behind it. */
-export const startHttp = async ({ host, port, skins, log }: HttpOptions): Promise<HttpServer> => {
-  const handle = serve(route(skins), log)
+export const startHttp = async ({ host, port, api, skins, log }: HttpOptions): Promise<HttpServer> => {
+  const handle = serve(route(skins, api), log)
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
     void handle(request, response)
   })
@@ -123,9 +126,4 @@ export const startHttp = async ({ host, port, skins, log }: HttpOptions): Promis
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, graceMs) }
-}
-
-/** For a process whose roles hold no API: only its health is served. */
-export const noApi = (): never => {
-  throw notFound('resource')
 }

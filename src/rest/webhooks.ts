@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { webhookUrl } from '../core/rules.ts'
-import { addWebhook, listDeliveries, listWebhooks, presentWebhook, removeWebhook } from '../webhook/webhook.ts'
+import { addWebhook, listDeliveries, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, FAILURES, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
 import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
@@ -58,6 +58,13 @@ const deliveries = createRoute({
   security,
   request: { params: ids('id', 'webhookId'), query: z.strictObject(PAGING) },
   responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...FAILURES },
+})
+
+const presentWebhook = (webhook: Webhook) => ({
+  ...webhook,
+  createdAt: webhook.createdAt.toISOString(),
+  retryAt: webhook.retryAt?.toISOString() ?? null,
+  lastDeliveredAt: webhook.lastDeliveredAt?.toISOString() ?? null,
 })
 
 export const webhookRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {

@@ -27,6 +27,15 @@ const openWith = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer =>
 export const wrapDataKey = (masterKey: Uint8Array, workspaceId: string, dataKey: Uint8Array = randomBytes(32)): Buffer =>
   sealWith(masterKey, dataKey, `workspace:${workspaceId}`)
 
+/** Whether this master key is the one that wrapped a workspace's data key. */
+export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
+  try {
+    return openWith(masterKey, wrapped, `workspace:${workspaceId}`).length === 32
+  } catch {
+    return false
+  }
+}
+
 /**
  * Seals what must not be readable in the database with the data key of its workspace. `bound` names what the value belongs to (its
  * table and ids): a sealed value that was moved elsewhere does not open.

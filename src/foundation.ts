@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Config, ConfigError } from './config.ts'
+import type { Logger } from './core/logger.ts'
+import { type Db, openDb } from './db/client.ts'
+import { lockDataDir, startEmbedded } from './db/embedded.ts'
+import { migrate } from './db/migrate.ts'
+import { opensDataKey } from './workspace/keyring.ts'
+import { newToken } from './workspace/token.ts'
+import { createFirstWorkspace } from './workspace/workspace.ts'
+
+/** What every command stands on: the data folder, the database and the master key. */
+export interface Foundation {
+  db: Db
+  databaseUrl: string
+  masterKey: Uint8Array
+  /** Closes the database; an embedded one that this process runs is stopped. */
+  close(): Promise<void>
+}
+
+const MIGRATIONS = join(import.meta.dirname, '..', 'prisma', 'migrations')
+/** Connections of one process: a few for statements in groups, the rest for requests. PostgreSQL's own default allows 100 in all. */
+const MOST_CONNECTIONS = 20
+
+/** A file of DATA_DIR that only its owner may read. */
+const writePrivate = (file: string, content: string): void => {
+  writeFileSync(file, content, { mode: 0o600 })
+  chmodSync(file, 0o600)
+}
+
+const readMasterKey = ({ masterKey, dataDir }: Config): Uint8Array => {
+  if (masterKey) return masterKey
+  const file = join(dataDir, 'master.key')
+  if (!existsSync(file)) writePrivate(file, randomBytes(32).toString('base64'))
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
+  if (key.length !== 32) throw new ConfigError([`${file} does not hold a key: put back the one that this database was made with.`])
+  return key
+}
+
+/** A wrong key would only be noticed when a secret doesn't open: ask now, of any workspace. */
+const checkMasterKey = async ({ prisma }: Db, masterKey: Uint8Array): Promise<void> => {
+  const workspace = await prisma.workspace.findFirst({ select: { id: true, dataKey: true } })
+  if (workspace && !opensDataKey(masterKey, workspace.id, workspace.dataKey)) {
+    throw new ConfigError(['MASTER_KEY (or master.key in DATA_DIR) is not the key that this database was made with.'])
+  }
+}
+
+interface Server {
+  url: string
+  close(): Promise<void>
+}
+
+/** The database of the settings: the operator's, or the embedded one. A `service` runs it alone; a command joins whoever runs it. */
+const startDatabase = async ({ databaseUrl, dataDir }: Config, log: Logger, service: boolean): Promise<Server> => {
+  if (databaseUrl) return { url: databaseUrl, close: async () => undefined }
+  const unlock = service ? await lockDataDir(dataDir) : () => undefined
+  try {
+    const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
+    const close = async () => {
+      await (service ? embedded.stop() : embedded.release())
+      unlock()
+    }
+    return { url: embedded.url, close }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** Opens what the service (or a command beside it) stands on, migrating the database to this build. */
+export const lay = async (config: Config, log: Logger, { service }: { service: boolean }): Promise<Foundation> => {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
+  const server = await startDatabase(config, log, service)
+  try {
+    await migrate(server.url, MIGRATIONS, log)
+    const db = await openDb(server.url, { max: MOST_CONNECTIONS, log })
+    const masterKey = readMasterKey(config)
+    await checkMasterKey(db, masterKey)
+    const close = async () => {
+      await db.close()
+      await server.close()
+    }
+    return { db, databaseUrl: server.url, masterKey, close }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+/**
+ * Makes the first workspace when the database is empty, and returns its owner's token (else null). The token is in DATA_DIR/owner-token
+ * before it is in the database, so that a crash between the two can't lose it.
+ */
+export const welcomeOwner = async (config: Config, { db, masterKey }: Foundation): Promise<string | null> => {
+  if ((await db.prisma.workspace.count()) > 0) return null
+  const file = join(config.dataDir, 'owner-token')
+  const left = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const ownerToken = config.ownerToken ?? (left || newToken('member'))
+  writePrivate(file, `${ownerToken}\n`)
+  const made = await createFirstWorkspace(
+    { ...db, masterKey },
+    { name: 'Workspace', ownerEmail: config.ownerEmail, ownerToken, plan: config.plan },
+  )
+  if (!made) rmSync(file)
+  return made && ownerToken
+}

@@ -1,0 +1,48 @@
+import { pruneConnections } from './agent/connection.ts'
+import type { Clock } from './core/clock.ts'
+import { messageOf } from './core/errors.ts'
+import type { Logger } from './core/logger.ts'
+import type { Db } from './db/client.ts'
+import { pruneEvents } from './event/log.ts'
+import { pruneJobs } from './job/send.ts'
+
+const EVERY_MS = 10 * 60_000
+
+/** Deletes what is past its time. Every process with the worker's role has one; what one deletes, the others don't find. */
+export class Janitor {
+  readonly #deps: Db & { clock: Clock; log: Logger }
+  readonly #stopping = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: Db & { clock: Clock; log: Logger }) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    const { clock, log } = this.#deps
+    while (!signal.aborted) {
+      const now = clock.now()
+      try {
+        const gone = {
+          events: await pruneEvents(this.#deps, now),
+          jobs: await pruneJobs(this.#deps, now),
+          connections: await pruneConnections(this.#deps, now),
+        }
+        log.debug(gone, 'pruned')
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'could not prune')
+      }
+      await clock.sleep(EVERY_MS, signal)
+    }
+  }
+}
