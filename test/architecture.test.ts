@@ -17,7 +17,7 @@ const table: Record<string, readonly string[]> = {
   job: ['core', 'db'],
   event: ['core', 'db', 'job'],
   workspace: ['core', 'db', 'event'],
-  agent: below,
+  agent: [...below, 'type channel'],
   secret: below,
   message: [...below, 'agent', 'admission', 'type channel'], // admission decides before a message is stored
   webhook: [...below, 'agent', 'type channel'],

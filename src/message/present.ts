@@ -12,9 +12,11 @@ export type MessageWithFiles = Message & { attachments: AttachmentView[] }
 /** What a query must select for `presentMessage`: the attachments' descriptions, never their content. */
 export const withFiles = { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } } as const
 
-/** `thread` as clients read it: what the email itself names, or null where there is nothing of the kind. */
+const bracketed = (id: string) => `<${id}>`
+
+/** `thread` as clients read it: the ids as the email's headers spell them, or null where there is nothing of the kind. */
 export const threadOf = ({ threadMessageId, threadReferences }: Message) =>
-  threadMessageId === null ? null : { messageId: threadMessageId, references: threadReferences }
+  threadMessageId === null ? null : { messageId: bracketed(threadMessageId), references: threadReferences.map(bracketed) }
 
 /** A message as clients read it: every field always present, and the two that go beyond the description (`replyText`, `checks`). */
 export const presentMessage = (message: MessageWithFiles) => ({

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { type Db, isUnavailable } from '../db/client.ts'
+import { publicError } from '../db/failure.ts'
 import type { Feed } from '../event/feed.ts'
 import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
 
@@ -33,7 +33,7 @@ export class Stream {
   }
 
   /** Runs until either side closes it. */
-  async run({ feed, clock, log }: Db & { feed: Feed; clock: Clock; log: Logger }): Promise<void> {
+  async run({ feed, clock, log }: { feed: Feed; clock: Clock; log: Logger }): Promise<void> {
     const { signal } = this.#closing
     let position = this.options.after
     this.#response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
@@ -45,7 +45,7 @@ export class Stream {
           if (!this.#response.write('truncated' in item ? truncatedFrame(item) : eventFrame(item))) await this.#drained()
         }
       } catch (error) {
-        if (!isUnavailable(error)) throw error
+        if (publicError(error).code !== 'unavailable') throw error
         log.warn({ error: messageOf(error), agentId: this.options.agentId }, 'a stream waits for the database')
         await clock.sleep(AWAY_MS, signal)
       }

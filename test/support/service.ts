@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll } from 'vitest'
+import { type App, startApp, type World } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Logger, silentLogger } from '../../src/core/logger.ts'
+import { type Db, openDb } from '../../src/db/client.ts'
+import type { Foundation } from '../../src/foundation.ts'
+import { createWorkspace } from '../../src/workspace/workspace.ts'
+import { createTestDatabase } from './database.ts'
+import { temporaryDir } from './postgres.ts'
+
+/** A service that runs in the test's own process: everything real but DNS and, where a test wants to move it, time. */
+export interface TestService {
+  http: string
+  smtp: { host: string; port: number }
+  dataDir: string
+  db: Db
+  databaseUrl: string
+  /** Another process's worth of service on the same database. */
+  again(environment?: Record<string, string>): Promise<App>
+  /** A workspace of its own with its owner's token. */
+  workspace(name?: string, ownerEmail?: string): Promise<Tenant>
+  stop(): Promise<void>
+}
+
+export interface Tenant {
+  id: string
+  member: string
+  email: string
+  token: string
+  api: Api
+}
+
+export interface Answer<Body = unknown> {
+  status: number
+  headers: Headers
+  body: Body
+  text: string
+}
+
+/** The service as its clients use it. `body` is sent as JSON, a string as it is. */
+export interface Api {
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape the service promises and they check
+  <Body = any>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
+}
+
+export const apiOf =
+  (base: string, token: string | null): Api =>
+  async (method, path, body, headers = {}) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : (text as never) }
+  }
+
+/** No domain publishes anything: nobody is proven. */
+const nobody: World['resolver'] = async (name) => {
+  throw Object.assign(new Error(`no such name: ${name}`), { code: 'ENOTFOUND' })
+}
+
+export interface ServiceOptions {
+  environment?: Record<string, string>
+  world?: Partial<World>
+  log?: Logger
+}
+
+/** Starts a service on a database of its own; stopped after the file's last test. */
+export const startService = async ({ environment = {}, world = {}, log = silentLogger }: ServiceOptions = {}): Promise<TestService> => {
+  const database = await createTestDatabase()
+  const dataDir = temporaryDir()
+  const masterKey = randomBytes(32)
+  const db = await openDb(database.url, { max: 10, log })
+  const foundation: Foundation = { db, databaseUrl: database.url, masterKey, close: async () => undefined }
+  const start = (more: Record<string, string>): Promise<App> => {
+    const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1', ...environment, ...more })
+    return startApp(config, foundation, log, { resolver: nobody, ...world })
+  }
+  const apps = [await start({})]
+  const [app] = apps as [App]
+  const [host, port] = (app.smtp ?? '127.0.0.1:0').split(':') as [string, string]
+
+  const stop = async () => {
+    await Promise.all(apps.splice(0).map((each) => each.stop(2_000)))
+  }
+  afterAll(async () => {
+    await stop()
+    await db.close()
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return {
+    http: app.http,
+    smtp: { host, port: Number(port) },
+    dataDir,
+    db,
+    databaseUrl: database.url,
+    again: async (more = {}) => {
+      const other = await start(more)
+      apps.push(other)
+      return other
+    },
+    workspace: async (name = 'Acme', ownerEmail = `owner-${randomBytes(4).toString('hex')}@example.com`) => {
+      const made = await createWorkspace({ ...db, masterKey }, { name, ownerEmail, plan: 'unlimited' })
+      return { id: made.workspace, member: made.member, email: ownerEmail, token: made.token, api: apiOf(app.http, made.token) }
+    },
+    stop,
+  }
+}
+
+export interface TestAgent {
+  id: string
+  address: string
+  token: string
+  api: Api
+}
+
+/** An agent of the tenant's with its own token. */
+export const createTestAgent = async (service: TestService, { api }: Tenant, name = 'Support Bot'): Promise<TestAgent> => {
+  const agent = await api('POST', '/agents', { name, icon: 'bot' })
+  const { id } = agent.body
+  const addresses = await api('GET', `/agents/${id}/addresses`)
+  const token = await api('POST', `/agents/${id}/tokens`, { name: 'test' })
+  return { id, address: addresses.body[0].value, token: token.body.token, api: apiOf(service.http, token.body.token) }
+}
