@@ -60,17 +60,6 @@ const toWebhook = (row: WebhookRow): Webhook => ({
   lastDeliveredAt: row.lastDeliveredAt,
 })
 
-/** A webhook as every skin shows it. */
-export const presentWebhook = (webhook: Webhook) => ({
-  id: webhook.id,
-  url: webhook.url,
-  createdAt: webhook.createdAt.toISOString(),
-  error: webhook.error,
-  attempts: webhook.attempts,
-  retryAt: webhook.retryAt?.toISOString() ?? null,
-  lastDeliveredAt: webhook.lastDeliveredAt?.toISOString() ?? null,
-})
-
 /**
  * Adds a webhook; it hears every event from now on. The same URL again returns the same webhook and secret. Throws `invalid_input` for
  * a URL that may not be one, `conflict` for the agent's eleventh, `plan_limit` for one more than the workspace's plan includes.

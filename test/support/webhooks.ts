@@ -74,7 +74,7 @@ export const createWebhookBench = (db: Db): WebhookBench => {
     async agent(given) {
       const workspaceId = given ?? (await workspace())
       const agent = await db.prisma.agent.create({ data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} } } })
-      return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null }
+      return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null, expiresAt: null }
     },
     webhook: (viewer, url) => addWebhook({ ...db, keyring, clock, allow, lookup }, viewer, viewer.id, { url }),
     async store(agentId, count, fields = {}) {
