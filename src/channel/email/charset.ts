@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
-import { headerLength } from './headers.ts'
+import { decodeWestern, headerLength } from './headers.ts'
 
 // What the platform's TextDecoder refuses and real mail still carries.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
@@ -18,7 +18,7 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
   const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
   const exotic = decodeExotic(bytes, charset)
   if (exotic !== null) return exotic
-  if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset)) return new TextDecoder('windows-1252').decode(bytes)
+  if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset)) return Buffer.from(bytes).toString('latin1')
   if (WESTERN.test(charset)) return guess(bytes)
   if (/^utf-?8/i.test(charset)) return guess(bytes)
   try {
@@ -28,7 +28,7 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
   }
 }
 
-const guess = (bytes: Uint8Array) => new TextDecoder(isUtf8(bytes) || mostlyUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
+const guess = (bytes: Uint8Array) => (isUtf8(bytes) || mostlyUtf8(bytes) ? new TextDecoder('utf-8').decode(bytes) : decodeWestern(bytes))
 
 /** Whether a few broken sequences (a text cut in the middle of a character) stand among good ones: then it is damaged UTF-8. */
 function mostlyUtf8(bytes: Uint8Array): boolean {
@@ -91,7 +91,11 @@ const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
 export function readableHeaders(raw: Uint8Array): Uint8Array {
   const end = headerLength(raw)
   const block = Buffer.from(raw.buffer, raw.byteOffset, end)
-  if (isUtf8(block) && !block.includes(0x1b) && !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|hz))/i.test(block.toString('latin1')))
+  if (
+    isUtf8(block) &&
+    !block.includes(0x1b) &&
+    !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|hz|1252|8859-?1))/i.test(block.toString('latin1'))
+  )
     return raw
   const lines = block.toString('latin1').split('\n')
   const fixed = lines.map((line) => Buffer.from(`${fixWords(fixLine(Buffer.from(line, 'latin1')))}\n`))
@@ -101,12 +105,13 @@ export function readableHeaders(raw: Uint8Array): Uint8Array {
 
 function fixLine(line: Buffer): string {
   if (line.includes(0x1b)) return new TextDecoder('iso-2022-jp').decode(line)
-  return new TextDecoder(isUtf8(line) ? 'utf-8' : 'windows-1252', { ignoreBOM: true }).decode(line)
+  return isUtf8(line) ? line.toString('utf8') : decodeWestern(line)
 }
 
 const fixWords = (line: string) =>
   line.replace(ENCODED_WORD, (word, charset: string, encoding: string, text: string) => {
-    const decoded = decodeExotic(encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQ(text), charset)
+    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQ(text)
+    const decoded = /1252|8859-?1$/.test(charset) ? guess(bytes) : decodeExotic(bytes, charset)
     return decoded === null ? word : `=?utf-8?B?${Buffer.from(decoded).toString('base64')}?=`
   })
 

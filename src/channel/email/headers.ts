@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import iconv from 'iconv-lite'
 
 /** A header field as found in the raw message: name in lower case, value unfolded, not decoded. */
 export interface RawHeader {
@@ -50,4 +51,8 @@ function toField(line: string): RawHeader[] {
 }
 
 /** Header bytes as text: UTF-8 (RFC 6532), else what raw 8-bit headers almost always are, windows-1252. */
-export const decodeHeader = (bytes: Uint8Array): string => new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
+export const decodeHeader = (bytes: Uint8Array): string => (isUtf8(bytes) ? new TextDecoder('utf-8').decode(bytes) : decodeWestern(bytes))
+
+/** windows-1252 by iconv-lite: the TextDecoder of Node 20 reads its curly quotes and dashes as control characters. */
+export const decodeWestern = (bytes: Uint8Array): string =>
+  iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 'windows-1252')

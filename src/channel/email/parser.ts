@@ -64,8 +64,9 @@ function ask(worker: Worker, raw: Uint8Array, timeoutMs: number): Promise<Parsed
     worker.once('message', (mail: ParsedMail) => settle(() => resolve(mail)))
     worker.once('error', (error) => settle(() => reject(error)))
     worker.once('exit', (code) => settle(() => reject(new Error(`the parser's thread ended with ${code}`))))
-    const copy = raw.slice()
-    worker.postMessage(copy, [copy.buffer as ArrayBuffer])
+    // A Buffer's slice would be the caller's own memory, and gone from it once handed over.
+    const copy = new Uint8Array(raw)
+    worker.postMessage(copy, [copy.buffer])
   })
 }
 
@@ -73,6 +74,7 @@ function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: 384 }
   if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./parse-worker.js', import.meta.url), { resourceLimits })
   // Run from source (tests, tsx): a thread doesn't inherit the loader.
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-  return new Worker(new URL('./parse-worker.ts', import.meta.url), { resourceLimits, execArgv: ['--import', tsx] })
+  const tsx = new URL('dist/esm/api/index.mjs', pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'))).href
+  const source = new URL('./parse-worker.ts', import.meta.url).href
+  return new Worker(`import('${tsx}').then(({ register }) => { register(); return import('${source}') })`, { eval: true, resourceLimits })
 }

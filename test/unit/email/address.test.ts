@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { matches, normalize, normalizeLoosely, recipientCandidates } from '../../../src/channel/email/address.ts'
+
+describe('normalize', () => {
+  test.each([
+    ['Ann@Example.COM', 'ann@example.com'],
+    ['  ann@example.com ', 'ann@example.com'],
+    ['owner@localhost', 'owner@localhost'],
+    ["o'neil+tag@sub.example.co.uk", "o'neil+tag@sub.example.co.uk"],
+    ['grüße@münchen.de', 'grüße@xn--mnchen-3ya.de'],
+    ['a@xn--mnchen-3ya.de', 'a@xn--mnchen-3ya.de'],
+    ['GRU\u0308SSE@example.com', 'grüsse@example.com'],
+  ])('spells %s as %s', (given, expected) => expect(normalize(given)).toBe(expected))
+
+  test.each([
+    ['a@x.com\r\nBcc: evil@e.com', 'line breaks'],
+    ['a@x.com\0', 'control characters'],
+    ['a@x,b@y', 'one bare email address'],
+    ['a@x.com;b@y.com', 'one bare email address'],
+    ['Ann <a@x.com>', 'one bare email address'],
+    ['"a b"@x.com', 'quotes'],
+    ['"a@evil.com"@x.com', 'quotes'],
+    ['a(comment)@x.com', 'comments'],
+    ['not-an-address', 'one @'],
+    ['@x.com', 'one @'],
+    ['a@', 'domain name'],
+    ['a@b@c.com', 'one @'],
+    ['.a@x.com', 'single dots'],
+    ['a..b@x.com', 'single dots'],
+    ['a@[127.0.0.1]', 'domain name'],
+    ['a@127.0.0.1', 'domain name'],
+    ['a@-x.com', 'domain name'],
+    ['a@x..com', 'domain name'],
+    [`${'a'.repeat(65)}@x.com`, 'at most 64'],
+    [`a@${'b'.repeat(64)}.com`, 'domain name'],
+  ])('refuses %j, naming the rule', (given, rule) => {
+    expect(() => normalize(given)).toThrowError(expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(rule) }))
+  })
+})
+
+describe('the addresses that a RCPT may mean', () => {
+  test.each([
+    ['Bot@D.example', ['bot@d.example']],
+    ['bot+news@d.example', ['bot+news@d.example', 'bot@d.example']],
+    ['"bot"@d.example', ['bot@d.example']],
+    ['"b\\ot"@d.example', ['bot@d.example']],
+    ['<@relay.example:bot@d.example>', ['bot@d.example']],
+    ['@one.example,@two.example:bot@d.example', ['bot@d.example']],
+    ['+x@d.example', ['+x@d.example']],
+    ['nonsense', []],
+  ])('%s', (given, expected) => expect(recipientCandidates(given)).toEqual(expected))
+})
+
+describe('entries of an access list', () => {
+  test.each([
+    ['ann@example.com', 'ann@example.com', true],
+    ['ANN@Example.com', 'ann@example.com', true],
+    ['*@example.com', 'ann@example.com', true],
+    ['*@EXAMPLE.com', 'ann@example.com', true],
+    ['*@münchen.de', 'a@xn--mnchen-3ya.de', true],
+    ['*@example.com', 'ann@sub.example.com', false],
+    ['*@example.com', 'ann@notexample.com', false],
+    ['*', 'ann@example.com', false],
+    ['*@', 'ann@example.com', false],
+    ['', '', false],
+    ['*@example.com', '', false],
+    ['bob@example.com', 'ann@example.com', false],
+  ])('%j and %j: %s', (entry, address, expected) => expect(matches(entry, address)).toBe(expected))
+})
+
+test('a stranger’s address that has no normal spelling is kept when it is one, and is nothing when it is none', () => {
+  expect(normalizeLoosely('a..b@docomo.ne.jp')).toBe('a..b@docomo.ne.jp')
+  expect(normalizeLoosely('no address')).toBe('')
+  expect(normalizeLoosely('a@b\u0000.com')).toBe('')
+})

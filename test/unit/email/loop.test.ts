@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { scanHeaders } from '../../../src/channel/email/headers.ts'
+import { automaticMark } from '../../../src/channel/email/loop.ts'
+
+const mark = (header: string, reversePath: string | null = 'a@x.com') =>
+  automaticMark(scanHeaders(Buffer.from(`${header}\r\n\r\nbody`)), reversePath, 'agents.example')
+
+test.each([
+  ['Auto-Submitted: auto-replied', 'Auto-Submitted: auto-replied'],
+  ['AUTO-SUBMITTED:\r\n auto-generated (vacation)', 'Auto-Submitted: auto-generated (vacation)'],
+  ['Auto-Submitted: nope', 'Auto-Submitted: nope'],
+  ['X-Loop: bot@agents.example', 'x-loop names agents.example'],
+  ['List-Id: Ours <news.agents.example>', 'list-id names agents.example'],
+  [Array.from({ length: 26 }, (_, i) => `Received: from h${i}`).join('\r\n'), '26 Received headers, at most 25 are taken'],
+])('%j is a mark', (header, expected) => expect(mark(header)).toBe(expected))
+
+test.each([
+  'Auto-Submitted: no',
+  'Auto-Submitted: No (a person)',
+  'X-Loop: someone@else.example',
+  'X-Loop: bot@notagents.example',
+  'List-Id: <dev.lists.else.example>',
+  'Precedence: bulk',
+  Array.from({ length: 25 }, (_, i) => `Received: from h${i}`).join('\r\n'),
+])('%j is none', (header) => expect(mark(header)).toBeNull())
+
+test('a null reverse path is a mark', () => expect(mark('Subject: bounce', '')).toBe('null reverse path'))

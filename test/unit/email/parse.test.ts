@@ -1,0 +1,239 @@
+import iconv from 'iconv-lite'
+import { describe, expect, test } from 'vitest'
+import { parseMail } from '../../../src/channel/email/parse.ts'
+
+const parse = (mail: string | Buffer) => parseMail(typeof mail === 'string' ? Buffer.from(mail.replace(/\r?\n/g, '\r\n')) : mail)
+const mime = (charset: string, bytes: Buffer) =>
+  Buffer.concat([Buffer.from(`From: a@x.com\r\nSubject: s\r\nContent-Type: text/plain; charset=${charset}\r\n\r\n`), bytes])
+
+describe('an ordinary mail', () => {
+  test('is read in full', async () => {
+    const mail = await parse(`From: "Ann, of Example" <Ann@Example.com>
+To: Bot <bot@agents.localhost>, team: one@x.com, two@x.com;
+Cc: three@x.com
+Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= and
+ more
+Message-ID: <m1@example.com>
+In-Reply-To: <m0@example.com>
+References: <r1@example.com>
+ <m0@example.com>
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain; charset=utf-8
+
+Yes, please.
+
+On Fri, Nov 20, 2026 at 10:00 AM Bot <bot@agents.localhost> wrote:
+> Shall I?
+--b
+Content-Type: application/pdf; name="../../etc/Invoice 7.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERg==
+--b--
+`)
+    expect(mail).toMatchObject({
+      from: { address: 'ann@example.com', name: 'Ann, of Example' },
+      to: ['bot@agents.localhost', 'one@x.com', 'two@x.com'],
+      cc: ['three@x.com'],
+      subject: 'Grüße and more',
+      replyText: 'Yes, please.',
+      messageId: 'm1@example.com',
+      inReplyTo: 'm0@example.com',
+      references: ['r1@example.com', 'm0@example.com'],
+      damage: null,
+    })
+    expect(mail.text).toContain('> Shall I?')
+    expect(mail.attachments).toEqual([{ name: 'Invoice 7.pdf', type: 'application/pdf', content: new Uint8Array(Buffer.from('%PDF')) }])
+  })
+
+  test('that is only a quote keeps it as its reply text', async () => {
+    const mail = await parse('From: a@x.com\n\n> all of it\n> quoted\n')
+    expect(mail.replyText).toBe(mail.text)
+    expect(mail.text).toContain('quoted')
+  })
+
+  test('with HTML alone becomes readable', async () => {
+    const mail = await parse(
+      'From: a@x.com\nContent-Type: text/html\n\n<h1>Hi</h1><p>See <a href="https://x.com/a">this</a> &amp; that</p><ul><li>one<li>two</ul>',
+    )
+    expect(mail.text).toBe('Hi\n\nSee this <https://x.com/a> & that\n\n * one\n * two')
+  })
+
+  test('whose plain part is blank is read from its HTML', async () => {
+    const mail = await parse(`From: a@x.com
+Content-Type: multipart/alternative; boundary=b
+
+--b
+Content-Type: text/plain
+
+ 
+--b
+Content-Type: text/html
+
+<p>the words</p>
+--b--`)
+    expect(mail.text).toBe('the words')
+  })
+
+  test('flowed text is joined again', async () => {
+    const mail = await parse('From: a@x.com\nContent-Type: text/plain; format=flowed\n\nOne long \nline.\n> quoted \n')
+    expect(mail.text).toContain('One long line.')
+  })
+
+  test('a forwarded message stays an attachment, a delivery report is readable', async () => {
+    const mail = await parse(`From: MAILER-DAEMON@x.com
+Content-Type: multipart/report; boundary=b; report-type=delivery-status
+
+--b
+Content-Type: message/delivery-status
+
+Final-Recipient: rfc822; gone@x.com
+Action: failed
+--b
+Content-Type: message/rfc822
+
+Subject: original
+
+secret of the original
+--b--`)
+    expect(mail.text).toContain('Final-Recipient: rfc822; gone@x.com')
+    expect(mail.text).not.toContain('secret')
+    expect(mail.attachments.map(({ name, type }) => [name, type])).toEqual([
+      ['attachment-1.txt', 'message/delivery-status'],
+      ['attachment-2.eml', 'message/rfc822'],
+    ])
+  })
+})
+
+describe('charsets', () => {
+  const hangul = Buffer.from([0x1b, 0x24, 0x29, 0x43, 0x0e, 0x47, 0x51, 0x31, 0x5b, 0x0f])
+  test.each([
+    ['utf-7', Buffer.from('Hi +AOQ- +IKw-'), 'Hi ä €'],
+    ['cp437', Buffer.from([0x84, 0x20, 0xe1]), 'ä ß'],
+    ['cp850', iconv.encode('Ð ü', 'cp850'), 'Ð ü'],
+    ['IBM850', iconv.encode('é', 'cp850'), 'é'],
+    ['iso-2022-kr', hangul, '한글'],
+    ['hz-gb-2312', Buffer.from('~{VPND~}~~ok'), '中文~ok'],
+    ['iso-2022-jp', Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]), '日本'],
+    ['koi8-r', iconv.encode('Привет', 'koi8-r'), 'Привет'],
+    ['big5', iconv.encode('中文', 'big5'), '中文'],
+    ['utf-8', Buffer.from('caf\xe9', 'latin1'), 'café'],
+    ['us-ascii', Buffer.from('café'), 'café'],
+    ['iso-8859-1', Buffer.from('café – naïve'), 'café – naïve'],
+    ['windows-1252', Buffer.from([0x93, 0x68, 0x69, 0x94]), '“hi”'],
+    ['x-made-up', Buffer.from('café'), 'café'],
+    ['x-made-up', Buffer.from('caf\xe9', 'latin1'), 'café'],
+    ['""', Buffer.from('plain'), 'plain'],
+  ])('%s', async (charset, bytes, expected) => expect((await parse(mime(charset, bytes))).text).toBe(expected))
+
+  test('UTF-16 in base64', async () => {
+    const head = 'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: base64\r\n\r\n'
+    expect((await parse(Buffer.from(head + iconv.encode('naïve', 'utf-16le').toString('base64')))).text).toBe('naïve')
+  })
+
+  test.each([
+    [Buffer.from('Subject: =?windows-1252?Q?=93hi=94_=96_?= =?iso-8859-1?Q?caf=E9?='), '“hi” – café'],
+    [Buffer.from('Subject: caf\xe9 r\xe4tsel', 'latin1'), 'café rätsel'],
+    [Buffer.from('Subject: café'), 'café'],
+    [Buffer.from('Subject: =?utf-7?Q?+AOQ-?= and =?cp437?B?hA==?='), 'ä and ä'],
+    [Buffer.from('Subject: =?iso-2022-kr?B?GyQpQw5HUTFbDw==?='), '한글'],
+    [Buffer.concat([Buffer.from('Subject: '), Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42])]), '日本'],
+    [Buffer.from('Subject: =?x-nothing?Q?caf=C3=A9?='), 'cafÃ©'],
+    [Buffer.from('Subject: =?utf-8?Q?unfinished'), '=?utf-8?Q?unfinished'],
+  ])('in a header: %s', async (line, expected) => {
+    expect((await parse(Buffer.concat([Buffer.from('From: a@x.com\r\n'), line, Buffer.from('\r\n\r\nbody')]))).subject).toBe(expected)
+  })
+})
+
+const nested = (depth: number) => {
+  const open = Array.from({ length: depth }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`).join('')
+  return `From: a@x.com\nSubject: deep\n${open}Content-Type: text/plain\n\nthe core\n`
+}
+
+describe('mail that breaks parsers', () => {
+  test.each<[name: string, mail: string | Buffer, expected: Record<string, unknown>]>([
+    ['nothing at all', '', { text: '', subject: null, from: { address: '', name: null } }],
+    ['no header', '\nonly a body', { text: 'only a body', subject: null }],
+    ['no body', 'From: a@x.com\nSubject: s\n', { text: '', subject: 's' }],
+    ['a header without an end', 'From: a@x.com\nSubject: s', { text: '', subject: 's' }],
+    ['no header that is one', 'hello there\n\nbody', { text: 'body' }],
+    ['bare line feeds', Buffer.from('From: a@x.com\nSubject: lf\n\none\ntwo\n'), { subject: 'lf', text: 'one\ntwo' }],
+    ['bare carriage returns in the body', Buffer.from('From: a@x.com\r\n\r\none\rtwo'), { text: 'one\ntwo' }],
+    ['a NUL in the subject', 'From: a@x.com\nSubject: a\0b\n\nt\0u', { subject: 'a\ufffdb', text: 't\ufffdu' }],
+    [
+      'an encoded NUL and half a surrogate',
+      'From: a@x.com\nSubject: =?utf-8?Q?a=00b=ED=A0=80?=\n\n',
+      { subject: expect.stringMatching(/^a\ufffdb\ufffd+$/) },
+    ],
+    ['1,000 nested parts', nested(1_000), { subject: 'deep', text: 'the core', damage: null }],
+    [
+      '20,000 nested parts',
+      nested(20_000),
+      { subject: 'deep', text: expect.stringContaining('--b4000'), damage: expect.stringContaining('nesting') },
+    ],
+    [
+      'a boundary that never comes',
+      'From: a@x.com\nContent-Type: multipart/mixed; boundary=x\n\nsome words',
+      { from: { address: 'a@x.com', name: null } },
+    ],
+    ['a content type that is none', 'From: a@x.com\nContent-Type: text\n\nwords', { text: 'words' }],
+    ['a letter in markdown', 'From: a@x.com\nContent-Type: text/markdown\n\n# words', { text: '# words' }],
+    ['a broken base64', 'From: a@x.com\nContent-Transfer-Encoding: base64\n\n####aGk=', { text: 'hi' }],
+    [
+      'ids without brackets',
+      'From: a@x.com\nMessage-ID: m1@x.com\nReferences: r1@x r2@x\nIn-Reply-To: r2@x\n\n',
+      { messageId: 'm1@x.com', references: ['r1@x', 'r2@x'], inReplyTo: 'r2@x' },
+    ],
+    ['an id longer than a line', `From: a@x.com\nMessage-ID: <${'m'.repeat(1500)}@x>\n\n`, { messageId: null }],
+    ['words in In-Reply-To', 'From: a@x.com\nIn-Reply-To: Your mail of Monday <m@x>\n\n', { inReplyTo: 'm@x' }],
+    ['two Froms', 'From: first@x.com\nFrom: second@x.com\n\n', { from: { address: 'first@x.com', name: null } }],
+    ['a From with a space before its colon', 'From : a@x.com\n\n', { from: { address: 'a@x.com', name: null } }],
+    ['nobody in To', 'From: a@x.com\nTo: undisclosed-recipients:;\n\n', { to: [] }],
+    ['a name that looks like an address', 'From: "boss@x.com" <evil@y.com>\n\n', { from: { address: 'evil@y.com', name: 'boss@x.com' } }],
+    [
+      'a line of a megabyte',
+      `From: a@x.com\nSubject: ${'s'.repeat(1_000_000)}\n\n${'t'.repeat(1_000_000)}`,
+      { text: 't'.repeat(1_000_000) },
+    ],
+    [
+      '3 MB of header',
+      `From: a@x.com\n${'X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(55_000)}Subject: late\n\nbody`,
+      { damage: expect.any(String), text: 'body' },
+    ],
+    ['100,000 fold lines', `From: a@x.com\nSubject: s\n${' \n'.repeat(100_000)}\nbody`, { subject: 's', text: 'body' }],
+    [
+      '100,000 empty parts',
+      `From: a@x.com\nContent-Type: multipart/mixed; boundary=b\n\n${'--b\n\n'.repeat(100_000)}--b\n\nlast`,
+      { text: 'last' },
+    ],
+    ['quotes made to be slow', `From: a@x.com\n\n${'Op schreef\n'.repeat(10_000)}`, { damage: null }],
+    ['HTML made to be slow', `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`, { damage: null }],
+  ])('%s', async (_, mail, expected) => {
+    const started = performance.now()
+    expect(await parse(mail)).toMatchObject(expected)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test('winmail.dat stays an attachment', async () => {
+    const mail = await parse(
+      'From: a@x.com\nContent-Type: application/ms-tnef; name="winmail.dat"\nContent-Transfer-Encoding: base64\n\neJ8+IgAA\n',
+    )
+    expect(mail.attachments.map(({ name, type }) => [name, type])).toEqual([['winmail.dat', 'application/ms-tnef']])
+  })
+
+  test.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\\\Windows\\\\system.ini', 'system.ini'],
+    ['a\u202Efdp.exe', 'afdp.exe'],
+    ['..', 'attachment-1.bin'],
+    ['Größe (1).txt', 'Größe (1).txt'],
+    [`${'n'.repeat(400)}.pdf`, `${'n'.repeat(196)}.pdf`],
+  ])('an attachment named %s is %s', async (name, expected) => {
+    const mail = await parse(
+      `From: a@x.com\nContent-Type: application/octet-stream\nContent-Disposition: attachment; filename="${name}"\n\nx`,
+    )
+    expect(mail.attachments[0]?.name).toBe(expected)
+  })
+})

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { parseMail } from '../../../src/channel/email/parse.ts'
+import { type Envelope, type VerifyOptions, verify } from '../../../src/channel/email/verify.ts'
+import { fakeResolver, type Zone } from '../../support/dns.ts'
+import { dkimKey, rawOf } from '../../support/mail.ts'
+
+const key = dkimKey('example.com')
+const evilKey = dkimKey('evil.example')
+const zone: Zone = {
+  'example.com': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
+  '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
+  [key.name]: { TXT: [key.txt] },
+  'evil.example': { TXT: ['v=spf1 +all'] },
+  [evilKey.name]: { TXT: [evilKey.txt] },
+  'plain.example': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
+  'mail.plain.example': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
+  'strict.example': { TXT: ['v=spf1 -all'] },
+  'mail.strict.example': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
+  '_dmarc.strict.example': { TXT: ['v=DMARC1; p=none; aspf=s; adkim=s'] },
+}
+const good: Envelope = { ip: '192.0.2.1', helo: 'mx.example.com', reversePath: 'ann@example.com' }
+const elsewhere: Envelope = { ip: '198.51.100.9', helo: 'mx.evil.example', reversePath: 'x@evil.example' }
+const letter = { from: 'Ann <ann@example.com>', to: 'bot@agents.localhost', subject: 'hi', text: 'hello\n' }
+
+async function check(raw: Buffer | string, envelope: Envelope, options: Partial<VerifyOptions> = {}) {
+  const bytes = Buffer.from(raw)
+  const { from } = await parseMail(bytes)
+  const result = await verify(bytes, from.address, envelope, { resolver: fakeResolver(zone), mta: 'agents.localhost', ...options })
+  return { ...result, verdicts: Object.fromEntries(result.checks.map(({ name, verdict }) => [name, verdict])) }
+}
+
+describe('proven', () => {
+  test('by SPF aligned with From under DMARC', async () => {
+    const { proven, checks } = await check(await rawOf(letter), good)
+    expect(proven).toBe(true)
+    expect(checks).toEqual([
+      { name: 'spf', verdict: 'pass', detail: 'example.com aligned with From' },
+      { name: 'dkim', verdict: 'none', detail: 'not signed' },
+      { name: 'dmarc', verdict: 'pass', detail: 'SPF of example.com is aligned with From (p=reject)' },
+      { name: 'arc', verdict: 'none', detail: expect.any(String) },
+    ])
+  })
+
+  test('by a DKIM signature, from any server', async () => {
+    const { proven, checks } = await check(await rawOf({ ...letter, sign: key }), elsewhere)
+    expect(proven).toBe(true)
+    expect(checks).toContainEqual({ name: 'dkim', verdict: 'pass', detail: 'example.com aligned with From' })
+    expect(checks).toContainEqual({ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com is aligned with From (p=reject)' })
+  })
+
+  test('by an aligned pass where the domain has no DMARC record', async () => {
+    const raw = await rawOf({ ...letter, from: 'ann@plain.example' })
+    const { proven, verdicts } = await check(raw, { ...good, reversePath: 'bounce@mail.plain.example' })
+    expect(proven).toBe(true)
+    expect(verdicts).toMatchObject({ spf: 'pass', dmarc: 'none' })
+  })
+})
+
+describe('not proven', () => {
+  test('a bare claim from elsewhere', async () => {
+    expect(await check(await rawOf(letter), elsewhere)).toMatchObject({ proven: false, verdicts: { spf: 'pass', dmarc: 'fail' } })
+  })
+
+  test('a signed mail with a changed body', async () => {
+    const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', 'help!')
+    expect(await check(raw, elsewhere)).toMatchObject({ proven: false, verdicts: { dkim: 'neutral', dmarc: 'fail' } })
+  })
+
+  test('a signed mail with another From', async () => {
+    const raw = (await rawOf({ ...letter, sign: key })).toString().replace(/^From:.*$/m, 'From: Boss <boss@example.com>')
+    expect(await check(raw, elsewhere)).toMatchObject({ proven: false, verdicts: { dkim: 'fail', dmarc: 'fail' } })
+  })
+
+  test('text appended behind the end that an l= signature covers', async () => {
+    const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
+    const raw = await rawOf(letter)
+    const signed = await dkimSign(raw, {
+      signatureData: [{ signingDomain: 'example.com', selector: 'test', privateKey: key.options.privateKey, maxBodyLength: 7 }],
+    })
+    const whole = Buffer.concat([Buffer.from(signed.signatures), raw])
+    expect(signed.signatures).toMatch(/\bl=7\b/)
+    expect(await check(whole, elsewhere)).toMatchObject({ proven: true })
+    const { proven, checks } = await check(Buffer.concat([whole, Buffer.from('Wire the money to me.\r\n')]), elsewhere)
+    expect(proven).toBe(false)
+    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('unsigned') })
+  })
+
+  test('a signature that does not cover From', async () => {
+    const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
+    const raw = await rawOf(letter)
+    const signed = await dkimSign(raw, {
+      signatureData: [{ signingDomain: 'example.com', selector: 'test', privateKey: key.options.privateKey }],
+      headerList: 'subject:to',
+    })
+    expect(signed.signatures).not.toMatch(/h=[^;]*from/i)
+    expect(await check(Buffer.concat([Buffer.from(signed.signatures), raw]), elsewhere)).toMatchObject({ proven: false })
+  })
+
+  test('a signed mail with a second Subject put before it', async () => {
+    const raw = `Subject: Wire the money\r\n${await rawOf({ ...letter, sign: key })}`
+    const { proven, checks } = await check(raw, elsewhere)
+    expect(proven).toBe(false)
+    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('more than one subject') })
+  })
+
+  test('a forged Authentication-Results and ARC seal', async () => {
+    const forged = [
+      'Authentication-Results: agents.localhost; dmarc=pass header.from=example.com; spf=pass; dkim=pass header.d=example.com',
+      'Received-SPF: pass',
+      '',
+    ]
+    expect(await check(forged.join('\r\n') + (await rawOf(letter)), elsewhere)).toMatchObject({
+      proven: false,
+      verdicts: { dmarc: 'fail' },
+    })
+  })
+
+  test('a signature by another domain', async () => {
+    expect(await check(await rawOf({ ...letter, sign: evilKey }), elsewhere)).toMatchObject({
+      proven: false,
+      verdicts: { dkim: 'pass', dmarc: 'fail' },
+    })
+  })
+
+  test('relaxed alignment where the domain asks for strict', async () => {
+    const raw = await rawOf({ ...letter, from: 'ann@strict.example' })
+    expect(await check(raw, { ...good, reversePath: 'ann@mail.strict.example' })).toMatchObject({
+      proven: false,
+      verdicts: { spf: 'pass', dmarc: 'fail' },
+    })
+  })
+
+  test.each([
+    ['two From headers', 'From: ann@example.com\r\nFrom: evil@evil.example\r\n'],
+    ['the same From twice', 'From: ann@example.com\r\nFrom: ann@example.com\r\n'],
+    ['a second From with a space before its colon', 'From: ann@example.com\r\nFrom : evil@evil.example\r\n'],
+    ['two addresses in From', 'From: ann@example.com, evil@evil.example\r\n'],
+    ['a group in From', 'From: team: ann@example.com;\r\n'],
+    ['no From', 'Subject: none\r\n'],
+    ['an empty From', 'From: \r\n'],
+    ['a From behind a bare carriage return', 'Subject: x\rFrom: evil@evil.example\r\nFrom: ann@example.com\r\n'],
+    ['a header that ends for some readers only', 'From: ann@example.com\r\n\r\r\nFrom: evil@evil.example\r\n'],
+    ['a NUL in the header', 'From: ann@example.com\0\r\n'],
+    ['an address without a domain', 'From: ann\r\n'],
+    ['a header too long to be one', `From: ann@example.com\r\nX: ${'x\r\n '.repeat(3_000)}\r\n`],
+    [
+      'a hundred signatures',
+      `From: ann@example.com\r\n${'DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=test; h=from; bh=x; b=y; l=1\r\n'.repeat(100)}`,
+    ],
+  ])('%s, although SPF passes', async (_, header) => {
+    const started = performance.now()
+    expect(await check(`${header}To: bot@agents.localhost\r\n\r\nhello\r\n`, good)).toMatchObject({ proven: false })
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
+
+describe('trouble with DNS', () => {
+  test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADRESP'])('%s is "not proven", no exception', async (code) => {
+    const resolver = () => Promise.reject(Object.assign(new Error(code), { code }))
+    const { proven, verdicts } = await check(await rawOf({ ...letter, sign: key }), good, { resolver })
+    expect(proven).toBe(false)
+    expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' })
+  })
+
+  test('a server that never answers ends with the deadline', async () => {
+    const { proven, checks } = await check(await rawOf({ ...letter, sign: key }), good, {
+      resolver: () => new Promise(() => undefined),
+      timeoutMs: 50,
+    })
+    expect({ proven, checks }).toEqual({
+      proven: false,
+      checks: [{ name: 'dmarc', verdict: 'temperror', detail: 'the lookups took too long' }],
+    })
+  })
+
+  test('answers that are garbage are no proof', async () => {
+    const resolver = async () => [['v=DMARC1'], ['\0'], []] as string[][]
+    expect(await check(await rawOf({ ...letter, sign: key }), good, { resolver })).toMatchObject({ proven: false })
+  })
+})
