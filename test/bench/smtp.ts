@@ -1,0 +1,205 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { startApp } from '../../src/app.ts'
+import { createMailParser } from '../../src/channel/email/parser.ts'
+import { understand } from '../../src/channel/email/receive.ts'
+import { PromptSmtpServer } from '../../src/channel/email/smtp-server.ts'
+import { readConfig } from '../../src/config.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { lay } from '../../src/foundation.ts'
+import { createWorkspace } from '../../src/workspace/workspace.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { apiOf } from '../support/service.ts'
+import { latencies } from './latency.ts'
+import { type BenchRow, pairedRounds } from './table.ts'
+
+const ROUNDS = 5
+const AGENTS = 10
+const MAILS = 600
+const BYTES = 10_000
+const SESSIONS = 10
+const ONE_BY_ONE = 300
+
+/** Ann's domain proves this machine: the checks are real, the answers at hand. */
+const resolver = async (name: string, type: string): Promise<string[][]> => {
+  const records: Record<string, string> = { 'example.com': 'v=spf1 ip4:127.0.0.1 -all', '_dmarc.example.com': 'v=DMARC1; p=reject' }
+  if (type === 'TXT' && records[name]) return [[records[name]]]
+  throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+}
+
+const startSender = async (): Promise<ChildProcess> => {
+  const child = fork(join(import.meta.dirname, 'smtp-client.ts'), { execArgv: ['--import', 'tsx'] })
+  await once(child, 'message')
+  return child
+}
+
+/** Mails a second over so many sessions. */
+const send = async (sender: ChildProcess, port: number, to: string[]): Promise<number> => {
+  sender.send({ port, sessions: SESSIONS, mails: MAILS, to, bytes: BYTES })
+  const [{ seconds }] = (await once(sender, 'message')) as [{ seconds: number }]
+  return MAILS / seconds
+}
+
+interface Peer {
+  smtpPort: number
+  streamUrl: string
+  stop(): Promise<void>
+}
+
+type Pool = Awaited<ReturnType<typeof lay>>['db']['pool']
+
+/** The counterpart: the same SMTP library, parser and checks, one insert a mail, and a stream that gets a frame after it. */
+const startBare = async (pool: Pool): Promise<Peer> => {
+  await pool.query('create unlogged table if not exists bare (id bigint generated always as identity, subject text, body text, raw bytea)')
+  await pool.query('alter table bare set logged')
+  const parser = createMailParser()
+  const streams = new Set<import('node:http').ServerResponse>()
+  let events = 0
+  const smtp = new PromptSmtpServer(
+    {
+      authOptional: true,
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      async onData(stream, session, done) {
+        const chunks: Buffer[] = []
+        for await (const chunk of stream) chunks.push(chunk as Buffer)
+        const raw = Buffer.concat(chunks)
+        const envelope = { ip: '127.0.0.1', helo: 'bench.example.com', reversePath: 'ann@example.com' }
+        const mail = await understand(
+          raw,
+          envelope,
+          session.envelope.rcptTo.map(({ address }) => address),
+          {
+            parser,
+            mailDomain: 'agents.localhost',
+            resolver,
+            mta: 'agents.localhost',
+          },
+        )
+        await pool.query({
+          name: 'bare',
+          text: 'insert into bare (subject, body, raw) values ($1, $2, $3)',
+          values: [mail.subject, mail.text, raw],
+        })
+        const frame = `id: ${++events}\nevent: message.received\ndata: {"id":${events}}\n\n`
+        for (const response of streams) response.write(frame)
+        done()
+      },
+    },
+    SESSIONS * 2,
+  )
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+  const http = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 3000\n\n')
+    streams.add(response)
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return {
+    smtpPort: (smtp.server.address() as AddressInfo).port,
+    streamUrl: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
+    stop: async () => {
+      http.closeAllConnections()
+      http.close()
+      await new Promise<void>((resolve) => smtp.close(() => resolve()))
+      await parser.close()
+    },
+  }
+}
+
+const startOurs = async (dataDir: string) => {
+  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', SMTP_PORT: '0', LOG_LEVEL: 'silent' })
+  const foundation = await lay(config, silentLogger, { service: true })
+  const app = await startApp(config, foundation, silentLogger, { resolver })
+  const { token } = await createWorkspace(
+    { ...foundation.db, masterKey: foundation.masterKey },
+    { name: 'Bench', ownerEmail: 'ann@example.com', plan: 'unlimited' },
+  )
+  const api = apiOf(app.http, token)
+  const agents = await Promise.all(
+    Array.from({ length: AGENTS }, async (_, n) => {
+      const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
+      return { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value as string }
+    }),
+  )
+  return { app, foundation, api, agents }
+}
+
+/** Where an agent's stream is, with its own token. */
+const openStream = async (base: string, api: ReturnType<typeof apiOf>, id: string) => {
+  const { token } = (await api('POST', `/agents/${id}/tokens`, {})).body
+  const connection = (await apiOf(base, token)('PUT', `/agents/${id}/connection`, { client: 'bench', machine: 'bench' })).body
+  return { url: `${base}/agents/${id}/connections/${connection.id}/events`, token: token as string }
+}
+
+/** Mails stored a second over SMTP, and the time from the 250 to the event on the stream. */
+export const benchSmtp = async (): Promise<BenchRow[]> => {
+  const dataDir = temporaryDir()
+  const { app, foundation, api, agents } = await startOurs(dataDir)
+  const bare = await startBare(foundation.db.pool)
+  const sender = await startSender()
+  try {
+    const port = Number(app.smtp!.split(':')[1])
+    const to = agents.map(({ address }) => address)
+    const stored = await pairedRounds(
+      `mails stored over SMTP, ${SESSIONS} sessions, ${BYTES / 1000} KB / same parsing and checks, one insert a mail`,
+      'mails/s',
+      ROUNDS,
+      () => send(sender, port, to),
+      () => send(sender, bare.smtpPort, to),
+    )
+    const stream = await openStream(app.http, api, agents[0]!.id)
+    const ours = await latencies({
+      smtpPort: port,
+      to: to[0]!,
+      streamUrl: stream.url,
+      token: stream.token,
+      mails: ONE_BY_ONE,
+      tag: randomBytes(4).toString('hex'),
+    })
+    const theirs = await latencies({
+      smtpPort: bare.smtpPort,
+      to: to[0]!,
+      streamUrl: bare.streamUrl,
+      token: '',
+      mails: ONE_BY_ONE,
+      tag: 'bare',
+    })
+    const rowOf = (name: string, pick: (of: typeof ours) => number): BenchRow => ({
+      name: `${name} / the same after a bare insert`,
+      unit: 'µs',
+      ours: pick(ours) * 1000,
+      counterpart: pick(theirs) * 1000,
+      ratio: pick(ours) / pick(theirs),
+    })
+    return [
+      stored,
+      rowOf('from the end of DATA to the 250, p50', ({ answer }) => answer.p50),
+      rowOf('from the end of DATA to the event on the stream, p50', ({ event }) => event.p50),
+      rowOf('from the end of DATA to the event on the stream, p99', ({ event }) => event.p99),
+      {
+        name: 'from the 250 to the event on the stream, p50 (below 0: before it)',
+        unit: 'µs',
+        ours: ours.after.p50 * 1000,
+        counterpart: theirs.after.p50 * 1000,
+        ratio: Number.NaN,
+      },
+      {
+        name: 'from the 250 to the event on the stream, p99',
+        unit: 'µs',
+        ours: ours.after.p99 * 1000,
+        counterpart: theirs.after.p99 * 1000,
+        ratio: Number.NaN,
+      },
+    ]
+  } finally {
+    sender.disconnect()
+    await bare.stop()
+    await app.stop(2_000)
+    await foundation.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
