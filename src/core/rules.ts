@@ -52,6 +52,9 @@ export const recipient = text(1, 320)
 export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
 export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
 export const senders = z.array(text(1, 320)).max(1000, 'must name at most 1000 senders')
+export const secretName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
+/** At most 64 KiB of UTF-8, which is fewer characters: the operation counts the bytes. */
+export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
 
 /** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */

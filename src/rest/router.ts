@@ -10,6 +10,7 @@ import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
+import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -57,7 +58,8 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
       onError: (c) => answerError(c, new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413),
     }),
   )
-  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, webhookRoutes]) routes(app, deps)
+  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, webhookRoutes])
+    routes(app, deps)
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.doc31('/openapi.json', DESCRIPTION)
   return app

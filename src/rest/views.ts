@@ -91,6 +91,10 @@ export const EventView = z
   })
   .openapi('Event')
 
+export const SecretView = z
+  .object({ name: z.string(), kind: z.literal('secret'), setBy: z.enum(['member', 'agent', 'operator']), updatedAt: time })
+  .openapi('Secret')
+
 export const WebhookView = z
   .object({
     id,

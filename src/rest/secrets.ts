@@ -1,0 +1,80 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { secretName, secretValue, uuid } from '../core/rules.ts'
+import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../secret/secret.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { SecretView } from './views.ts'
+
+const tags = ['Secrets']
+const security = SECURITY
+const params = z.object({ id: uuid, name: secretName })
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/secrets',
+  operationId: 'listSecrets',
+  summary: 'List secrets, never their values',
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('By name', z.array(SecretView)), ...FAILURES },
+})
+
+const set = createRoute({
+  method: 'put',
+  path: '/agents/{id}/secrets/{name}',
+  operationId: 'setSecret',
+  summary: 'Set a secret',
+  tags,
+  security,
+  request: { params, ...body(z.strictObject({ value: secretValue })) },
+  responses: { 200: ok('The secret, without its value', SecretView), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/agents/{id}/secrets/{name}',
+  operationId: 'deleteSecret',
+  summary: 'Delete a secret',
+  tags,
+  security,
+  request: { params },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const reveal = createRoute({
+  method: 'post',
+  path: '/agents/{id}/secrets/reveal',
+  operationId: 'revealSecrets',
+  summary: "Reveal secrets: the agent's own token only",
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    ...body(
+      z.strictObject({
+        names: z.array(secretName).max(200, 'must name at most 200 secrets').optional().openapi({ description: 'Left out: all' }),
+      }),
+    ),
+  },
+  responses: { 200: ok('Values by name', z.record(z.string(), z.string())), ...FAILURES },
+})
+
+const present = (secret: SecretItem) => ({ ...secret, updatedAt: secret.updatedAt.toISOString() })
+
+export const secretRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  app.openapi(list, async (c) => c.json((await listSecrets(deps, c.get('viewer'), c.req.valid('param').id)).map(present), 200))
+  app.openapi(reveal, async (c) => {
+    c.header('Cache-Control', 'no-store')
+    return c.json(await revealSecrets(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json').names), 200)
+  })
+  app.openapi(set, async (c) => {
+    const { id, name } = c.req.valid('param')
+    return c.json(present(await setSecret(deps, c.get('viewer'), id, name, c.req.valid('json').value)), 200)
+  })
+  app.openapi(remove, async (c) => {
+    const { id, name } = c.req.valid('param')
+    await deleteSecret(deps, c.get('viewer'), id, name)
+    return c.body(null, 204)
+  })
+}
