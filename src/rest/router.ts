@@ -1,10 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { AppError, notFound } from '../core/errors.ts'
 import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
 import { agentRoutes } from './agents.ts'
+import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
@@ -51,13 +51,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   app.use('*', requestId)
   app.use('/agents', viewerOf(deps))
   app.use('/agents/*', viewerOf(deps))
-  app.use(
-    '*',
-    bodyLimit({
-      maxSize: MOST_BODY_BYTES,
-      onError: (c) => answerError(c, new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413),
-    }),
-  )
+  app.use('*', bodyLimit(MOST_BODY_BYTES))
   for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, webhookRoutes])
     routes(app, deps)
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
