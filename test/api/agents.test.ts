@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
+import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+})
+
+const create = async (name: string, icon = 'bot') => (await owner.api('POST', '/agents', { name, icon })).body
+const addressOf = async (id: string) => (await owner.api('GET', `/agents/${id}/addresses`)).body[0].value as string
+
+test('an agent is created, read, changed, listed and deleted', async () => {
+  const created = await owner.api('POST', '/agents', { name: 'Invoices', icon: 'file-text' })
+  expect(created.status).toBe(201)
+  expect(created.body).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    name: 'Invoices',
+    icon: 'file-text',
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  })
+  const path = `/agents/${created.body.id}`
+  expect(await owner.api('GET', path)).toMatchObject({ status: 200, body: created.body })
+  const renamed = { ...created.body, name: 'Bills' }
+  expect(await owner.api('PATCH', path, { name: 'Bills' })).toMatchObject({ status: 200, body: renamed })
+  expect(await owner.api('PATCH', path, { icon: 'zap' })).toMatchObject({ status: 200, body: { ...renamed, icon: 'zap' } })
+  expect((await owner.api('PATCH', path, {})).body).toEqual({ ...renamed, icon: 'zap' })
+  expect((await owner.api('GET', '/agents')).body).toContainEqual({ ...renamed, icon: 'zap' })
+  const removed = await owner.api('DELETE', path)
+  expect(removed).toMatchObject({ status: 204, text: '' })
+  expectFailure(await owner.api('GET', path), 'not_found')
+  expectFailure(await owner.api('DELETE', path), 'not_found')
+  expect((await owner.api('GET', '/agents')).body.map((agent: { id: string }) => agent.id)).not.toContain(created.body.id)
+})
+
+test('a UUID is the same in upper case', async () => {
+  const { id } = await create('Upper')
+  expect((await owner.api('GET', `/agents/${id.toUpperCase()}`)).body.id).toBe(id)
+})
+
+test('deleting an agent ends its tokens and its address', async () => {
+  const agent = await createTestAgent(service, owner, 'Short Lived')
+  expect((await agent.api('GET', `/agents/${agent.id}`)).status).toBe(200)
+  await owner.api('DELETE', `/agents/${agent.id}`)
+  expectFailure(await agent.api('GET', `/agents/${agent.id}`), 'unauthorized')
+  await expect(post(service, { from: 'ann@example.com', to: agent.address, text: 'hi' })).rejects.toMatchObject({ responseCode: 550 })
+})
+
+describe('the given address', () => {
+  test.each([
+    ['Support Bot', /^support-bot@agents\.localhost$/],
+    ["Müller's Büro", /^mullers-buro@agents\.localhost$/],
+    ['日本語', /^agent(-[a-z0-9]{4})?@agents\.localhost$/],
+    ['🤖🤖', /^agent-[a-z0-9]{4}@agents\.localhost$/],
+    ['Postmaster', /^postmaster-[a-z0-9]{4}@agents\.localhost$/],
+    ['--- x ---', /^x@agents\.localhost$/],
+    ['n'.repeat(100), /^n{40}@agents\.localhost$/],
+    [`${'n'.repeat(39)} tail`, /^n{39}@agents\.localhost$/],
+  ])('of %s is readable', async (name, form) => {
+    const { id } = await create(name)
+    const addresses = await owner.api('GET', `/agents/${id}/addresses`)
+    expect(addresses.body).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        channel: 'email',
+        value: expect.stringMatching(form),
+        domainId: null,
+        primary: true,
+        createdAt: expect.any(String),
+      },
+    ])
+  })
+
+  test('is unique: the same name twice, and many at once', async () => {
+    const agents = await Promise.all(Array.from({ length: 12 }, () => create('Twin')))
+    const values = await Promise.all(agents.map(({ id }) => addressOf(id)))
+    expect(new Set(values).size).toBe(12)
+    for (const value of values) expect(value).toMatch(/^twin(-[a-z0-9]{4})?@agents\.localhost$/)
+  })
+
+  test('stays when the agent is renamed', async () => {
+    const { id } = await create('Before')
+    const before = await addressOf(id)
+    await owner.api('PATCH', `/agents/${id}`, { name: 'After' })
+    expect(await addressOf(id)).toBe(before)
+  })
+})
+
+describe('bad input', () => {
+  const good = { name: 'x', icon: 'bot' }
+  test.each([
+    [{ icon: 'bot' }, /^name: is required/],
+    [{ name: 'x' }, /^icon: /],
+    [{ ...good, name: '' }, /^name: /],
+    [{ ...good, name: '   ' }, /^name: /],
+    [{ ...good, name: 'n'.repeat(101) }, /^name: .*100/],
+    [{ ...good, name: '😀'.repeat(101) }, /^name: .*100/],
+    [{ ...good, name: 'a\0b' }, /^name: .*NUL/],
+    [{ ...good, name: 'a\ud800b' }, /^name: .*surrogate/],
+    [{ ...good, name: 5 }, /^name: must be a string/],
+    [{ ...good, name: null }, /^name: /],
+    [{ ...good, icon: 'skull' }, /^icon: .*sparkles/],
+    [{ ...good, color: 'red' }, /^color: is not a known field/],
+    [[good], /^body: /],
+    ['"text"', /^body: /],
+    ['null', /^body: /],
+  ])('%j is refused, naming the field', async (body, says) => {
+    expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', says)
+  })
+
+  test('100 characters are counted as people count them', async () => {
+    const name = '😀'.repeat(100)
+    expect((await owner.api('POST', '/agents', { ...good, name })).body.name).toBe(name)
+  })
+
+  test.each(['nonsense', '00000000-0000-9000-8000-000000000000', '00000000-0000-4000-7000-000000000000', '%00', '%ff', `${randomUUID()}0`])(
+    'the id %s is refused',
+    async (id) => {
+      expectFailure(await owner.api('GET', `/agents/${id}`), 'invalid_input', /^id: must be a UUID/)
+    },
+  )
+
+  test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', randomUUID()])(
+    'the id %s is well formed and nobody',
+    async (id) => {
+      expectFailure(await owner.api('GET', `/agents/${id}`), 'not_found', /^There is no agent with this id\.$/)
+    },
+  )
+})

@@ -1,0 +1,73 @@
+import { beforeAll, expect, test } from 'vitest'
+import { openEvents } from '../support/events.ts'
+import { expectFailure } from '../support/failure.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+})
+
+const connect = (client: string, api = agent.api) => api('PUT', `/agents/${agent.id}/connection`, { client, machine: 'laptop' })
+const listeners = async () => (await owner.api('GET', `/agents/${agent.id}/listeners`)).body
+const streamOf = (id: string) => `${service.http}/agents/${agent.id}/connections/${id}/events`
+
+test("only the agent's own token connects", async () => {
+  expectFailure(await connect('c', owner.api), 'forbidden', /Only the agent's own token/)
+  const other = await createTestAgent(service, owner, 'Other')
+  expectFailure(await connect('c', other.api), 'forbidden')
+  const connected = await connect('my-client')
+  const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
+  expect(connected.status).toBe(200)
+  expect(connected.body).toEqual({ id: expect.any(String), client: 'my-client', machine: 'laptop', tokenId: token.id })
+})
+
+test('a client listens while its stream is open', async () => {
+  const { id } = (await connect('first')).body
+  expect(await listeners()).toEqual([])
+  const stream = await openEvents(streamOf(id), agent.token)
+  expect(await listeners()).toEqual([{ kind: 'client', client: 'first', machine: 'laptop' }])
+  stream.close()
+  await until(async () => (await listeners()).length === 0)
+})
+
+test('another client takes the place of the first, whose connection then answers 204', async () => {
+  const first = (await connect('first')).body
+  const old = await openEvents(streamOf(first.id), agent.token)
+  const second = (await connect('second')).body
+  await old.ended
+  expect(old.frames).toEqual([{ id: null, event: 'replaced', data: {} }])
+  const stream = await openEvents(streamOf(second.id), agent.token)
+  expect(await listeners()).toEqual([{ kind: 'client', client: 'second', machine: 'laptop' }])
+  const again = await openEvents(streamOf(first.id), agent.token)
+  expect(again.status).toBe(204)
+  expect(again.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  stream.close()
+})
+
+test.each([
+  [{ machine: 'm' }, /^client: is required/],
+  [{ client: 'c' }, /^machine: is required/],
+  [{ client: '', machine: 'm' }, /^client: /],
+  [{ client: 'c'.repeat(201), machine: 'm' }, /^client: /],
+  [{ client: 'c', machine: 'm', id: 'x' }, /^id: is not a known field/],
+])('%j is refused', async (body, says) => {
+  expectFailure(await agent.api('PUT', `/agents/${agent.id}/connection`, body), 'invalid_input', says)
+})
+
+test('a webhook is a listener too', async () => {
+  const added = await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+  expect(await listeners()).toEqual([{ kind: 'webhook', id: added.body.id, url: 'http://127.0.0.1:9/hook' }])
+  await owner.api('DELETE', `/agents/${agent.id}/webhooks/${added.body.id}`)
+})
+
+test("another agent's connection is not to be found under this agent", async () => {
+  const other = await createTestAgent(service, owner, 'Another')
+  const { body } = await other.api('PUT', `/agents/${other.id}/connection`, { client: 'c', machine: 'm' })
+  expectFailure(await agent.api('GET', `/agents/${agent.id}/connections/${body.id}/events`), 'not_found')
+})

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { openEvents } from '../support/events.ts'
+import { expectFailure } from '../support/failure.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let clock: FakeClock
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  clock = createFakeClock()
+  service = await startService({ world: { clock } })
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+})
+
+const mint = async (body: object = {}) => (await owner.api('POST', `/agents/${agent.id}/tokens`, body)).body
+
+test('a token is shown once; the database has its hash only', async () => {
+  const answer = await owner.api('POST', `/agents/${agent.id}/tokens`, { name: 'laptop' })
+  expect(answer.status).toBe(201)
+  const { token, ...shown } = answer.body
+  expect(token).toMatch(/^aat_[0-9A-Za-z]{43}$/)
+  expect(shown).toEqual({ id: expect.any(String), name: 'laptop', createdAt: expect.any(String), lastUsedAt: null, expiresAt: null })
+  const list = await owner.api('GET', `/agents/${agent.id}/tokens`)
+  expect(list.body).toContainEqual(shown)
+  expect(list.text).not.toContain(token)
+  const { rows } = await service.db.pool.query('select hash, token::text as whole from token where id = $1', [shown.id])
+  expect(rows[0].hash).toEqual(createHash('sha256').update(token).digest())
+  expect(rows[0].whole).not.toContain(token)
+})
+
+test('its use is noted', async () => {
+  const { id, token } = await mint()
+  await apiOf(service.http, token)('GET', `/agents/${agent.id}`)
+  const used = await until(async () => {
+    const { body } = await owner.api('GET', `/agents/${agent.id}/tokens`)
+    return body.find((one: { id: string }) => one.id === id).lastUsedAt
+  })
+  expect(used).toBe(clock.now().toISOString())
+})
+
+test('a name and an expiry are optional, and null is the same as left out', async () => {
+  expect(await mint({ name: null, expiresAt: null })).toMatchObject({ name: null, expiresAt: null })
+})
+
+describe('revoking', () => {
+  test('counts at once, and closes its stream within a second', async () => {
+    const { id, token } = await mint()
+    const own = apiOf(service.http, token)
+    const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+    const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, token)
+    expect(stream.status).toBe(200)
+    const started = performance.now()
+    expect((await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`)).status).toBe(204)
+    expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized', /^This token is not valid\.$/)
+    await stream.ended
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expectFailure(await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`), 'not_found')
+  })
+
+  test('an agent may revoke the token that it uses', async () => {
+    const { id, token } = await mint()
+    const own = apiOf(service.http, token)
+    expect((await own('DELETE', `/agents/${agent.id}/tokens/${id}`)).status).toBe(204)
+    expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized')
+  })
+
+  test("another agent's token is not to be found under this agent", async () => {
+    const other = await createTestAgent(service, owner, 'Other')
+    const { id } = (await owner.api('GET', `/agents/${other.id}/tokens`)).body[0]
+    expectFailure(await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`), 'not_found', /^There is no token with this id\.$/)
+    expect((await other.api('GET', `/agents/${other.id}`)).status).toBe(200)
+  })
+})
+
+test('an expired token counts for nothing, and closes its stream', async () => {
+  const { token } = await mint({ expiresAt: new Date(clock.now().getTime() + 60_000).toISOString() })
+  const own = apiOf(service.http, token)
+  const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, token)
+  expect(stream.status).toBe(200)
+  clock.advance(60_000)
+  expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized', /^This token is not valid\.$/)
+  await stream.ended
+})
+
+test.each([
+  [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must lie in the future/],
+  [{ expiresAt: 'tomorrow' }, /^expiresAt: must be an ISO 8601 timestamp/],
+  [{ expiresAt: 5 }, /^expiresAt: /],
+  [{ expiresAt: '+275760-09-13T00:00:00Z' }, /^expiresAt: /],
+  [{ name: '' }, /^name: /],
+  [{ name: 'n'.repeat(101) }, /^name: /],
+  [{ token: 'aat_mine' }, /^token: is not a known field/],
+])('%j is refused', async (body, says) => {
+  expectFailure(await owner.api('POST', `/agents/${agent.id}/tokens`, body), 'invalid_input', says)
+})
+
+describe('who makes tokens', () => {
+  test('an agent not for itself, so that a leaked token cannot outlive its revocation', async () => {
+    expectFailure(await agent.api('POST', `/agents/${agent.id}/tokens`, {}), 'forbidden')
+  })
+
+  test('an agent for one that it created, on whose lists it is', async () => {
+    const made = await agent.api('POST', '/agents', { name: 'Helper', icon: 'wrench' })
+    expect(made.status).toBe(201)
+    const minted = await agent.api('POST', `/agents/${made.body.id}/tokens`, {})
+    expect(minted.status).toBe(201)
+    const helper = apiOf(service.http, minted.body.token)
+    const access = await helper('GET', `/agents/${made.body.id}/access`)
+    expect(access.body).toMatchObject({ email: { admit: 'list', senders: [agent.address] }, url: { admit: 'list', senders: [agent.id] } })
+    expectFailure(await agent.api('GET', `/agents/${made.body.id}`), 'forbidden')
+    expect((await agent.api('GET', '/agents')).body).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['no header', null],
+  ['an empty token', 'Bearer '],
+  ['another scheme', 'Basic abc'],
+  ['a token that nobody has', `Bearer aat_${'x'.repeat(43)}`],
+  ['8,000 characters', `Bearer ${'x'.repeat(8_000)}`],
+  ['SQL', "Bearer ' or 1=1 --"],
+])('%s is unauthorized', async (_, header) => {
+  const nobody = apiOf(service.http, null)
+  expectFailure(await nobody('GET', '/agents', undefined, header === null ? {} : { Authorization: header }), 'unauthorized')
+})
+
+test('the scheme is read without case', async () => {
+  const nobody = apiOf(service.http, null)
+  expect((await nobody('GET', '/agents', undefined, { Authorization: `bEARER ${owner.token}` })).status).toBe(200)
+})

@@ -1,0 +1,27 @@
+import { expect } from 'vitest'
+import type { Answer } from './service.ts'
+
+const STATUS: Record<string, number> = {
+  invalid_input: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  internal: 500,
+  unavailable: 503,
+}
+
+/** Checks what every failure promises: its status, the error body and nothing beside it, and the request's id. `says` is in the message. */
+export function expectFailure(
+  { status, headers, body }: Answer,
+  code: string,
+  says: string | RegExp = /\S/,
+  expected = STATUS[code],
+): void {
+  expect(body).toEqual({ error: { code, message: expect.stringMatching(says) } })
+  expect(status).toBe(expected)
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
+  if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+}
