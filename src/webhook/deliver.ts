@@ -71,8 +71,8 @@ const sayDialFailure = (stage: Exclude<Stage, 'request'>, code: string): string 
   return `connect: ${CONNECT_WORDS[code] ?? `failed${code && ` (${code})`}`}`
 }
 
-const sayRequestFailure = (error: unknown, code: string, status: number): string => {
-  if (code.startsWith('HPE_')) return `answer: not HTTP (${code})`
+const sayRequestFailure = (error: Error, status: number): string => {
+  if (error.name === 'HTTPParserError') return 'answer: not HTTP'
   if (error instanceof errors.HeadersOverflowError) return 'answer: its headers are too large'
   return status > 0 ? 'answer: broke off' : 'request: the connection was closed without an answer'
 }
@@ -160,7 +160,7 @@ class Hearing implements Dispatcher.DispatchHandler {
     if (error instanceof TimedOut) return sayTimeout(stage, this.#status)
     if (error instanceof ForbiddenAddress) return sayDialFailure('connect', error.code)
     const code = codeOf(error)
-    return stage === 'request' ? sayRequestFailure(error, code, this.#status) : sayDialFailure(stage, code)
+    return stage === 'request' ? sayRequestFailure(error, this.#status) : sayDialFailure(stage, code)
   }
 
   #answered(): void {

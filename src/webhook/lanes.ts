@@ -51,7 +51,10 @@ export interface LanesDeps extends Db {
 /** The worker that delivers events to webhooks. Any number of them, in any number of processes, share the lanes. */
 export interface Lanes {
   start(): void
-  /** Takes no new work, lets running POSTs end for `graceMs` milliseconds, writes what they came to and gives all leases back. */
+  /**
+   * Takes no new work, lets running POSTs end for `graceMs` milliseconds, writes what they came to and gives all leases back. Takes at
+   * most 2 s more than that, whatever the database does.
+   */
   stop(graceMs: number): Promise<void>
 }
 
@@ -64,6 +67,9 @@ const FREE = 'lanes_free'
 const SPARE_MS = 500
 
 const BACKOFF_MS = 500
+
+/** How long a worker that stops tries to reach the database. Without it, its lanes move on when their leases end. */
+const LAST_WORDS_MS = 2000
 
 /**
  * A lane goes round: leased (by news of its agent, or by the poll) → read ahead → one POST at a time, when a slot is free → progress
@@ -115,16 +121,23 @@ class LaneWorker implements Lanes {
   }
 
   async stop(graceMs: number): Promise<void> {
-    const { notifier, log } = this.#deps
     this.#running = false
     for (const end of this.#ends) end()
     this.#nap.abort()
     await this.#drain(graceMs)
     this.#aborting = true
     for (const lane of this.#reader.lanes) lane.connection.destroy(new Error('the worker stops'))
-    await Promise.all([this.#polling, this.#reader.stop()])
-    await this.#settler.stop(Math.max(graceMs, 1000))
+    const limit = new AbortController()
+    await Promise.race([this.#handOver(), systemClock.sleep(LAST_WORDS_MS, limit.signal)])
+    limit.abort()
     clearInterval(this.#tending)
+  }
+
+  /** Writes what the lanes came to, then frees them. */
+  async #handOver(): Promise<void> {
+    const { notifier, log } = this.#deps
+    await Promise.all([this.#polling, this.#reader.stop()])
+    await this.#settler.stop(LAST_WORDS_MS)
     try {
       await releaseAll(this.#deps, this.#lease.owner)
       notifier.publish(FREE, this.#lease.owner)

@@ -15,6 +15,7 @@ export const portOf = (url: URL): number => Number(url.port || (url.protocol ===
 
 const refuse = (rule: string) => invalidInput('url', rule)
 
+const CREDENTIALS = 'must not hold credentials'
 const PUBLIC = 'must lead to a host on the public internet'
 
 /** Whether a connection for this URL may be opened to this address. Asked again for every connection. */
@@ -28,11 +29,12 @@ const parse = (text: string): URL => {
   if (/[\u0000-\u0020\u007f\\]/.test(text) || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
     throw refuse('must be an absolute https URL')
   }
+  if (/^https?:\/\/[^/?#]*@/i.test(text)) throw refuse(CREDENTIALS)
   return new URL(text)
 }
 
 const checkShape = (url: URL) => {
-  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(url.href)) throw refuse('must not hold credentials')
+  if (url.username !== '' || url.password !== '') throw refuse(CREDENTIALS)
   if (url.href.includes('#')) throw refuse('must not have a fragment')
   if (url.href.length > URL_MAX) throw refuse(`must be at most ${URL_MAX} characters long`)
   if (url.port === '0') throw refuse('must have a port above 0')

@@ -1,0 +1,286 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { generate } from 'selfsigned'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { createAllow } from '../../src/webhook/address.ts'
+import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/deliver.ts'
+import { type Connection, type DialDeps, Dialler } from '../../src/webhook/dial.ts'
+import type { Lookup } from '../../src/webhook/lookup.ts'
+import { createReceiver } from '../support/receiver.ts'
+
+const certificate = async (name: string) => {
+  const made = await generate([{ name: 'commonName', value: name }], {
+    extensions: [
+      { name: 'subjectAltName', altNames: [{ type: 2, value: name }] },
+      { name: 'basicConstraints', cA: true },
+    ],
+  })
+  return { key: made.private, cert: made.cert }
+}
+const tls = await certificate('hooks.example.com')
+const plain = await createReceiver()
+const secure = await createReceiver({ tls })
+afterAll(() => Promise.all([plain.close(), secure.close()]))
+
+const named: Lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+const local = (deps: Partial<DialDeps> = {}) => new Dialler({ allow: createAllow(['127.0.0.0/8']), lookup: named, ...deps })
+const open: Connection[] = []
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.destroy(new Error('the test is over'))
+})
+const attempt = (url: string, { dialler = local(), timeoutMs = 5000 } = {}): Promise<Outcome> => {
+  const connection = dialler.connectionTo(url)
+  open.push(connection)
+  return deliver(connection, { headers: ['content-type', 'application/json'], body: Buffer.from('{}'), now: new Date(), timeoutMs })
+}
+
+/** A server of raw bytes, for what no HTTP server would send. */
+const raw = async (speak: (socket: Socket) => void): Promise<string> => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => speak(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+describe('what an answer means', () => {
+  test.each([
+    [200, { kind: 'delivered', status: 200 }],
+    [204, { kind: 'delivered', status: 204 }],
+    [299, { kind: 'delivered', status: 299 }],
+    [301, { kind: 'failed', status: 301 }],
+    [302, { kind: 'failed', status: 302 }],
+    [304, { kind: 'failed', status: 304 }],
+    [308, { kind: 'failed', status: 308 }],
+    [400, { kind: 'failed', status: 400 }],
+    [401, { kind: 'failed', status: 401 }],
+    [404, { kind: 'failed', status: 404 }],
+    [410, { kind: 'gone', status: 410 }],
+    [413, { kind: 'too_large', status: 413 }],
+    [429, { kind: 'failed', status: 429, retryAfterMs: 0 }],
+    [500, { kind: 'failed', status: 500 }],
+    [503, { kind: 'failed', status: 503, retryAfterMs: 0 }],
+    [599, { kind: 'failed', status: 599 }],
+  ])('%i', async (status, outcome) => {
+    plain.answer('/status', status)
+    expect(await attempt(`${plain.url}/status`)).toMatchObject(outcome)
+  })
+
+  test('a body over 64 KiB is not read, announced or not; the status counts', async () => {
+    const announced = { status: 200, headers: { 'content-length': '1000000' }, body: 'x'.repeat(1_000_000) }
+    plain.answer('/long', announced, (res) => {
+      res.writeHead(500)
+      const more = () => {
+        while (!res.destroyed && res.write('x'.repeat(10_000)));
+      }
+      res.on('drain', more)
+      more()
+    })
+    expect(await attempt(`${plain.url}/long`)).toMatchObject({ kind: 'delivered', status: 200 })
+    expect(await attempt(`${plain.url}/long`)).toMatchObject({ kind: 'failed', status: 500 })
+  })
+
+  test('informational answers are waited through', async () => {
+    const url = await raw((socket) =>
+      socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+    )
+    expect(await attempt(url)).toMatchObject({ kind: 'delivered', status: 200 })
+  })
+})
+
+describe('hostile and broken receivers', () => {
+  const head = 'HTTP/1.1 200 OK\r\n'
+  const drip = (text: string) => (socket: Socket) => {
+    const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(text)), 20)
+  }
+  test.each<[string, (socket: Socket) => void, string]>([
+    ['says nothing', () => undefined, 'timeout: no answer in time'],
+    ['drips the header', drip('X-A: b\r\n'), 'answer: not HTTP'],
+    [
+      'drips headers for ever',
+      (socket) => {
+        socket.write(head)
+        drip('X-A: b\r\n')(socket)
+      },
+      'timeout: no answer in time',
+    ],
+    [
+      'drips the body for ever',
+      (socket) => {
+        socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+        drip('1\r\nx\r\n')(socket)
+      },
+      'timeout: the answer did not end in time',
+    ],
+    ['never ends the body', (socket) => socket.write(`${head}Content-Length: 10\r\n\r\nx`), 'timeout: the answer did not end in time'],
+    ['breaks off the body', (socket) => socket.end(`${head}Content-Length: 10\r\n\r\nx`), 'answer: broke off'],
+    ['hangs up', (socket) => socket.end(), 'request: the connection was closed without an answer'],
+    ['resets', (socket) => socket.resetAndDestroy(), 'request: the connection was closed without an answer'],
+    ['speaks SSH', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'answer: not HTTP'],
+    [
+      'sends endless headers',
+      (socket) => socket.write(head + `X-A: ${'b'.repeat(1000)}\r\n`.repeat(100)),
+      'answer: its headers are too large',
+    ],
+    [
+      'sends two lengths',
+      (socket) => socket.end(`${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`),
+      'request: the connection was closed without an answer',
+    ],
+    [
+      'switches protocols unasked',
+      (socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+      'request: the connection was closed without an answer',
+    ],
+  ])('%s', async (_, speak, error) => {
+    const outcome = await attempt(await raw(speak), { timeoutMs: 300 })
+    expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining(error) })
+    expect(outcome.ms).toBeLessThan(1500)
+  })
+
+  test('a port that nobody listens on', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ kind: 'failed', error: 'connect: refused' })
+  })
+})
+
+describe('TLS', () => {
+  const at = (host: string) => `https://${host}:${secure.port}/tls`
+  test('is verified against the name', async () => {
+    expect(await attempt(at('hooks.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({ kind: 'delivered' })
+    expect(await attempt(at('other.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({
+      error: 'tls: the certificate is for another host name',
+    })
+  })
+
+  test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    try {
+      expect(await attempt(at('hooks.example.com'))).toMatchObject({ error: 'tls: the certificate is self-signed' })
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    }
+  })
+
+  test('a server that does not speak it', async () => {
+    const url = await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    expect(await attempt(url.replace('http:', 'https:'))).toMatchObject({ error: expect.stringMatching(/^tls: the handshake failed/) })
+  })
+
+  test('a handshake that never ends', async () => {
+    const url = await raw(() => undefined)
+    expect(await attempt(url.replace('http:', 'https:'), { timeoutMs: 200 })).toMatchObject({
+      error: 'timeout: no connection in time (tls)',
+    })
+  })
+})
+
+describe('names, at the moment of dialling', () => {
+  const answering =
+    (...answers: string[]): Lookup =>
+    async () =>
+      answers.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  const guarded = (lookup: Lookup) => new Dialler({ allow: createAllow([]), lookup })
+  const forbidden = 'connect: the host leads to an address that webhooks may not reach'
+
+  test.each([
+    ['127.0.0.1'],
+    ['10.0.0.1', '192.168.0.1'],
+    ['169.254.169.254'],
+    ['::1'],
+    ['::ffff:127.0.0.1'],
+    ['64:ff9b::7f00:1'],
+    ['64:ff9b:1::7f00:1'],
+    ['2002:7f00:1::'],
+    ['fe80::1'],
+    ['fd00:ec2::254'],
+    ['0.0.0.0'],
+    ['not an address'],
+    [''],
+  ])('%s is not dialled', async (...answers) => {
+    const before = secure.connections
+    const outcome = await attempt(`https://rebound.example.com:${secure.port}/`, { dialler: guarded(answering(...answers)) })
+    expect(outcome).toMatchObject({ kind: 'failed', error: forbidden })
+    expect(secure.connections).toBe(before)
+  })
+
+  test('a name that leads somewhere else the second time is checked the second time', async () => {
+    const answers = ['127.0.0.1', '127.0.0.2']
+    const lookup: Lookup = async () => [{ address: answers.shift()!, family: 4 }]
+    const dialler = new Dialler({ allow: createAllow(['127.0.0.1']), lookup })
+    const url = `http://rebound.example.com:${plain.port}/rebound`
+    expect(await attempt(url, { dialler })).toMatchObject({ kind: 'delivered' })
+    expect(await attempt(url, { dialler })).toMatchObject({ error: forbidden })
+  })
+
+  test('of several answers only the public ones are dialled', async () => {
+    const dialler = new Dialler({ allow: createAllow(['127.0.0.1']), lookup: answering('10.255.255.1', '127.0.0.1') })
+    expect(await attempt(`http://mixed.example.com:${plain.port}/mixed`, { dialler })).toMatchObject({ kind: 'delivered' })
+  })
+
+  test('plain http is for opened addresses only', async () => {
+    expect(await attempt('http://93.184.215.14/', { dialler: guarded(answering('93.184.215.14')) })).toMatchObject({ error: forbidden })
+  })
+
+  test.each([
+    ['ENOTFOUND', 'dns: the host name does not exist'],
+    ['ETIMEOUT', 'dns: the name servers did not answer'],
+    ['ESERVFAIL', 'dns: the name servers failed'],
+  ])('%s', async (code, error) => {
+    const lookup: Lookup = () => Promise.reject(Object.assign(new Error('queryA 10.1.2.3'), { code }))
+    expect(await attempt('https://gone.example.com/', { dialler: guarded(lookup) })).toMatchObject({ kind: 'failed', error })
+  })
+
+  test('a name server that does not answer', async () => {
+    const lookup: Lookup = () => new Promise(() => undefined)
+    expect(await attempt('https://slow.example.com/', { dialler: guarded(lookup), timeoutMs: 100 })).toMatchObject({
+      error: 'timeout: no connection in time (dns)',
+    })
+  })
+
+  test('no proxy of the environment is asked', async () => {
+    const before = plain.connections
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) process.env[name] = plain.url
+    try {
+      expect(await attempt(`https://hooks.example.com:${secure.port}/`, { dialler: local({ ca: tls.cert }) })).toMatchObject({
+        kind: 'delivered',
+      })
+    } finally {
+      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) delete process.env[name]
+    }
+    expect(plain.connections).toBe(before)
+  })
+})
+
+test('one connection is kept for the next request', async () => {
+  const before = plain.connections
+  const connection = local().connectionTo(`${plain.url}/kept`)
+  open.push(connection)
+  for (let i = 0; i < 5; i++) await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
+  expect(plain.connections).toBe(before + 1)
+})
+
+test('too many idle connections are closed', async () => {
+  const dialler = local({ maxIdle: 0 })
+  const connection = dialler.connectionTo(`${plain.url}/kept`)
+  await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
+  expect(connection.idleMs).toBe(0)
+})
+
+test.each([
+  ['7', 7000],
+  ['0', 0],
+  ['-5', 0],
+  ['1e9', 0],
+  ['soon', 0],
+  ['', 0],
+  ['Fri, 20 Nov 2026 12:01:00 GMT', 60_000],
+  ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+])('Retry-After: %j', (value, ms) => {
+  expect(readRetryAfter(value, new Date('2026-11-20T12:00:00Z'))).toBe(ms)
+})

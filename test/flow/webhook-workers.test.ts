@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { gatePool } from '../support/gate.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
+
+const db = await openTestDatabase(20)
+let bench: WebhookBench
+let receiver: Receiver
+beforeEach(async () => {
+  bench = createWebhookBench(db)
+  receiver = await createReceiver()
+})
+afterEach(async () => {
+  await bench.close()
+  await receiver.close()
+})
+
+let paths = 0
+const lane = async (workspaceId?: string) => {
+  const viewer = await bench.agent(workspaceId)
+  const path = `/hook-${++paths}`
+  const { webhook, secret } = await bench.webhook(viewer, receiver.url + path)
+  receiver.expect(path, secret)
+  return { viewer, path, id: webhook.id }
+}
+const lanes = (count: number, workspaceId?: string) => Promise.all(Array.from({ length: count }, () => lane(workspaceId)))
+const cursors = (got: { verified: { cursor: string } | null }[]) => got.map(({ verified }) => Number(verified?.cursor))
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+/** Moves the fake clock from poll to poll until the answer is there. */
+const polling = <T>(ask: () => T | Promise<T>) =>
+  until(() => {
+    bench.clock.advance(100)
+    return ask()
+  })
+
+test('two workers share the lanes: one POST at a time per webhook, everything in order, everything once', async () => {
+  const targets = await lanes(20)
+  bench.worker()
+  bench.worker()
+  for (let round = 0; round < 10; round++) await Promise.all(targets.map(({ viewer }) => bench.raise(viewer.id, 10)))
+  for (const { path, id } of targets) {
+    expect(cursors(await receiver.got(path, 100))).toEqual(upTo(100))
+    await positionIs(id, 100n)
+  }
+  expect(receiver.received).toHaveLength(2000)
+  expect(receiver.mostAtOnce).toBe(1)
+})
+
+test('the lanes of a worker that is gone move on when their leases end, and what it says later does not count', async () => {
+  const { viewer, path, id } = await lane()
+  const gate = gatePool(db.pool)
+  receiver.answer(path, () => undefined)
+  bench.worker({ pool: gate.pool }, { leaseMs: 1500, attemptMs: 500 })
+  await bench.raise(viewer.id, 2)
+  await receiver.got(path, 1)
+  gate.set('frozen')
+  const { leaseOwner } = (await bench.state(id))!
+  bench.worker({}, { leaseMs: 1500, attemptMs: 500 })
+  expect(cursors((await polling(() => receiver.received.length === 3 && receiver.received)) ?? [])).toEqual([1, 1, 2])
+  expect(receiver.mostAtOnce).toBe(1)
+  await positionIs(id, 2n)
+  expect((await bench.state(id))?.leaseOwner).not.toBe(leaseOwner)
+  gate.set('open') // now the first one's failure of event 1 reaches the database
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 3n)
+  expect(cursors(await receiver.got(path, 4))).toEqual([1, 1, 2, 3])
+  expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null })
+})
+
+test('a worker whose lease could not be renewed starts no POST', async () => {
+  const { viewer, path, id } = await lane()
+  const gate = gatePool(db.pool)
+  bench.worker({ pool: gate.pool }, { leaseMs: 1500, attemptMs: 500 })
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  gate.set('frozen')
+  const other = bench.worker({}, { leaseMs: 1500, attemptMs: 500 })
+  await bench.store(viewer.id, 1)
+  await polling(() => receiver.received.length === 2)
+  await other.stop(1000)
+  const [event] = await bench.store(viewer.id, 1)
+  bench.tell(viewer.id, { ...event!, id: 2 }) // what the frozen one takes for its lane's next event
+  bench.worker()
+  await receiver.got(path, 3)
+  expect(cursors(receiver.received)).toEqual([1, 2, 3])
+  gate.set('open')
+})
+
+test('a worker that stops hands its lanes over at once', async () => {
+  const { viewer, path, id } = await lane()
+  const first = bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000 })
+  let release = () => undefined as unknown
+  receiver.answer(path, (res) => {
+    release = () => res.writeHead(204).end()
+  })
+  await bench.raise(viewer.id, 200)
+  await receiver.got(path, 1)
+  bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000 })
+  const stopped = first.stop(5000)
+  release()
+  await stopped
+  expect(cursors(await receiver.got(path, 200))).toEqual(upTo(200))
+  await positionIs(id, 200n)
+  expect(receiver.received).toHaveLength(200)
+})
+
+test('a worker that must stop before an answer came leaves the event to the next, and counts no failure', async () => {
+  const { viewer, path, id } = await lane()
+  const first = bench.worker()
+  receiver.answer(path, () => undefined)
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 1)
+  await first.stop(10)
+  expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null, position: 0n, leaseOwner: null })
+  bench.worker()
+  expect(cursors(await receiver.got(path, 2))).toEqual([1, 1])
+})
+
+test('with every notification lost, the poll finds the events', async () => {
+  const { viewer, path } = await lane()
+  bench.worker()
+  await bench.store(viewer.id, 3)
+  await polling(() => receiver.received.length === 3)
+  expect(cursors(await receiver.got(path, 3))).toEqual([1, 2, 3])
+})
+
+test('news without its event is read from the log', async () => {
+  const { viewer, path } = await lane()
+  bench.worker()
+  for (let i = 0; i < 5; i++) {
+    await bench.store(viewer.id, 2)
+    bench.tell(viewer.id, null)
+  }
+  expect(cursors(await receiver.got(path, 10))).toEqual(upTo(10))
+})
+
+test('news out of order, twice, or with gaps changes nothing', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  const events = await bench.store(viewer.id, 40)
+  for (const event of [...events].reverse()) bench.tell(viewer.id, event)
+  for (const event of events.filter((_, i) => i % 3 === 0)) bench.tell(viewer.id, event)
+  expect(cursors(await receiver.got(path, 40))).toEqual(upTo(40))
+  await positionIs(id, 40n)
+  await bench.raise(viewer.id, 1)
+  expect(cursors(await receiver.got(path, 41))).toEqual(upTo(41))
+})
+
+test('while the database is away nothing is lost, and what was delivered is written when it is back', async () => {
+  const { viewer, path, id } = await lane()
+  const gate = gatePool(db.pool)
+  bench.worker({ pool: gate.pool })
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  let release = () => undefined as unknown
+  receiver.answer(path, (res) => {
+    release = () => res.writeHead(204).end()
+  })
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 2)
+  gate.set('away')
+  release()
+  await bench.raise(viewer.id, 50)
+  await receiver.got(path, 10)
+  gate.set('open')
+  expect(cursors(await receiver.got(path, 52))).toEqual(upTo(52))
+  await positionIs(id, 52n)
+  expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered', attempts: 1 } })).toBe(52)
+})
+
+test('idle lanes are given back, and found again by the next event', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker({}, { idleMs: 50 })
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 1)
+  await until(async () => (await bench.state(id))?.leaseOwner === null)
+  await bench.raise(viewer.id, 1)
+  expect(cursors(await receiver.got(path, 2))).toEqual([1, 2])
+})
+
+test('a webhook that is removed while its lane is held hears nothing more', async () => {
+  const { viewer, id } = await lane()
+  const other = await lane(viewer.workspaceId)
+  bench.worker()
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  await db.prisma.webhook.delete({ where: { id } })
+  await bench.raise(viewer.id, 1)
+  await bench.raise(viewer.id, 20)
+  await bench.raise(other.viewer.id, 1)
+  await receiver.got(other.path, 1)
+  await until(async () => (await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })) === 1)
+})
+
+test('more lanes than slots: every workspace gets its turn', async () => {
+  const crowd = await lanes(30)
+  const { workspaceId } = crowd[0]!.viewer
+  const many = await lanes(30, workspaceId)
+  const lone = await lane()
+  for (const { viewer } of many) await bench.store(viewer.id, 20)
+  await bench.store(lone.viewer.id, 20)
+  bench.worker({}, { slots: 2 })
+  await receiver.got(lone.path, 20)
+  expect(receiver.received.length).toBeLessThan(300)
+  await until(() => receiver.received.length === 620)
+})
+
+test('dead webhooks leave room for the living', async () => {
+  const dead = await lanes(40)
+  for (const { path } of dead) receiver.always(path, () => undefined)
+  const living = await lanes(10)
+  bench.worker({}, { slots: 8, attemptMs: 200 })
+  for (const { viewer } of [...dead, ...living]) await bench.store(viewer.id, 5)
+  await polling(() => living.every(({ path }) => receiver.received.filter((one) => one.path === path).length === 5))
+  expect(receiver.mostAtOnce).toBe(1)
+})
