@@ -5,17 +5,17 @@ import type { Viewer } from '../workspace/viewer.ts'
 
 /**
  * What a viewer wants to do to an agent: `manage` (members and the agent itself), `be` (connect, reveal: the agent itself only),
- * `mint` (make its tokens: members and the agent that created it).
+ * `mint` (make its tokens: members and the agent that created it), `write` (to its Message URL: everybody of the workspace).
  */
-export type Reach = 'manage' | 'be' | 'mint'
+export type Reach = 'manage' | 'be' | 'mint' | 'write'
 
-const FORBIDDEN: Record<Reach, string> = {
+const FORBIDDEN: Record<Exclude<Reach, 'write'>, string> = {
   manage: "This token is another agent's.",
   be: "Only the agent's own token can do this.",
   mint: 'Only a member, or the agent that created this one, can make its tokens.',
 }
 
-const reaches = (viewer: Viewer, agent: Agent, reach: Reach): boolean => {
+const reaches = (viewer: Viewer, agent: Agent, reach: Exclude<Reach, 'write'>): boolean => {
   if (viewer.kind === 'member') return reach !== 'be'
   return reach === 'mint' ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id : agent.id === viewer.id
 }
@@ -27,6 +27,6 @@ const reaches = (viewer: Viewer, agent: Agent, reach: Reach): boolean => {
 export const findAgent = async ({ prisma }: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
   const agent = await prisma.agent.findUnique({ where: { id: agentId } })
   if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
-  if (!reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
+  if (reach !== 'write' && !reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
   return agent
 }

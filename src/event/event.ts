@@ -43,3 +43,6 @@ export const presentEvent = (event: LoggedEvent) => ({
  * dots, because Standard Webhooks signs `id.timestamp.body`.
  */
 export const eventIdOf = (event: { agentId: string; id: number }) => `evt_${event.agentId.replaceAll('-', '')}_${event.id}`
+
+/** What the sealed text of a message that is kept nowhere else is bound to. */
+export const handoverBinding = (messageId: string) => `url:${messageId}`

@@ -6,6 +6,7 @@ import type { Notifier } from '../db/notify.ts'
 import type { LoggedEvent } from './event.ts'
 import { Follower } from './follower.ts'
 import { readHead, readHeads } from './log.ts'
+import type { Texts } from './texts.ts'
 
 /** The topic on which the other processes hear that an agent's log grew; the key is the agent's id. */
 const EVENTS = 'events'
@@ -23,6 +24,8 @@ export interface Truncated {
 
 export interface FeedDeps extends Db {
   notifier: Notifier
+  /** The texts that events of the Message URL carry; the log has none. */
+  texts: Texts
   clock: Clock
   log: Logger
 }
@@ -88,8 +91,12 @@ export class Feed {
   }
 
   start(): void {
-    const { notifier } = this.#deps
-    this.#unsubscribe = [notifier.subscribe(EVENTS, (agentId) => this.#tell(agentId, null)), notifier.onReconnect(() => void this.#poll())]
+    const { notifier, texts } = this.#deps
+    this.#unsubscribe = [
+      texts.start(),
+      notifier.subscribe(EVENTS, (agentId) => this.#tell(agentId, null)),
+      notifier.onReconnect(() => void this.#poll()),
+    ]
     void this.#keepPolling()
   }
 

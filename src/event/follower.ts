@@ -1,6 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { LoggedEvent } from './event.ts'
 import { readEvents } from './log.ts'
+import type { Texts } from './texts.ts'
 
 const PAGE = 500
 /** A follower keeps at most this many live events in memory; past it they are read again from the log. */
@@ -43,7 +44,7 @@ export class Follower {
   }
 
   /** The next events after `position`: from memory while they join on without a gap, else from the log. */
-  async next(db: Db, position: number): Promise<LoggedEvent[]> {
+  async next(deps: Db & { texts: Texts }, position: number): Promise<LoggedEvent[]> {
     if (!this.#behind) {
       const pending = this.#pending.filter((event) => event.id > position)
       this.#pending = []
@@ -53,9 +54,9 @@ export class Follower {
     this.#behind = false
     this.#pending = []
     try {
-      const events = await readEvents(db, this.#agentId, position, PAGE)
+      const events = await readEvents(deps, this.#agentId, position, PAGE)
       if (events.length === PAGE) this.#behind = true
-      return events
+      return await deps.texts.attach(events)
     } catch (error) {
       this.#behind = true
       throw error

@@ -3,11 +3,14 @@
  * that is. Each continues a `with`.
  */
 
-/** One job for each event of `appended` (see event/append.ts) and each webhook of its agent. */
-export const ENQUEUE_WEBHOOK_JOBS = `
+/**
+ * One job for each event of `appended` (see event/append.ts) and each webhook of its agent. `payload` is the parameter (`$3`) that holds
+ * what the job alone keeps.
+ */
+export const enqueueWebhookJobs = (payload = 'null'): string => `
     webhook_jobs as (
-      insert into job (id, kind, agent_id, lane, seq, created_at)
-      select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, a.created_at
+      insert into job (id, kind, agent_id, lane, seq, payload, created_at)
+      select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
         from appended a join webhook w on w.agent_id = a.agent_id
     )`
 

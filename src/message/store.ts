@@ -4,7 +4,7 @@ import { type Db, isUnavailable } from '../db/client.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../event/append.ts'
 import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../event/event.ts'
-import { ENQUEUE_WEBHOOK_JOBS } from '../job/enqueue.ts'
+import { enqueueWebhookJobs } from '../job/enqueue.ts'
 import { toRow } from './row.ts'
 
 /** A received or refused message, ready to be stored with all that belongs to it. */
@@ -49,7 +49,7 @@ const STORE = {
       select s.*, a.ord, e.sender, e."from"
         from arrival a, json_populate_record(null::message, a.message) m, json_to_record(a.event) as e(sender jsonb, "from" text), stored s
        where s.id = m.id and e.sender is not null
-    ),${APPEND_EVENTS},${ENQUEUE_WEBHOOK_JOBS}
+    ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id from stored s left join appended a using (id)`,
 }
 

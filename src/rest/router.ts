@@ -12,6 +12,7 @@ import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
 import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
+import { urlRoutes } from './url.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 /** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
@@ -49,10 +50,9 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
   })
   app.use('*', requestId)
-  app.use('/agents', viewerOf(deps))
-  app.use('/agents/*', viewerOf(deps))
+  for (const path of ['/agents', '/agents/*', '/a/*']) app.use(path, viewerOf(deps))
   app.use('*', bodyLimit(MOST_BODY_BYTES))
-  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, webhookRoutes])
+  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, urlRoutes, webhookRoutes])
     routes(app, deps)
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.doc31('/openapi.json', DESCRIPTION)

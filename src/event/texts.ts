@@ -1,0 +1,108 @@
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Notifier } from '../db/notify.ts'
+import { handoverBinding, type LoggedEvent } from './event.ts'
+
+/** Opens what was sealed for the processes of this service alone. */
+export interface Sealer {
+  seal(workspaceId: string, plain: string, bound: string): Promise<Buffer>
+  open(workspaceId: string, sealed: Uint8Array, bound: string): Promise<Buffer>
+}
+
+export interface TextsDeps {
+  notifier: Notifier
+  sealer: Sealer
+  clock: Clock
+  log: Logger
+}
+
+/** The topic on which a text travels to the other processes, sealed. */
+const TEXTS = 'texts'
+/** As long as a client that lost its connection still counts as listening, and a little more for it to come back. */
+const KEPT_MS = 60_000
+/** How long a reader of the log waits for a text that is on its way from another process. */
+const PATIENCE_MS = 1_000
+const MOST_KEPT = 10_000
+/** Base64 characters in one notification: PostgreSQL takes 8,000 bytes, and a sealed text of 2,000 characters may be longer. */
+const PART = 6_000
+
+interface Kept {
+  text: string
+  until: number
+}
+
+/**
+ * The texts of messages that the service keeps no copy of, between their arrival and their hand-over: in the memory of every process,
+ * for a minute. Nothing of them is ever written, and what travels between processes is sealed.
+ */
+export class Texts {
+  readonly #deps: TextsDeps
+  readonly #kept = new Map<string, Kept>()
+  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #parts = new Map<string, string[]>()
+
+  constructor(deps: TextsDeps) {
+    this.#deps = deps
+  }
+
+  start(): () => void {
+    return this.#deps.notifier.subscribe(TEXTS, (key) => void this.#collect(key))
+  }
+
+  /** Keeps a text here and sends it, sealed, to the other processes. */
+  share(workspaceId: string, messageId: string, text: string, sealed: Uint8Array): void {
+    this.#keep(messageId, text)
+    const whole = Buffer.from(sealed).toString('base64')
+    const parts = whole.match(new RegExp(`.{1,${PART}}`, 'g')) ?? []
+    for (const [index, part] of parts.entries()) {
+      this.#deps.notifier.publish(TEXTS, [workspaceId, messageId, index, parts.length, part].join(' '), { toSelf: false })
+    }
+  }
+
+  /** The events with the texts that belong to them, as far as they are still kept somewhere. */
+  attach(events: LoggedEvent[]): Promise<LoggedEvent[]> | LoggedEvent[] {
+    if (!events.some(({ channel }) => channel === 'url')) return events
+    return Promise.all(events.map(async (event) => (event.channel === 'url' ? this.#withText(event) : event)))
+  }
+
+  async #withText(event: LoggedEvent): Promise<LoggedEvent> {
+    const age = this.#deps.clock.now().getTime() - event.createdAt.getTime()
+    if (!this.#kept.has(event.messageId) && age < PATIENCE_MS) await this.#arrival(event.messageId)
+    const kept = this.#kept.get(event.messageId)
+    return kept ? { ...event, text: kept.text } : event
+  }
+
+  async #arrival(messageId: string): Promise<void> {
+    const given = new AbortController()
+    const readers = this.#waiting.get(messageId) ?? new Set()
+    const wake = () => given.abort()
+    this.#waiting.set(messageId, readers.add(wake))
+    await this.#deps.clock.sleep(PATIENCE_MS, given.signal)
+    readers.delete(wake)
+    if (readers.size === 0) this.#waiting.delete(messageId)
+  }
+
+  async #collect(key: string): Promise<void> {
+    const [workspaceId, messageId, index, count, part] = key.split(' ') as [string, string, string, string, string]
+    const parts = this.#parts.get(messageId) ?? []
+    parts[Number(index)] = part
+    if (parts.filter(Boolean).length < Number(count)) return void this.#parts.set(messageId, parts)
+    this.#parts.delete(messageId)
+    try {
+      const sealed = Buffer.from(parts.join(''), 'base64')
+      this.#keep(messageId, (await this.#deps.sealer.open(workspaceId, sealed, handoverBinding(messageId))).toString())
+    } catch (error) {
+      this.#deps.log.warn({ err: error, messageId }, 'a text from another process could not be opened')
+    }
+  }
+
+  #keep(messageId: string, text: string): void {
+    const now = this.#deps.clock.now().getTime()
+    for (const [id, { until }] of this.#kept) {
+      if (until > now && this.#kept.size < MOST_KEPT) break
+      this.#kept.delete(id)
+    }
+    this.#kept.set(messageId, { text, until: now + KEPT_MS })
+    for (const wake of this.#waiting.get(messageId) ?? []) wake()
+  }
+}

@@ -1,0 +1,30 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { urlText } from '../core/rules.ts'
+import { presentEvent } from '../event/event.ts'
+import { sendToUrl } from '../message/url.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
+import { EventView } from './views.ts'
+
+const about = {
+  summary: "Send to an agent's Message URL",
+  description:
+    'As the member or agent whose token is used. The message is handed whole to whoever listens; no copy is kept. `conflict` when nobody listens, `forbidden` when the agent takes messages from other senders only.',
+  tags: ['Message URL'],
+  security: SECURITY,
+  request: { params: ids('id'), ...body(z.strictObject({ text: urlText }).openapi({ example: { text: 'The build is green again.' } })) },
+  responses: { 200: ok('The event', EventView), ...FAILURES },
+}
+
+const nested = createRoute({ method: 'post', path: '/agents/{id}/url', operationId: 'sendToUrl', ...about })
+const short = createRoute({ method: 'post', path: '/a/{id}', operationId: 'sendToMessageUrl', ...about })
+
+/** The same request on both of its paths. */
+export const urlRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+  for (const route of [nested, short] as const) {
+    app.openapi(route, async (c) => {
+      const event = await sendToUrl(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json').text)
+      return c.json(presentEvent(event), 200)
+    })
+  }
+}
