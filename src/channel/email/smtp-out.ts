@@ -92,13 +92,14 @@ function rejection(recipient: string, error: SmtpError): Rejection {
   return { recipient: recipient.toLowerCase(), reason: oneLine(words, 500), permanent: isPermanent(error) }
 }
 
+// "Authentication required" and its kin (RFC 4954) answer MAIL FROM too, but are about us, not about the message.
+const LOGIN_CODES = new Set([530, 534, 535, 538])
+
 /**
  * Only a 5xx to this message's own commands is final. A 5xx to the greeting, EHLO, STARTTLS or AUTH is between us and the relay, which
  * somebody can put right; what has no code (timeouts, resets, garbage) may be gone at the next try.
  */
-function isPermanent({ responseCode, command, code }: SmtpError): boolean {
+function isPermanent({ responseCode, command }: SmtpError): boolean {
   const aboutTheMessage = command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA'
-  // Ours to say before a byte went out: the message is longer than the relay's SIZE.
-  if (code === 'EMESSAGE' && command === 'MAIL FROM' && responseCode === undefined) return true
-  return aboutTheMessage && responseCode !== undefined && responseCode >= 500 && responseCode < 600
+  return aboutTheMessage && responseCode !== undefined && responseCode >= 500 && responseCode < 600 && !LOGIN_CODES.has(responseCode)
 }

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { headerLength } from '../../../src/channel/email/headers.ts'
+import { parseMail } from '../../../src/channel/email/parse.ts'
+import { verify } from '../../../src/channel/email/verify.ts'
+import { fakeResolver } from '../../support/dns.ts'
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 400)
+
+const seeds = [
+  'From: "A, B" <a@x.com>\r\nTo: b@y.com, g: c@z.com;\r\nSubject: =?utf-8?B?R3LDvMOfZQ==?= =?iso-2022-jp?B?GyRCRnxLXBsoQg==?=\r\nMessage-ID: <1@x>\r\n\r\nplain\r\n> quoted\r\n',
+  'From: a@x.com\r\nContent-Type: multipart/alternative; boundary="b=1"\r\n\r\n--b=1\r\nContent-Type: text/plain; charset=utf-7; format=flowed; delsp=yes\r\n\r\nHi +AOQ- \r\nyou\r\n--b=1\r\nContent-Type: text/html; charset=cp437\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p style=3D"display:none">x</p><table><tr><td>=E4\r\n--b=1--\r\n',
+  'From: a@x.com\r\nContent-Type: multipart/report; boundary=r\r\n\r\n--r\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--r\r\nContent-Type: message/rfc822\r\n\r\nFrom: c@d.e\r\nContent-Type: multipart/mixed; boundary=r\r\n\r\n--r\r\n\r\nin\r\n--r--\r\n',
+  'From: a@x.com\r\nContent-Type: application/pdf; name*0*=utf-8\'\'%e2%82; name*1*=%ac.pdf\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename="=?utf-8?Q?=2E=2E/x?="\r\n\r\nJVBERi0=\r\n',
+  'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/simple; d=x.com; s=s; h=from:to; bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=AAAA; l=2\r\nARC-Seal: i=1; a=rsa-sha256; cv=none; d=x.com; s=s; b=AA\r\nFrom: a@x.com\r\n\r\nhi\r\n',
+].map((mail) => Buffer.from(mail))
+
+const tokens = [
+  '\0',
+  '\r',
+  '\n',
+  '\r\n\r\n',
+  '--b=1',
+  '--r--',
+  '=?',
+  '?=',
+  '<',
+  '>',
+  '"',
+  '(',
+  '@',
+  ';',
+  ':',
+  '=\r\n',
+  '\xff\xfe',
+  '\x1b$B',
+  'Content-Type: ',
+  'charset=',
+  'boundary=',
+  'From: ',
+  '<div>',
+  '&#',
+  '%',
+  '\ud800',
+]
+
+type Edit = { at: number; kind: 'insert' | 'delete' | 'flip' | 'repeat'; token: string; size: number }
+const edit: fc.Arbitrary<Edit> = fc.record({
+  at: fc.nat(1_000),
+  kind: fc.constantFrom('insert', 'delete', 'flip', 'repeat'),
+  token: fc.constantFrom(...tokens),
+  size: fc.integer({ min: 1, max: 40 }),
+})
+
+const mutated = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1, maxLength: 12 })).map(([seed, edits]) =>
+  edits.reduce((mail, { at, kind, token, size }) => {
+    const place = at % (mail.length + 1)
+    const [head, tail] = [mail.subarray(0, place), mail.subarray(place)]
+    if (kind === 'insert') return Buffer.concat([head, Buffer.from(token, 'latin1'), tail])
+    if (kind === 'delete') return Buffer.concat([head, tail.subarray(size)])
+    if (kind === 'repeat') return Buffer.concat([head, ...Array<Buffer>(size).fill(tail.subarray(0, size)), tail])
+    return Buffer.concat([head, Buffer.from(tail.subarray(0, 1).map((byte) => byte ^ (size << 2))), tail.subarray(1)])
+  }, seed),
+)
+
+const resolver = fakeResolver({ 'x.com': { TXT: ['v=spf1 +all'] }, '_dmarc.x.com': { TXT: ['v=DMARC1; p=none'] } })
+const unstorable = /[\0\p{Surrogate}]/u
+
+async function survives(raw: Buffer): Promise<void> {
+  const started = performance.now()
+  const mail = await parseMail(raw)
+  expect(performance.now() - started).toBeLessThan(3_000)
+  const { attachments, headers: _, ...rest } = mail
+  const strings = [
+    ...Object.values(rest).flat(),
+    ...attachments.flatMap(({ name, type }) => [name, type]),
+    mail.from.name,
+    mail.from.address,
+  ]
+  for (const text of strings) if (typeof text === 'string') expect(text).not.toMatch(unstorable)
+  for (const { name, content } of attachments) {
+    expect(name).not.toMatch(/[/\\\p{Cc}]|^$/u)
+    expect(content).toBeInstanceOf(Uint8Array)
+  }
+  if (mail.text !== '') expect(mail.replyText).not.toBe('')
+  const { proven, checks } = await verify(
+    raw,
+    mail.from.address,
+    { ip: '192.0.2.1', helo: 'x.com', reversePath: 'a@x.com' },
+    { resolver, mta: 'here' },
+  )
+  expect(checks.length).toBeGreaterThan(0)
+  // Whatever was done to it: who is proven is whom the header names, alone.
+  if (proven)
+    expect(
+      raw
+        .subarray(0, headerLength(raw))
+        .toString('latin1')
+        .match(/^from[ \t]*:/gim),
+    ).toHaveLength(1)
+}
+
+test(`${RUNS} mutated mails are read and judged without a crash, a hang or an unstorable character`, { timeout: 120_000 }, async () => {
+  await fc.assert(fc.asyncProperty(mutated, survives), { numRuns: RUNS })
+})
+
+test(`${RUNS} runs of arbitrary bytes too`, { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 2_000 }), (bytes) => survives(Buffer.from(bytes))),
+    { numRuns: RUNS },
+  )
+})

@@ -1,0 +1,408 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Inbound, Listening } from '../../../src/channel/channel.ts'
+import { createEmailChannel, type EmailChannel, type EmailChannelOptions } from '../../../src/channel/email/email-channel.ts'
+import { type Logger, silentLogger } from '../../../src/core/logger.ts'
+import { fakeResolver } from '../../support/dns.ts'
+import { deliver } from '../../support/mail.ts'
+
+let channel: EmailChannel
+let listening: Listening
+let dataDir: string
+let stored: Inbound[]
+let lines: Record<string, unknown>[]
+
+interface World {
+  accepts?: (address: string) => Promise<boolean>
+  inbound?: (message: Inbound) => Promise<void>
+  limits?: NonNullable<EmailChannelOptions['smtp']['limits']>
+}
+
+async function listen({ accepts, inbound, limits = {} }: World = {}): Promise<string> {
+  dataDir = await mkdtemp(join(tmpdir(), 'smtp-in-'))
+  stored = []
+  lines = []
+  const write = (fields: object) => void lines.push({ ...fields })
+  const log: Logger = { ...silentLogger, info: write, error: write }
+  channel = createEmailChannel({
+    mailDomain: 'agents.localhost',
+    smtp: { host: '127.0.0.1', port: 0, tls: null, limits },
+    relayUrl: null,
+    outboxDir: join(dataDir, 'outbox'),
+    dataDir,
+    resolver: fakeResolver({ 'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } }),
+    log,
+  })
+  listening = await channel.listen({
+    accepts: accepts ?? (async (address) => address === 'bot@agents.localhost' || address === 'ops@agents.localhost'),
+    inbound: inbound ?? (async (message) => void stored.push(message)),
+  })
+  return listening.address
+}
+
+afterEach(async () => {
+  await listening.stop(100)
+  await channel.close()
+  await rm(dataDir, { recursive: true })
+})
+
+/** A sink that commits when it is told to. */
+function slowly() {
+  const commits: (() => void)[] = []
+  const inbound = (message: Inbound) =>
+    new Promise<void>((resolve) => {
+      commits.push(() => {
+        stored.push(message)
+        resolve()
+      })
+    })
+  return { inbound, commits }
+}
+
+const letter = { from: 'Ann <ann@example.com>', to: 'bot@agents.localhost', subject: 'hi', text: 'hello' }
+
+/** A session by hand: `say` writes a line and resolves with the next whole answer. */
+async function telnet(address: string) {
+  const socket: Socket = connect(Number(address.split(':')[1]), '127.0.0.1')
+  const answers: string[] = []
+  const waiting: ((answer: string) => void)[] = []
+  let text = ''
+  let closed = false
+  const hand = (answer: string) => {
+    const next = waiting.shift()
+    if (next) next(answer)
+    else answers.push(answer)
+  }
+  socket.setEncoding('latin1')
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    closed = true
+    for (const next of waiting.splice(0)) next('closed')
+  })
+  socket.on('data', (chunk: string) => {
+    text += chunk
+    for (let match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text); match; match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text)) {
+      text = text.slice(match[0].length)
+      hand(match[0].trimEnd())
+    }
+  })
+  const hear = () =>
+    answers.length > 0
+      ? Promise.resolve(answers.shift()!)
+      : closed
+        ? Promise.resolve('closed')
+        : new Promise<string>((resolve) => waiting.push(resolve))
+  const say = (line: string) => {
+    socket.write(`${line}\r\n`)
+    return hear()
+  }
+  return { socket, hear, say }
+}
+
+async function greeted(address: string) {
+  const session = await telnet(address)
+  expect(await session.hear()).toMatch(/^220 agents\.localhost ESMTP/)
+  expect(await session.say('EHLO client.example')).toMatch(/^250/)
+  return session
+}
+
+async function inData(address: string, rcpt = 'bot@agents.localhost') {
+  const session = await greeted(address)
+  await session.say('MAIL FROM:<ann@example.com>')
+  await session.say(`RCPT TO:<${rcpt}>`)
+  expect(await session.say('DATA')).toMatch(/^354/)
+  return session
+}
+
+describe('a mail', () => {
+  test('is answered 250 only after it is stored, and is whole', async () => {
+    const { inbound, commits } = slowly()
+    const address = await listen({ inbound })
+    let answered = false
+    const sent = deliver(address, letter).then((result) => {
+      answered = true
+      return result
+    })
+    await expect.poll(() => commits.length).toBe(1)
+    expect(answered).toBe(false)
+    commits[0]!()
+    expect((await sent).response).toMatch(/^250 2\.6\.0/)
+    expect(stored).toEqual([
+      expect.objectContaining({
+        channel: 'email',
+        recipients: ['bot@agents.localhost'],
+        from: { address: 'ann@example.com', name: 'Ann' },
+        subject: 'hi',
+        text: 'hello',
+        proven: true,
+        automatic: null,
+        checks: expect.arrayContaining([{ name: 'spf', verdict: 'pass', detail: 'example.com aligned with From' }]),
+      }),
+    ])
+    expect(Buffer.from(stored[0]!.raw!).toString()).toMatch(/^From: Ann <ann@example\.com>\r\n[\s\S]*\r\nhello\r\n$/)
+  })
+
+  test('over STARTTLS, with a certificate of our own that is kept', async () => {
+    const address = await listen()
+    await deliver(address, letter, { tls: true })
+    expect(lines).toContainEqual(expect.objectContaining({ event: 'smtp.inbound', tls: true, outcome: 'accepted' }))
+    const cert = await readFile(join(dataDir, 'smtp.crt'), 'utf8')
+    expect((await stat(join(dataDir, 'smtp.key'))).mode & 0o777).toBe(0o600)
+    await listening.stop(100)
+    listening = await channel.listen({ accepts: async () => true, inbound: async () => undefined })
+    expect(await readFile(join(dataDir, 'smtp.crt'), 'utf8')).toBe(cert)
+  })
+
+  test('leaves one log line without its contents', async () => {
+    await deliver(await listen(), letter)
+    expect(lines).toEqual([
+      {
+        event: 'smtp.inbound',
+        session: expect.any(String),
+        remoteAddress: '127.0.0.1',
+        helo: expect.any(String),
+        tls: false,
+        reversePath: 'ann@example.com',
+        outcome: 'accepted',
+        recipients: ['bot@agents.localhost'],
+        bytes: stored[0]!.raw!.length,
+        ms: expect.any(Number),
+      },
+    ])
+  })
+
+  test('from the null reverse path is a machine’s', async () => {
+    await deliver(await listen(), { ...letter, envelope: { from: '', to: letter.to } })
+    expect(stored[0]).toMatchObject({ automatic: 'null reverse path' })
+  })
+
+  test('with dots, 8 bits and UTF-8 addresses arrives byte for byte', async () => {
+    const session = await greeted(await listen({ accepts: async () => true }))
+    expect(await session.say('MAIL FROM:<änn@example.com> BODY=8BITMIME SMTPUTF8')).toMatch(/^250/)
+    expect(await session.say('RCPT TO:<b\u00f6t@agents.localhost>')).toMatch(/^250/)
+    await session.say('DATA')
+    expect(await session.say('From: a@x.com\r\n\r\n..dot\r\n...\r\nf\u00fcr\r\n.')).toMatch(/^250/)
+    expect(Buffer.from(stored[0]!.raw!).toString('utf8')).toBe('From: a@x.com\r\n\r\n.dot\r\n..\r\nfür\r\n')
+  })
+
+  test.each(['\n.\n', '\r.\r', '\n.\r\n', '\r\n.\n', '\r\n\0.\r\n'])('can’t be split in two by a false end %j', async (end) => {
+    const session = await inData(await listen())
+    session.socket.write(
+      `From: a@x.com\r\n\r\none${end}MAIL FROM:<evil@x.com>\r\nRCPT TO:<bot@agents.localhost>\r\nDATA\r\nFrom: boss@x.com\r\n\r\ntwo`,
+    )
+    expect(await session.say('\r\n.')).toMatch(/^250/)
+    expect(await session.say('NOOP')).toMatch(/^250/)
+    expect(stored).toHaveLength(1)
+    expect(stored[0]!.text).toContain('two')
+  })
+})
+
+describe('recipients', () => {
+  test.each([
+    ['BOT@Agents.Localhost', ['bot@agents.localhost']],
+    ['bot+news@agents.localhost', ['bot@agents.localhost']],
+    ['"bot"@agents.localhost', ['bot@agents.localhost']],
+    ['@relay.example:bot@agents.localhost', ['bot@agents.localhost']],
+  ])('%s reaches its agent', async (rcpt, expected) => {
+    const session = await inData(await listen(), rcpt)
+    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+    expect(stored.map((message) => message.recipients)).toEqual([expected])
+  })
+
+  test('an agent’s own plus-address comes before the one without', async () => {
+    const session = await inData(await listen({ accepts: async () => true }), 'bot+x@agents.localhost')
+    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+    expect(stored[0]!.recipients).toEqual(['bot+x@agents.localhost'])
+  })
+
+  test('the same one twice is one, two are two', async () => {
+    const session = await greeted(await listen())
+    await session.say('MAIL FROM:<>')
+    for (const rcpt of ['bot@agents.localhost', 'BOT+x@agents.localhost', 'ops@agents.localhost']) await session.say(`RCPT TO:<${rcpt}>`)
+    await session.say('DATA')
+    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+    expect(stored[0]!.recipients).toEqual(['bot@agents.localhost', 'ops@agents.localhost'])
+  })
+
+  test.each([
+    ['nobody@agents.localhost', '550 5.1.1 No such recipient here'],
+    ['victim@elsewhere.example', '550 5.1.1 No such recipient here, relay denied'],
+    ['victim%elsewhere.example@agents.localhost', '550 5.1.1 No such recipient here'],
+    ['bot@[127.0.0.1]', '550 5.1.1 No such recipient here, relay denied'],
+    ['nonsense', /^501/],
+  ])('%s is refused', async (rcpt, answer) => {
+    const session = await greeted(await listen())
+    await session.say('MAIL FROM:<ann@example.com>')
+    expect(await session.say(`RCPT TO:<${rcpt}>`)).toEqual(typeof answer === 'string' ? answer : expect.stringMatching(answer))
+    expect(await session.say('DATA')).toMatch(/^503/)
+  })
+
+  test('over 100 are 452, the first 100 get the mail', async () => {
+    const address = await listen({ accepts: async () => true })
+    const to = Array.from({ length: 103 }, (_, i) => `a${i}@agents.localhost`)
+    const { accepted, rejected } = await deliver(address, { ...letter, envelope: { from: 'ann@example.com', to } })
+    expect([accepted.length, rejected.length, stored[0]!.recipients.length]).toEqual([100, 3, 100])
+  })
+
+  test('a harvester is sent away', async () => {
+    const session = await greeted(await listen({ limits: { unknown: 3 } }))
+    await session.say('MAIL FROM:<ann@example.com>')
+    const answers = []
+    for (const name of ['a', 'b', 'c', 'd']) answers.push((await session.say(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
+    expect(answers).toEqual(['550', '550', '550', '421'])
+  })
+})
+
+describe('trouble', () => {
+  test('the database away: 451 at RCPT and after DATA, and service again afterwards', async () => {
+    let away = true
+    const down = async () => {
+      if (away) throw new Error('connection refused')
+    }
+    const accepts = async (name: string) => {
+      if (name.startsWith('ops')) await down()
+      return true
+    }
+    const inbound = async (message: Inbound) => {
+      await down()
+      stored.push(message)
+    }
+    const address = await listen({ accepts, inbound })
+    await expect(deliver(address, { ...letter, to: 'ops@agents.localhost' })).rejects.toMatchObject({
+      response: expect.stringMatching(/^451 4\.3\.0/),
+    })
+    await expect(deliver(address, letter)).rejects.toMatchObject({ response: expect.stringMatching(/^451 4\.3\.0/) })
+    expect(lines.map((line) => JSON.stringify(line)).join()).not.toContain('hello')
+    away = false
+    await deliver(address, letter)
+    expect(stored).toHaveLength(1)
+  })
+
+  test('too large is 552, announced or not, and the session goes on', async () => {
+    const session = await greeted(await listen({ limits: { size: 1_000 } }))
+    expect(await session.say('MAIL FROM:<ann@example.com> SIZE=1001')).toMatch(/^552 5\.3\.4/)
+    await session.say('MAIL FROM:<ann@example.com> SIZE=10')
+    await session.say('RCPT TO:<bot@agents.localhost>')
+    await session.say('DATA')
+    expect(await session.say(`From: a@x.com\r\n\r\n${'x'.repeat(2_000)}\r\n.`)).toMatch(/^552 5\.3\.4/)
+    expect(stored).toHaveLength(0)
+    await session.say('MAIL FROM:<ann@example.com>')
+    await session.say('RCPT TO:<bot@agents.localhost>')
+    await session.say('DATA')
+    expect(await session.say('From: a@x.com\r\n\r\nshort\r\n.')).toMatch(/^250/)
+  })
+
+  test('long mails wait for room; who waits too long is asked to come again', async () => {
+    const { inbound, commits } = slowly()
+    const address = await listen({ limits: { smallBytes: 100, largeMails: 1, waitMs: 50 }, inbound })
+    const long = { ...letter, text: 'x'.repeat(5_000) }
+    const first = deliver(address, long)
+    await expect.poll(() => commits.length).toBe(1)
+    await expect(deliver(address, long)).rejects.toMatchObject({ response: expect.stringMatching(/^451/) })
+    commits[0]!()
+    await first
+    const third = deliver(address, long)
+    await expect.poll(() => commits.length).toBe(2)
+    commits[1]!()
+    await third
+    expect(stored).toHaveLength(2)
+  })
+
+  test('too many connections are told so, in all and per address', async () => {
+    const address = await listen({ limits: { connections: 2, connectionsPerAddress: 1 } })
+    const first = await greeted(address)
+    const second = await telnet(address)
+    expect(await second.hear()).toMatch(/^421 .*from your address/)
+    expect(await first.say('QUIT')).toMatch(/^221/)
+    await expect.poll(async () => (await telnet(address)).hear()).toMatch(/^220/)
+  })
+
+  test('an idle connection is closed', async () => {
+    const session = await greeted(await listen({ limits: { idleMs: 50 } }))
+    expect(await session.hear()).toMatch(/^421/)
+    expect(await session.hear()).toBe('closed')
+  })
+
+  test('a message that trickles in without end is cut off', async () => {
+    const session = await inData(await listen({ limits: { dataMs: 50 } }))
+    expect(await session.say('From: a@x.com\r\n')).toMatch(/^421/)
+    await expect.poll(() => lines.length).toBe(1)
+    expect(stored).toHaveLength(0)
+  })
+
+  test('garbage, HTTP, broken handshakes and resets leave the server standing', async () => {
+    const address = await listen()
+    const noise = await telnet(address)
+    await noise.hear()
+    noise.socket.write(Buffer.from(Array.from({ length: 5_000 }, (_, i) => (i * 7919) % 256)))
+    expect(await noise.hear()).toMatch(/^(?:500|421|closed)/)
+    noise.socket.destroy()
+    const http = await telnet(address)
+    await http.hear()
+    expect(await http.say('GET / HTTP/1.1')).toMatch(/^421/)
+    const tls = await greeted(address)
+    expect(await tls.say('STARTTLS')).toMatch(/^220/)
+    tls.socket.write('this is no handshake\r\n')
+    expect(await tls.hear()).toBe('closed')
+    const reset = await inData(address)
+    reset.socket.write('From: a@x.com\r\n\r\nhalf a mess')
+    reset.socket.resetAndDestroy()
+    await deliver(address, letter)
+    expect(stored.map((message) => message.text)).toEqual(['hello'])
+  })
+
+  test('there is no AUTH to guess at', async () => {
+    const session = await telnet(await listen())
+    await session.hear()
+    const features = await session.say('EHLO client.example')
+    expect(features.split('\r\n').map((line) => line.slice(4))).toEqual(
+      expect.arrayContaining(['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'STARTTLS', `SIZE ${25 * 1024 * 1024}`]),
+    )
+    expect(features).not.toContain('AUTH')
+    expect(await session.say('AUTH PLAIN AGEAYg==')).toMatch(/^50[0-4]/)
+  })
+})
+
+describe('stopping', () => {
+  test('lets the message in hand finish, then says goodbye; takes nobody new', async () => {
+    const { inbound, commits } = slowly()
+    const address = await listen({ inbound })
+    const idle = await greeted(address)
+    const busy = await inData(address)
+    const answer = busy.say('From: a@x.com\r\n\r\nlast\r\n.')
+    await expect.poll(() => commits.length).toBe(1)
+    const stopped = listening.stop(5_000)
+    expect(await idle.hear()).toMatch(/^421/)
+    await expect(deliver(address, letter)).rejects.toThrow()
+    commits[0]!()
+    expect(await answer).toMatch(/^250/)
+    expect(await busy.hear()).toMatch(/^421/)
+    await stopped
+    expect(stored).toHaveLength(1)
+  })
+
+  test('ends at the latest after its grace', async () => {
+    const session = await inData(await listen())
+    const started = performance.now()
+    await listening.stop(50)
+    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(await session.hear()).toMatch(/^421|closed/)
+  })
+})
+
+test('a port that is taken is an error', async () => {
+  const address = await listen()
+  const taken = createEmailChannel({
+    mailDomain: 'x.example',
+    smtp: { host: '127.0.0.1', port: Number(address.split(':')[1]), tls: null },
+    relayUrl: null,
+    outboxDir: dataDir,
+    dataDir,
+    resolver: fakeResolver({}),
+    log: silentLogger,
+  })
+  await expect(taken.listen({ accepts: async () => true, inbound: async () => undefined })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})

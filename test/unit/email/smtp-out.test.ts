@@ -1,0 +1,319 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Outbound } from '../../../src/channel/channel.ts'
+import { capture } from '../../../src/channel/email/capture.ts'
+import { compose } from '../../../src/channel/email/compose.ts'
+import { parseMail } from '../../../src/channel/email/parse.ts'
+import { createRelay, type Relay } from '../../../src/channel/email/smtp-out.ts'
+
+const out: Outbound = {
+  from: { address: 'bot@agents.localhost', name: 'Bot' },
+  envelopeTo: ['ann@example.com'],
+  to: ['ann@example.com'],
+  cc: ['carl@example.com'],
+  subject: 'Grüße',
+  text: 'Hello Ann,\n.\nbye\n',
+  messageId: 'm1@agents.localhost',
+  inReplyTo: 'q1@example.com',
+  references: ['r1@example.com', 'q1@example.com'],
+  attachments: [],
+  createdAt: new Date('2026-11-20T10:00:00Z'),
+}
+const signal = new AbortController().signal
+const never = { connectMs: 200, greetingMs: 200, idleMs: 200 }
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+interface Taken {
+  from: string
+  to: string[]
+  raw: string
+}
+
+/** A relay that takes everything but what `options` refuse, and keeps what it took. */
+async function relay(options: SMTPServerOptions = {}): Promise<{ url: string; taken: Taken[]; connections: () => number }> {
+  const taken: Taken[] = []
+  let connections = 0
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    disableReverseLookup: true,
+    logger: false,
+    onConnect: (_, done) => {
+      connections++
+      done()
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope
+        taken.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          raw: Buffer.concat(chunks).toString(),
+        })
+        done()
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => new Promise<void>((resolve) => server.close(resolve)))
+  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, taken, connections: () => connections }
+}
+
+/** A server that says only what it is told to. */
+async function script(answer: (line: string) => string | null, greeting: string | null = '220 odd'): Promise<string> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    if (greeting !== null) socket.write(`${greeting}\r\n`)
+    socket.on('data', (chunk) => {
+      for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
+        const reply = answer(line)
+        if (reply === 'close') socket.destroy()
+        else if (reply !== null) socket.write(`${reply}\r\n`)
+      }
+    })
+    closers.push(() => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => server.close())
+  return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function through(url: string, timeouts = {}): Relay {
+  const made = createRelay(url, timeouts)
+  closers.push(() => made.close())
+  return made
+}
+
+const smtpError = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+
+describe('through a relay', () => {
+  test('the mail arrives as it was written, over one connection for many', async () => {
+    const { url, taken, connections } = await relay()
+    const mailer = through(url)
+    expect(await mailer.send(out, signal)).toEqual({ accepted: ['ann@example.com'], rejected: [] })
+    await mailer.send({ ...out, messageId: 'm2@agents.localhost' }, signal)
+    expect(connections()).toBe(1)
+    expect(taken[0]).toMatchObject({ from: 'bot@agents.localhost', to: ['ann@example.com'] })
+    expect(await parseMail(Buffer.from(taken[0]!.raw))).toMatchObject({
+      from: { address: 'bot@agents.localhost', name: 'Bot' },
+      to: ['ann@example.com'],
+      cc: ['carl@example.com'],
+      subject: 'Grüße',
+      text: 'Hello Ann,\n.\nbye',
+      messageId: 'm1@agents.localhost',
+      inReplyTo: 'q1@example.com',
+      references: ['r1@example.com', 'q1@example.com'],
+    })
+  })
+
+  test('some refused: each with its own words, the others taken', async () => {
+    const { url, taken } = await relay({
+      onRcptTo: ({ address }, _, done) => {
+        if (address.startsWith('gone')) return done(smtpError(550, 'no such user'))
+        if (address.startsWith('full')) return done(smtpError(452, 'mailbox full'))
+        done()
+      },
+    })
+    const envelopeTo = ['ann@example.com', 'gone@example.com', 'full@example.com']
+    expect(await through(url).send({ ...out, envelopeTo }, signal)).toEqual({
+      accepted: ['ann@example.com'],
+      rejected: [
+        { recipient: 'gone@example.com', reason: '550 no such user', permanent: true },
+        { recipient: 'full@example.com', reason: '452 mailbox full', permanent: false },
+      ],
+    })
+    expect(taken[0]!.to).toEqual(['ann@example.com'])
+  })
+
+  test('all refused, for good and for now, are kept apart', async () => {
+    const { url } = await relay({
+      onRcptTo: ({ address }, _, done) => done(address.startsWith('gone') ? smtpError(550, 'no such user') : smtpError(451, 'greylisted')),
+    })
+    const { accepted, rejected } = await through(url).send({ ...out, envelopeTo: ['gone@x.com', 'grey@x.com'] }, signal)
+    expect(accepted).toEqual([])
+    expect(rejected.map(({ recipient, permanent }) => [recipient, permanent])).toEqual([
+      ['gone@x.com', true],
+      ['grey@x.com', false],
+    ])
+  })
+
+  test.each<[string, SMTPServerOptions, string, boolean]>([
+    ['the sender refused', { onMailFrom: (_, __, done) => done(smtpError(553, 'not yours')) }, '553 not yours', true],
+    ['the sender deferred', { onMailFrom: (_, __, done) => done(smtpError(450, 'later')) }, '450 later', false],
+    [
+      'the content refused',
+      { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(554, 'spam'))) },
+      '554 spam',
+      true,
+    ],
+    [
+      'the content deferred',
+      { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(451, 'busy'))) },
+      '451 busy',
+      false,
+    ],
+    ['too large for it', { size: 100, rejectOversized: true }, '552', true],
+    ['turned away at the door', { onConnect: (_, done) => done(smtpError(554, 'go away')) }, '554 go away', false],
+    ['a login asked for', { authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true }, '530', false],
+  ])('%s', async (_, options, reason, permanent) => {
+    const { url } = await relay(options)
+    const result = await through(url).send(out, signal)
+    expect(result.rejected).toEqual([{ recipient: 'ann@example.com', reason: expect.stringContaining(reason), permanent }])
+  })
+
+  test('with a login from the URL; a wrong one is temporary, for somebody can put it right', async () => {
+    const { url, taken } = await relay({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _, done) =>
+        username === 'user@x' && password === 'p:w' ? done(null, { user: 1 }) : done(smtpError(535, 'bad login')),
+    })
+    const login = (user: string) => url.replace('//', `//${user}:p%3Aw@`)
+    expect(await through(login('user%40x')).send(out, signal)).toMatchObject({ accepted: ['ann@example.com'] })
+    expect(taken).toHaveLength(1)
+    expect(await through(login('other')).send(out, signal)).toMatchObject({
+      rejected: [{ permanent: false, reason: expect.stringContaining('535') }],
+    })
+  })
+
+  test.each<[string, (line: string) => string | null, string | null]>([
+    ['never greets', () => null, null],
+    ['greets with garbage', () => null, '\u0000\u0001 what?'],
+    ['never answers EHLO', () => null, '220 hi'],
+    ['hangs up at MAIL', (line) => (line.startsWith('MAIL') ? 'close' : '250 ok'), '220 hi'],
+    ['talks nonsense at RCPT', (line) => (line.startsWith('RCPT') ? 'banana' : '250 ok'), '220 hi'],
+    [
+      'hangs up after the message',
+      (line) =>
+        line === 'DATA'
+          ? '354 go'
+          : line === '.'
+            ? 'close'
+            : line.startsWith('<')
+              ? null
+              : /^(?:EHLO|MAIL|RCPT)/.test(line)
+                ? '250 ok'
+                : null,
+      '220 hi',
+    ],
+  ])('a relay that %s is temporary trouble', async (_, answer, greeting) => {
+    const result = await through(await script(answer, greeting), never).send(out, signal)
+    expect(result).toEqual({ accepted: [], rejected: [{ recipient: 'ann@example.com', reason: expect.any(String), permanent: false }] })
+  })
+
+  test('nobody there is temporary trouble', async () => {
+    expect(await through('smtp://127.0.0.1:1', never).send(out, signal)).toMatchObject({
+      rejected: [{ permanent: false, reason: expect.stringContaining('ECONNREFUSED') }],
+    })
+  })
+
+  test('stopping lets go of a relay that hangs', async () => {
+    const stop = new AbortController()
+    const sending = through(await script(() => null, '220 hi')).send(out, stop.signal)
+    stop.abort()
+    expect(await sending).toMatchObject({ accepted: [], rejected: [{ permanent: false, reason: expect.stringContaining('stopped') }] })
+  })
+
+  test.each(['http://x', 'not a url', 'smtp'])('%s is no relay', (url) => expect(() => createRelay(url)).toThrow('smtp://'))
+})
+
+describe('composing', () => {
+  const lines = async (message: Partial<Outbound>) => (await compose({ ...out, ...message })).toString().split('\r\n')
+
+  test.each<[string, Partial<Outbound>]>([
+    ['a subject', { subject: 'hi\r\nBcc: evil@e.com\r\n\r\nbody' }],
+    ['a name', { from: { address: 'bot@agents.localhost', name: 'Bot\r\nBcc: evil@e.com' } }],
+    ['an id', { messageId: 'm1@x>\r\nBcc: evil@e.com' }],
+    ['a reference', { references: ['r@x>\r\nBcc: evil@e.com'] }],
+    ['an answered id', { inReplyTo: 'q@x\nBcc: evil@e.com' }],
+    [
+      'an attachment’s name',
+      { attachments: [{ name: 'a"\r\nBcc: evil@e.com', type: 'text/plain\r\nBcc: evil@e.com', content: Buffer.from('x') }] },
+    ],
+  ])('%s can’t add a header', async (_, message) => {
+    expect((await lines(message)).filter((line) => /^bcc/i.test(line))).toEqual([])
+  })
+
+  test.each(['a@x.com\r\nBcc: evil@e.com', 'a@x,b@y', 'Ann <a@x.com>', 'not-an-address'])('%j is no recipient', async (address) => {
+    await expect(compose({ ...out, to: [address] })).rejects.toMatchObject({ code: 'invalid_input' })
+    await expect(compose({ ...out, cc: [address] })).rejects.toMatchObject({ code: 'invalid_input' })
+    await expect(through('smtp://127.0.0.1:1').send({ ...out, envelopeTo: [address] }, signal)).rejects.toMatchObject({
+      code: 'invalid_input',
+    })
+  })
+
+  test.each([
+    'x'.repeat(20_000),
+    'ä'.repeat(20_000),
+    '日本'.repeat(9_000),
+    'line \n trailing  \n\tTab',
+    'From me\n.\n..',
+    '🙂'.repeat(3_000),
+  ])('a text comes out as it went in, on lines of at most 998 octets (%#)', async (text) => {
+    const raw = await compose({ ...out, text })
+    expect(
+      Math.max(
+        ...raw
+          .toString('latin1')
+          .split('\r\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(998)
+    expect((await parseMail(raw)).text).toBe(text)
+  })
+
+  test('attachments keep name, type and bytes', async () => {
+    const content = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 256))
+    const raw = await compose({ ...out, attachments: [{ name: 'Größe "1".bin', type: 'application/x-thing', content }] })
+    expect((await parseMail(raw)).attachments).toEqual([
+      { name: 'Größe "1".bin', type: 'application/x-thing', content: new Uint8Array(content) },
+    ])
+  })
+
+  test('files and URLs are never fetched into a mail', async () => {
+    const raw = (
+      await compose({
+        ...out,
+        text: 'file:///etc/passwd',
+        attachments: [{ name: '/etc/hostname', type: 'text/plain', content: Buffer.from('own') }],
+      })
+    ).toString()
+    expect(raw).not.toContain('root:')
+  })
+
+  test('has the date and the ids that it was given', async () => {
+    expect(await lines({})).toEqual(
+      expect.arrayContaining([
+        'Message-ID: <m1@agents.localhost>',
+        'In-Reply-To: <q1@example.com>',
+        'References: <r1@example.com> <q1@example.com>',
+        'Date: Fri, 20 Nov 2026 10:00:00 +0000',
+      ]),
+    )
+  })
+})
+
+test('without a relay the mail is captured once, however often it is tried', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'outbox-'))
+  closers.push(() => rm(dir, { recursive: true }))
+  const outbox = join(dir, 'outbox')
+  expect(await capture(out, outbox)).toEqual({ accepted: ['ann@example.com'], rejected: [] })
+  await capture(out, outbox)
+  await capture({ ...out, messageId: '../../evil/m2@x' }, outbox)
+  const files = (await readdir(outbox)).sort()
+  expect(files).toEqual(['2026-11-20T10-00-00.000Z-.._.._evil_m2@x.eml', '2026-11-20T10-00-00.000Z-m1@agents.localhost.eml'])
+  expect((await stat(join(outbox, files[1]!))).mode & 0o777).toBe(0o600)
+  expect(await parseMail(await readFile(join(outbox, files[1]!)))).toMatchObject({ subject: 'Grüße', to: ['ann@example.com'] })
+})
