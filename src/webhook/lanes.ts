@@ -18,6 +18,7 @@ import { Reader } from './reader.ts'
 import { givenUpAt, nextAttemptAt } from './schedule.ts'
 import { Settler } from './settler.ts'
 import { Slots } from './slots.ts'
+import { WEBHOOK_REMOVED } from './webhook.ts'
 
 export interface LaneOptions {
   /** How long a lease lasts without renewal. A killed worker's lanes move on after this and one poll. */
@@ -115,6 +116,10 @@ class LaneWorker implements Lanes {
     this.#ends = [
       feed.onNews((agentId, event) => this.#hear(agentId, event)),
       notifier.subscribe(FREE, (owner) => owner !== this.#lease.owner && this.#nap.abort()),
+      notifier.subscribe(WEBHOOK_REMOVED, (id) => {
+        const lane = this.#reader.lane(id)
+        if (lane) this.#lose(lane)
+      }),
     ]
     this.#polling = this.#keepPolling()
     this.#tending = setInterval(() => this.#tend(), Math.min(1000, this.#options.leaseMs / 5))
@@ -347,7 +352,7 @@ class LaneWorker implements Lanes {
         if (lane?.state !== 'held') continue
         if (!row) this.#lose(lane)
         else {
-          lane.leasedUntil = from + this.#lease.ms
+          if (row.renewed) lane.leasedUntil = from + this.#lease.ms
           lane.agentName = row.agent_name
           lane.siblings = row.siblings
           this.#turn(lane)

@@ -81,14 +81,24 @@ export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null>
   return rows[0]?.at ?? null
 }
 
-/** Prolongs leases; returns the lanes that are still the owner's. */
+/**
+ * Prolongs leases; returns the lanes that are still the owner's. Rows that another statement holds are left out (`renewed` is false):
+ * progress that is being written prolongs the lease too, and waiting for each other's rows would be a deadlock.
+ */
 export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly string[]): Promise<Map<string, Renewed>> => {
   const { rows } = await pool.query<{ id: string } & Renewed>({
     name: 'lanes renew',
     text: `
-      update webhook w set lease_until = now() + $2 * interval '1 ms' from agent a
-       where w.id = any($3::uuid[]) and w.lease_owner = $1 and a.id = w.agent_id
-      returning w.id, a.name as agent_name, (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings`,
+      with free as materialized (
+        select id from webhook where id = any($3::uuid[]) and lease_owner = $1 for update skip locked
+      ),
+      renewed as (
+        update webhook w set lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id returning w.id
+      )
+      select w.id, r.id is not null as renewed, a.name as agent_name,
+             (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
+        from webhook w join agent a on a.id = w.agent_id left join renewed r on r.id = w.id
+       where w.id = any($3::uuid[]) and w.lease_owner = $1`,
     values: [lease.owner, lease.ms, ids],
   })
   return new Map(rows.map((row) => [row.id, row]))
@@ -96,6 +106,7 @@ export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly stri
 
 /** What may have changed since the lane was leased. */
 export interface Renewed {
+  renewed: boolean
   agent_name: string
   siblings: number
 }

@@ -6,6 +6,7 @@ import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Job, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
+import type { Notifier } from '../db/notify.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -21,7 +22,11 @@ export interface WebhookDeps extends Db {
   clock: Clock
   allow: Allow
   lookup: Lookup
+  notifier: Notifier
 }
+
+/** The topic on which workers hear that a webhook was removed: what is on its way to it ends. */
+export const WEBHOOK_REMOVED = 'webhook_removed'
 
 /** A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with. */
 export interface Webhook {
@@ -122,9 +127,15 @@ const findWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId:
 }
 
 /** Removes a webhook with its deliveries. A POST that is under way may still arrive. */
-export const removeWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<void> => {
+export const removeWebhook = async (
+  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
+  viewer: Viewer,
+  agentId: string,
+  webhookId: string,
+): Promise<void> => {
   const { id } = await findWebhook(deps, viewer, agentId, webhookId)
   if (!(await deleteWebhook(deps, id))) throw notFound('webhook')
+  deps.notifier.publish(WEBHOOK_REMOVED, id)
 }
 
 const toDelivery = (agentId: string, job: Job): Delivery => ({

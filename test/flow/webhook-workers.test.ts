@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
+import { removeWebhook } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { gatePool } from '../support/gate.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
@@ -182,18 +183,36 @@ test('idle lanes are given back, and found again by the next event', async () =>
   expect(cursors(await receiver.got(path, 2))).toEqual([1, 2])
 })
 
-test('a webhook that is removed while its lane is held hears nothing more', async () => {
-  const { viewer, id } = await lane()
-  const other = await lane(viewer.workspaceId)
+test('a webhook that is removed while its lane is held hears nothing more, of its own events and of those under way', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, 204, () => undefined)
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  await bench.raise(viewer.id, 2)
+  await receiver.got(path, 2)
+  await removeWebhook(bench.operations, viewer, viewer.id, id)
+  const { webhook } = await bench.webhook(viewer, `${receiver.url}/other`)
+  await bench.raise(viewer.id, 20)
+  await positionIs(webhook.id, 23n)
+  expect(cursors(receiver.received.filter((one) => one.path === path))).toEqual([1, 2])
+  expect(await db.prisma.job.count({ where: { lane: id } })).toBe(0)
+})
+
+test('a webhook whose removal nobody told of is let go when its progress cannot be written', async () => {
+  const { viewer, path, id } = await lane()
   bench.worker()
   await bench.raise(viewer.id, 1)
   await positionIs(id, 1n)
   await db.prisma.webhook.delete({ where: { id } })
   await bench.raise(viewer.id, 1)
-  await bench.raise(viewer.id, 20)
-  await bench.raise(other.viewer.id, 1)
-  await receiver.got(other.path, 1)
-  await until(async () => (await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })) === 1)
+  await receiver.got(path, 2)
+  const { webhook } = await bench.webhook(viewer, `${receiver.url}/other`)
+  await bench.raise(viewer.id, 1)
+  await positionIs(webhook.id, 3n)
+  await bench.raise(viewer.id, 1)
+  await positionIs(webhook.id, 4n)
+  expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })).toBe(1)
 })
 
 test('more lanes than slots: every workspace gets its turn', async () => {

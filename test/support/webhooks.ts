@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Db } from '../../src/db/client.ts'
+import type { Notifier } from '../../src/db/notify.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import { createAllow } from '../../src/webhook/address.ts'
 import { Dialler } from '../../src/webhook/dial.ts'
 import { createLanes, type LaneOptions, type Lanes, type LanesDeps } from '../../src/webhook/lanes.ts'
 import { createLookup } from '../../src/webhook/lookup.ts'
-import { type AddedWebhook, addWebhook } from '../../src/webhook/webhook.ts'
+import { type AddedWebhook, addWebhook, type WebhookDeps } from '../../src/webhook/webhook.ts'
 import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import { createFakeClock, type FakeClock } from './clock.ts'
@@ -33,6 +34,8 @@ export interface WebhookBench {
     leaseOwner: string | null
     lastDeliveredAt: Date | null
   } | null>
+  /** What the operations take. */
+  operations: WebhookDeps
   /** Stops all workers. */
   close(): Promise<void>
 }
@@ -57,7 +60,20 @@ export const createWebhookBench = (db: Db): WebhookBench => {
   const allow = createAllow(['127.0.0.0/8', 'localhost'])
   const lookup = createLookup(allow)
   const listeners = new Set<(agentId: string, event: LoggedEvent | null) => void>()
-  const free = new Set<(key: string) => void>()
+  const subscribers = new Map<string, Set<(key: string) => void>>()
+  const notifier: Notifier = {
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    onReconnect: () => () => undefined,
+    publish: (topic, key) => {
+      for (const listener of subscribers.get(topic) ?? []) listener(key)
+    },
+    subscribe: (topic, listener) => {
+      const group = subscribers.get(topic) ?? new Set()
+      subscribers.set(topic, group.add(listener))
+      return () => group.delete(listener)
+    },
+  }
   const workers: Lanes[] = []
 
   const workspace = async () => {
@@ -71,12 +87,13 @@ export const createWebhookBench = (db: Db): WebhookBench => {
     db,
     clock,
     keyring,
+    operations: { ...db, keyring, clock, allow, lookup, notifier },
     async agent(given) {
       const workspaceId = given ?? (await workspace())
       const agent = await db.prisma.agent.create({ data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} } } })
       return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null, expiresAt: null }
     },
-    webhook: (viewer, url) => addWebhook({ ...db, keyring, clock, allow, lookup }, viewer, viewer.id, { url }),
+    webhook: (viewer, url) => addWebhook(bench.operations, viewer, viewer.id, { url }),
     async store(agentId, count, fields = {}) {
       const event = { channel: 'email' as const, from: 'Ann <ann@example.com>', subject: 'Hi', createdAt: clock.now(), ...fields }
       const values = [agentId, count, event.channel, event.from, event.subject, event.createdAt]
@@ -105,15 +122,7 @@ export const createWebhookBench = (db: Db): WebhookBench => {
             return () => listeners.delete(listener)
           },
         },
-        notifier: {
-          publish: (_topic, key) => {
-            for (const listener of free) listener(key)
-          },
-          subscribe: (_topic, listener) => {
-            free.add(listener)
-            return () => free.delete(listener)
-          },
-        },
+        notifier,
         dialler: new Dialler({ allow, lookup }),
         random: () => 0,
         options: { ...options },
