@@ -5,7 +5,9 @@ import type { RestEnv } from './env.ts'
 const fits = (pattern: string, path: string): boolean => {
   const wanted = pattern.split('/')
   const given = path.split('/')
-  return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index])
+  return (
+    wanted.length === given.length && wanted.every((part, index) => (part.startsWith(':') && given[index] !== '') || part === given[index])
+  )
 }
 
 /** The methods that a path has routes for: what `Allow` says when another one is asked. */

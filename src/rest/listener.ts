@@ -1,0 +1,20 @@
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
+import { AppError } from '../core/errors.ts'
+import { httpFailure } from '../core/http.ts'
+import { publicError } from '../db/failure.ts'
+
+type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
+
+/** What the adapter can't make a request of (a Host that is no host, a backslash in the path) never reaches the router. */
+const answerError = (error: unknown): Response => {
+  const unreadable = error instanceof RequestError
+  const failure = httpFailure(unreadable ? new AppError('invalid_input', 'request: its URL or Host is not valid') : publicError(error))
+  return Response.json(failure.body, { status: failure.status, headers: failure.headers })
+}
+
+/** The router as Node's HTTP server calls it. The process's own `Request` and `Response` stay what they are. */
+export const listenerOf = (fetch: Fetch) =>
+  getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
+    overrideGlobalObjects: false,
+    errorHandler: answerError,
+  })
