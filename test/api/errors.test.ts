@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { type RawAnswer, rawHttp } from '../support/raw-http.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+})
+
+const MIB = 1024 * 1024
+const GOOD = '{"name":"x","icon":"bot"}'
+const lineOf = (method: string, path: string, ...headers: string[]) =>
+  [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${owner.token}`, 'Connection: close', ...headers, '', ''].join(
+    '\r\n',
+  )
+
+/** Checks a failure that came over a raw socket. */
+const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number) => {
+  expect(status).toBe(expected)
+  expect(JSON.parse(body)).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
+  expect(headers['content-type']).toMatch(/^application\/json/)
+  expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+}
+/** Checks that whatever came before, the service serves. */
+const expectServing = async () => expect((await owner.api('GET', '/agents')).status).toBe(200)
+
+describe('a body', () => {
+  test.each(['{', '', '{"name":}', '{"name":"x"} extra', '\0', '[1,', '"\\u12"', "{'name':'x'}"])('%j is no JSON', async (body) => {
+    expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', /^body: must be valid JSON|^body: /)
+  })
+
+  test('in no UTF-8 is read with replacement characters', async () => {
+    const bytes = Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')
+    const head = lineOf('POST', '/agents', 'Content-Type: application/json', `Content-Length: ${bytes.length}`)
+    const answer = await rawHttp(service.http, head, bytes)
+    // As the Encoding Standard decodes it: what is no UTF-8 becomes U+FFFD.
+    expect(answer).toMatchObject({ status: 201, body: expect.stringContaining('"name":"\ufffd\ufffd"') })
+  })
+
+  test.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['application/xml', 415],
+  ])('of type %s is refused with %i', async (type, status) => {
+    expectFailure(await owner.api('POST', '/agents', GOOD, { 'Content-Type': type }), 'invalid_input', /application\/json/, status)
+  })
+
+  test('of no type is refused with 415', async () => {
+    expectRawFailure(await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD), 415)
+  })
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON'])('of type %s is taken', async (type) => {
+    expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
+  })
+
+  test.each(['POST /agents', 'PUT /agents/:id/connection', 'POST /agents/:id/messages'])('must be there: %s', async (route) => {
+    const [method = '', path = ''] = route.split(' ')
+    const answer = await agent.api(method, path.replace(':id', agent.id))
+    expect([400, 415]).toContain(answer.status)
+    expectFailure(answer, 'invalid_input', /\S/, answer.status)
+  })
+
+  test('of more than 1 MiB is refused with 413, at 1 MiB only for what it holds', async () => {
+    const padded = (bytes: number) => `{"name":"x","icon":"bot"}${' '.repeat(bytes - GOOD.length)}`
+    expectFailure(await owner.api('POST', '/agents', padded(MIB + 1)), 'invalid_input', /^body: must be at most 1048576 bytes/, 413)
+    expect((await owner.api('POST', '/agents', padded(MIB))).status).toBe(201)
+  })
+
+  test('that is chunked is taken, and past 1 MiB refused with 413 without reading on', async () => {
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+    const head = lineOf('POST', '/agents', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
+    expect(await rawHttp(service.http, head, chunk(GOOD.slice(0, 9)), chunk(GOOD.slice(9)), '0\r\n\r\n')).toMatchObject({ status: 201 })
+    expectRawFailure(await rawHttp(service.http, head, chunk(' '.repeat(MIB)), chunk(' '), '0\r\n\r\n'), 413)
+  })
+
+  test.each([
+    ['20,000 levels deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['with a field called __proto__', '{"name":"x","icon":"bot","__proto__":{"a":1}}'],
+    ['with a number of 400 digits', `{"name":${'9'.repeat(400)},"icon":"bot"}`],
+  ])('%s is refused', async (_, body) => {
+    expectFailure(await owner.api('POST', '/agents', body), 'invalid_input')
+  })
+})
+
+describe('a path', () => {
+  test.each(['/', '/nothing', '/agents/', '/agent', '/agents/x/y/z', '//agents', '/AGENTS', '/agents/%2e%2e/agents/x/y'])(
+    '%s is not found',
+    async (path) => {
+      expectFailure(await owner.api('GET', path), 'not_found', /^There is no resource/)
+    },
+  )
+
+  test('is not found without a token too, below /agents unauthorized', async () => {
+    const nobody = apiOf(service.http, null)
+    expectFailure(await nobody('GET', '/nothing'), 'not_found')
+    expectFailure(await nobody('GET', '/agents/x/y/z'), 'unauthorized')
+  })
+
+  test.each([
+    ['DELETE', '/agents', 'GET, HEAD, POST'],
+    ['PUT', '/agents/:id', 'DELETE, GET, HEAD, PATCH'],
+    ['POST', '/agents/:id/connection', 'PUT'],
+    ['GET', '/agents/:id/connection', 'PUT'],
+    ['DELETE', '/agents/:id/messages', 'GET, HEAD, POST'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+  ])('%s %s is refused with 405 and what is allowed', async (method, path, allow) => {
+    const answer = await agent.api(method, path.replace(':id', agent.id))
+    expectFailure(answer, 'invalid_input', /is not allowed here/, 405)
+    expect(answer.headers.get('allow')).toBe(allow)
+  })
+
+  test('with bytes that are no UTF-8, or endless, is refused', async () => {
+    for (const path of ['/agents/%ff%fe', '/agents/%zz', `/agents/${'x'.repeat(10_000)}`, '/agents/\\..\\x']) {
+      const { status, headers, body } = await rawHttp(service.http, lineOf('GET', path))
+      expect(status, path).toBeGreaterThanOrEqual(400)
+      expect(status, path).toBeLessThan(500)
+      expect(JSON.parse(body), path).toEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+      expect(headers['x-request-id'], path).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+})
+
+test('HEAD is GET without its body', async () => {
+  const found = await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}`))
+  expect(found).toMatchObject({ status: 200, body: '', headers: { 'content-type': expect.stringContaining('json') } })
+  const missing = await rawHttp(service.http, lineOf('HEAD', '/agents/00000000-0000-4000-8000-000000000000'))
+  expect(missing).toMatchObject({ status: 404, body: '' })
+})
+
+describe('what is no HTTP', () => {
+  test.each([
+    ['words', 'hello there\r\n\r\n'],
+    ['TLS', Buffer.from('16030100c8010000c40303aabbccdd', 'hex')],
+    ['an unknown method', 'BREW /agents HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n'],
+    ['two lengths', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    ['a length and chunks', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
+  ])('%s gets the error body, and the service goes on', async (_, bytes) => {
+    expectRawFailure(await rawHttp(service.http, bytes), 400)
+    await expectServing()
+  })
+
+  test('headers past all measure get 431', async () => {
+    expectRawFailure(await rawHttp(service.http, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`), 431)
+    await expectServing()
+  })
+
+  test.each(['a b', 'x/y', 'evil.example\\@x', ''])('a Host of %j gets the error body', async (host) => {
+    expectRawFailure(await rawHttp(service.http, lineOf('GET', '/agents').replace('Host: localhost', `Host: ${host}`)), 400)
+    await expectServing()
+  })
+})
+
+test('every answer has a request id of its own', async () => {
+  const answers = await Promise.all(Array.from({ length: 5 }, () => owner.api('GET', '/agents')))
+  expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(5)
+})
+
+test('health is told without a token', async () => {
+  const nobody = apiOf(service.http, null)
+  expect((await nobody('GET', '/healthz')).status).toBe(200)
+  expect((await nobody('GET', '/readyz')).status).toBe(200)
+})

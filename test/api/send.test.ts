@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let service: TestService
+let agent: TestAgent
+let path: string
+beforeAll(async () => {
+  service = await startService()
+  agent = await createTestAgent(service, await service.workspace())
+  path = `/agents/${agent.id}/messages`
+})
+
+const start = (changes: object = {}) => agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi', ...changes })
+/** Nothing was sent by what was refused: the only mails captured are those of messages that were taken. */
+const expectNoneSent = async () => {
+  const { items } = (await agent.api('GET', `${path}?direction=outbound&limit=100`)).body
+  const names = () => readdirSync(join(service.dataDir, 'outbox'))
+  await until(() => names().length === items.length)
+}
+
+test('a message to send is committed when 201 is answered, with status sending', async () => {
+  const answer = await start({ subject: 'Hello', cc: ['Cy@Example.com'] })
+  expect(answer.status).toBe(201)
+  expect(answer.body).toMatchObject({
+    direction: 'outbound',
+    status: 'sending',
+    counterpart: 'bo@example.com',
+    to: ['bo@example.com'],
+    cc: ['cy@example.com'],
+    subject: 'Hello',
+    text: 'hi',
+    attachments: [],
+    thread: null,
+    refusal: null,
+    admission: null,
+    error: null,
+  })
+  expect((await agent.api('GET', `${path}/${answer.body.id}`)).body.id).toBe(answer.body.id)
+  await until(async () => (await agent.api('GET', `${path}/${answer.body.id}`)).body.status === 'sent')
+})
+
+describe('exactly one of replyTo, forward and channel', () => {
+  const id = randomUUID()
+  test.each([
+    [{ text: 'hi' }, /exactly one of replyTo.*forward.*channel/],
+    [{ text: 'hi', to: ['bo@example.com'] }, /exactly one of/],
+    [{ text: 'hi', replyTo: id, forward: id, to: ['bo@example.com'] }, /exactly one of/],
+    [{ text: 'hi', replyTo: id, channel: 'email' }, /exactly one of/],
+    [{ text: 'hi', forward: id, channel: 'email', to: ['bo@example.com'] }, /exactly one of/],
+    [{ text: 'hi', forward: id }, /^to: /],
+    [{ text: 'hi', channel: 'email' }, /^to: /],
+    [{ text: 'hi', replyTo: id }, /^replyTo: is no message of this agent/],
+    [{ text: 'hi', forward: id, to: ['bo@example.com'] }, /^forward: is no message of this agent/],
+    [{ text: 'hi', replyTo: 'x' }, /^replyTo: must be a UUID/],
+    [{ text: 'hi', channel: 'fax', to: ['bo@example.com'] }, /^channel: must be one of email, sms, telegram/],
+    [{ text: 'hi', channel: 'url', to: ['bo@example.com'] }, /^channel: must be one of/],
+  ])('%j is refused', async (body, says) => {
+    expectFailure(await agent.api('POST', path, body), 'invalid_input', says)
+  })
+
+  test('a channel on which the agent has no address is a conflict', async () => {
+    expectFailure(await agent.api('POST', path, { text: 'hi', channel: 'sms', to: ['+15551234567'] }), 'conflict')
+  })
+})
+
+describe('limits, in characters as people count them', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, n) => `r${n}@example.com`)
+  test.each([
+    ['text of 1', { text: 'x' }],
+    ['text of 32,000', { text: 'x'.repeat(32_000) }],
+    ['text of 32,000 emoji', { text: '😀'.repeat(32_000) }],
+    ['10 recipients', { to: many(10) }],
+    ['50 copies', { cc: many(50) }],
+    ['a subject of 240 emoji', { subject: '😀'.repeat(240) }],
+    ['an empty subject', { subject: '' }],
+    ['an address of 254', { to: [`${'a'.repeat(64)}@${'b'.repeat(62)}.${'c'.repeat(62)}.${'d'.repeat(59)}.com`] }],
+  ])('%s is taken', async (_, changes) => {
+    const answer = await start(changes)
+    expect(answer.body).toMatchObject({ status: 'sending', ...changes })
+    expect((await agent.api('GET', `${path}/${answer.body.id}`)).body).toMatchObject(changes)
+  })
+
+  test.each([
+    ['no text', { text: undefined }, /^text: is required/],
+    ['an empty text', { text: '' }, /^text: must be 1 to 32000/],
+    ['text of 32,001', { text: 'x'.repeat(32_001) }, /^text: must be 1 to 32000/],
+    ['text of 32,001 emoji', { text: '😀'.repeat(32_001) }, /^text: must be 1 to 32000/],
+    ['no recipient', { to: [] }, /^to: must name 1 to 10/],
+    ['11 recipients', { to: many(11) }, /^to: must name 1 to 10/],
+    ['51 copies', { cc: many(51) }, /^cc: must name at most 50/],
+    ['a subject of 241', { subject: 'x'.repeat(241) }, /^subject: must be at most 240/],
+    ['a subject of 241 emoji', { subject: '😀'.repeat(241) }, /^subject: must be at most 240/],
+    ['an empty recipient', { to: [''] }, /^to\[0\]: /],
+    ['a recipient of 321', { to: [`${'a'.repeat(309)}@example.com`] }, /^to\[0\]: must be 1 to 320/],
+    ['NUL in the text', { text: 'a\0b' }, /^text: .*NUL/],
+    ['NUL in the subject', { subject: 'a\0b' }, /^subject: .*NUL/],
+    ['half a pair in the text', { text: 'a\udc00b' }, /^text: .*surrogate/],
+    ['a number for text', { text: 5 }, /^text: must be a string/],
+    ['a string for to', { to: 'bo@example.com' }, /^to: must be an array/],
+    ['null for cc', { cc: null }, /^cc: must be an array/],
+    ['an unknown field', { bcc: ['eve@example.com'] }, /^bcc: is not a known field/],
+  ])('%s is refused, naming the field', async (_, changes, says) => {
+    expectFailure(await start(changes), 'invalid_input', says)
+  })
+})
+
+describe('what is no single address is refused, naming which', () => {
+  test.each([
+    'not-an-address',
+    'a@x@example.com',
+    'a@x.com,eve@example.com',
+    'a@x.com;eve@example.com',
+    'a@x.com\r\nBcc: eve@example.com',
+    'a@x.com\nBcc: eve@example.com',
+    'a@x.com\rRCPT TO:<eve@example.com>',
+    'a@x\u2028.com',
+    'Ann <ann@example.com>',
+    '<ann@example.com>',
+    '"ann smith"@example.com',
+    'ann@[127.0.0.1]',
+    'ann@127.0.0.1',
+    'ann@-example.com',
+    'ann@example..com',
+    '@example.com',
+    'ann@',
+    'ann..b@example.com',
+    '.ann@example.com',
+    ' ',
+    `${'a'.repeat(65)}@example.com`,
+  ])('%j', async (address) => {
+    expectFailure(await start({ to: ['bo@example.com', address] }), 'invalid_input', /^to\[1\]: /)
+    expectFailure(await start({ cc: [address] }), 'invalid_input', /^cc\[0\]: /)
+  })
+
+  test('and nothing of it went out', expectNoneSent)
+})
+
+test('a subject with line breaks adds no header', async () => {
+  const { status, body } = await start({ subject: 'Hi\r\nBcc: eve@example.com' })
+  expect(status).toBe(201)
+  await until(async () => (await agent.api('GET', `${path}/${body.id}`)).body.status === 'sent')
+  const outbox = join(service.dataDir, 'outbox')
+  const mail = readFileSync(join(outbox, readdirSync(outbox).find((name) => name.includes(body.id))!), 'utf8')
+  expect(mail.split('\r\n\r\n', 1)[0]).toMatch(/^Subject: Hi Bcc: eve@example\.com\r$/m)
+})
+
+test('addresses are stored in one spelling, each once', async () => {
+  const { body } = await start({ to: [' Bo@Example.COM ', 'bo@example.com', 'ann@münchen.de'], cc: ['BO@example.com', 'cy@example.com'] })
+  expect(body).toMatchObject({ to: ['bo@example.com', 'ann@xn--mnchen-3ya.de'], cc: ['cy@example.com'] })
+})

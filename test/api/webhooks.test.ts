@@ -1,0 +1,80 @@
+import { beforeAll, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let path: string
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  path = `/agents/${agent.id}/webhooks`
+})
+
+test('a webhook is added once, listed without its secret, and removed', async () => {
+  const url = 'http://127.0.0.1:9/hook'
+  const added = await agent.api('POST', path, { url })
+  expect(added.status).toBe(201)
+  const { secret, ...shown } = added.body
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/)
+  expect(shown).toEqual({
+    id: expect.any(String),
+    url,
+    createdAt: expect.any(String),
+    error: null,
+    attempts: 0,
+    retryAt: null,
+    lastDeliveredAt: null,
+  })
+  expect(await owner.api('POST', path, { url })).toMatchObject({ status: 200, body: added.body })
+  const list = await agent.api('GET', path)
+  expect(list.body).toEqual([shown])
+  expect(list.text).not.toContain('whsec_')
+  const { rows } = await service.db.pool.query('select webhook::text as whole from webhook where id = $1', [shown.id])
+  expect(rows[0].whole).not.toContain(secret)
+  expect((await agent.api('DELETE', `${path}/${shown.id}`)).status).toBe(204)
+  expectFailure(await agent.api('DELETE', `${path}/${shown.id}`), 'not_found', /^There is no webhook with this id\.$/)
+  expect((await agent.api('GET', path)).body).toEqual([])
+})
+
+test('the same URL added by several at once is one webhook with one secret', async () => {
+  const answers = await Promise.all(Array.from({ length: 6 }, () => agent.api('POST', path, { url: 'http://127.0.0.1:9/race' })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
+  expect(new Set(answers.map(({ body }) => `${body.id} ${body.secret}`)).size).toBe(1)
+})
+
+test('an agent has at most 10', async () => {
+  const full = await createTestAgent(service, owner, 'Full')
+  const add = (n: number) => full.api('POST', `/agents/${full.id}/webhooks`, { url: `http://127.0.0.1:9/${n}` })
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => add(n)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
+  for (const refused of answers.filter(({ status }) => status !== 201)) expectFailure(refused, 'conflict', /10/)
+})
+
+test.each([
+  [{}, /^url: is required/],
+  [{ url: '' }, /^url: /],
+  [{ url: 'nonsense' }, /^url: /],
+  [{ url: 'http://example.com/' }, /^url: /],
+  [{ url: 'ftp://example.com/' }, /^url: /],
+  [{ url: 'https://localhost/' }, /^url: /],
+  [{ url: 'https://10.0.0.1/' }, /^url: /],
+  [{ url: 'https://169.254.169.254/latest/meta-data' }, /^url: /],
+  [{ url: 'https://[::1]/' }, /^url: /],
+  [{ url: 'https://2130706434/' }, /^url: /],
+  [{ url: 'https://0x7f.2/' }, /^url: /],
+  [{ url: `https://example.com/${'x'.repeat(2_048)}` }, /^url: /],
+  [{ url: 'http://127.0.0.1:9/hook', secret: 'whsec_mine' }, /^secret: is not a known field/],
+])('%j is refused', async (body, says) => {
+  expectFailure(await agent.api('POST', path, body), 'invalid_input', says)
+})
+
+test("another agent's webhook is not to be found under this agent", async () => {
+  const other = await createTestAgent(service, owner, 'Other')
+  const { body } = await other.api('POST', `/agents/${other.id}/webhooks`, { url: 'http://127.0.0.1:9/other' })
+  expectFailure(await agent.api('DELETE', `${path}/${body.id}`), 'not_found')
+  expectFailure(await agent.api('GET', `${path}/${body.id}/deliveries`), 'not_found')
+  expect((await other.api('GET', `/agents/${other.id}/webhooks/${body.id}/deliveries`)).body).toEqual({ items: [], nextCursor: null })
+})
