@@ -36,6 +36,8 @@ export interface Config {
   readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
   /** Hosts, `host:port`, IP addresses and CIDRs, in lower case. */
   readonly webhookAllow: readonly string[]
+  /** Requests a minute for each token. */
+  readonly rateLimit: number
   /** The key of a plan; whether there is such a one, the database knows. */
   readonly plan: string
   readonly logLevel: LogLevel
@@ -76,6 +78,11 @@ const port: Parse<number> = (text) => {
   const value = Number(text)
   if (!/^\d{1,5}$/.test(text) || value > 65_535) throw takes('a port: 0 to 65535')
   return value
+}
+
+const count: Parse<number> = (text) => {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw takes('a whole number from 1')
+  return Number(text)
 }
 
 const matching =
@@ -284,6 +291,7 @@ export function readConfig(environment: Environment): Config {
       apiUrl: reader.read('TELEGRAM_API_URL', http) ?? 'https://api.telegram.org',
     },
     webhookAllow: reader.read('WEBHOOK_ALLOW', list(allowed)) ?? [],
+    rateLimit: reader.read('RATE_LIMIT', count) ?? 600,
     plan: reader.read('PLAN', matching(/^[a-z0-9][a-z0-9_-]{0,62}$/i, "a plan's key")) ?? 'unlimited',
     logLevel: reader.read('LOG_LEVEL', level) ?? 'info',
   }

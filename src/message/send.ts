@@ -29,7 +29,8 @@ const STORE = {
     select 1`,
 }
 
-const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<undefined[]> => {
+/** Stores drafts in one statement. */
+export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<undefined[]> => {
   const recipients = drafts.flatMap(({ message, recipients }) => recipients.map((address) => ({ id: message.id, address })))
   const files = drafts.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
   await pool.query({
@@ -52,7 +53,7 @@ const store = async ({ pool }: Db, drafts: readonly Draft[]): Promise<undefined[
 export type DraftStore = Batch<Draft, undefined>
 
 export const createDraftStore = (db: Db): DraftStore =>
-  createBatch((drafts) => store(db, drafts), { most: 100, parallel: 2, isUnavailable })
+  createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 2, isUnavailable })
 
 export interface SendDeps extends DraftDeps {
   drafts: DraftStore

@@ -12,8 +12,8 @@ import type { Keyring } from '../workspace/keyring.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 
 export interface MessageUrlDeps extends ConnectionDeps {
-  feed: Feed
-  texts: Texts
+  feed: Pick<Feed, 'committed'>
+  texts: Pick<Texts, 'share'>
   keyring: Keyring
 }
 

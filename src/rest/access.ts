@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { readAccess, setAccess } from '../agent/access.ts'
 import { senders, uuid } from '../core/rules.ts'
 import { Admit, Channel } from '../db/generated/prisma/enums.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
 import { AccessByChannelView, AccessView } from './views.ts'
 
@@ -39,10 +39,10 @@ const set = createRoute({
   responses: { 200: ok('The access', AccessView), ...FAILURES },
 })
 
-export const accessRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
-  app.openapi(read, async (c) => c.json(await readAccess(deps, c.get('viewer'), c.req.valid('param').id), 200))
+export const accessRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(read, async (c) => c.json(await readAccess(c.var.deps, c.var.viewer, c.req.valid('param').id), 200))
   app.openapi(set, async (c) => {
     const { id, channel } = c.req.valid('param')
-    return c.json(await setAccess(deps, c.get('viewer'), id, channel, c.req.valid('json')), 200)
+    return c.json(await setAccess(c.var.deps, c.var.viewer, id, channel, c.req.valid('json')), 200)
   })
 }

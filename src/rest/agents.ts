@@ -3,7 +3,7 @@ import { listAddresses, presentAddress } from '../agent/address.ts'
 import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../agent/agent.ts'
 import { findAgent } from '../agent/reach.ts'
 import { agentName } from '../core/rules.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { AddressView, AgentView } from './views.ts'
 
@@ -76,18 +76,18 @@ const addresses = createRoute({
   responses: { 200: ok('Oldest first', z.array(AddressView)), ...FAILURES },
 })
 
-export const agentRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
-  app.openapi(create, async (c) => c.json(presentAgent(await createAgent(deps, c.get('viewer'), c.req.valid('json'))), 201))
-  app.openapi(list, async (c) => c.json((await listAgents(deps, c.get('viewer'))).map(presentAgent), 200))
-  app.openapi(read, async (c) => c.json(presentAgent(await findAgent(deps, c.get('viewer'), c.req.valid('param').id)), 200))
+export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(create, async (c) => c.json(presentAgent(await createAgent(c.var.deps, c.var.viewer, c.req.valid('json'))), 201))
+  app.openapi(list, async (c) => c.json((await listAgents(c.var.deps, c.var.viewer)).map(presentAgent), 200))
+  app.openapi(read, async (c) => c.json(presentAgent(await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)), 200))
   app.openapi(update, async (c) =>
-    c.json(presentAgent(await updateAgent(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))), 200),
+    c.json(presentAgent(await updateAgent(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 200),
   )
   app.openapi(remove, async (c) => {
-    await deleteAgent(deps, c.get('viewer'), c.req.valid('param').id)
+    await deleteAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
     return c.body(null, 204)
   })
   app.openapi(addresses, async (c) =>
-    c.json((await listAddresses(deps, c.get('viewer'), c.req.valid('param').id)).map(presentAddress), 200),
+    c.json((await listAddresses(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentAddress), 200),
   )
 }

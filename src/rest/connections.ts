@@ -5,7 +5,7 @@ import { pageOf } from '../core/cursor.ts'
 import { clientName } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { readEvents } from '../event/log.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, FAILURES, ids, integer, ok, PAGING, SECURITY } from './route.ts'
 import { ConnectionView, EventView, ListenerView, pageView } from './views.ts'
 
@@ -76,15 +76,15 @@ const stream = createRoute({
   },
 })
 
-export const connectionRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(connect, async (c) =>
-    c.json(presentConnection(await connectClient(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))), 200),
+    c.json(presentConnection(await connectClient(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 200),
   )
-  app.openapi(listeners, async (c) => c.json(await listListeners(deps, c.get('viewer'), c.req.valid('param').id), 200))
+  app.openapi(listeners, async (c) => c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200))
   app.openapi(events, async (c) => {
     const { limit = DEFAULT_LIMIT, after = 0, cursor = after } = c.req.valid('query')
-    const agent = await findAgent(deps, c.get('viewer'), c.req.valid('param').id)
-    const page = pageOf(await readEvents(deps, agent.id, cursor, limit + 1), limit, (event) => String(event.id))
+    const agent = await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
+    const page = pageOf(await readEvents(c.var.deps, agent.id, cursor, limit + 1), limit, (event) => String(event.id))
     return c.json({ items: page.items.map(presentEvent), nextCursor: page.nextCursor }, 200)
   })
   app.openAPIRegistry.registerPath(stream)

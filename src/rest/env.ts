@@ -6,13 +6,26 @@ import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
 /** What the operations behind the routes need. */
-export interface RestDeps extends ViewerDeps, AgentDeps, TokenDeps, ConnectionDeps, SendDeps, MessageUrlDeps, SecretDeps, WebhookDeps {}
+export type RestDeps = ViewerDeps &
+  AgentDeps &
+  TokenDeps &
+  ConnectionDeps &
+  SendDeps &
+  MessageUrlDeps &
+  SecretDeps &
+  WebhookDeps & { rates: RateLimits; rateLimit: number }
 
 /** What a request carries through the router. */
 export interface RestEnv {
   Bindings: HttpBindings
-  Variables: { viewer: Viewer; requestId: string }
+  Variables: {
+    viewer: Viewer
+    requestId: string
+    /** What the operations of this request work on: with an idempotency key, all of them inside one transaction. */
+    deps: RestDeps
+  }
 }

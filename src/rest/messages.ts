@@ -4,7 +4,7 @@ import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import { listMessages, readAttachment, readMessage, readRaw } from '../message/list.ts'
 import { presentMessage } from '../message/present.ts'
 import { sendMessage } from '../message/send.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
 import { body, DEFAULT_LIMIT, FAILURES, ids, integer, ok, PAGING, SECURITY } from './route.ts'
 import { MessageView, pageView } from './views.ts'
@@ -99,27 +99,27 @@ const attachment = createRoute({
   responses: { 200: bytes('Its content, in its own content type', '*/*'), ...FAILURES },
 })
 
-export const messageRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(send, async (c) =>
-    c.json(presentMessage(await sendMessage(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))), 201),
+    c.json(presentMessage(await sendMessage(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 201),
   )
   app.openapi(list, async (c) => {
     const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
-    const page = await listMessages(deps, c.get('viewer'), c.req.valid('param').id, filter, { limit, cursor })
+    const page = await listMessages(c.var.deps, c.var.viewer, c.req.valid('param').id, filter, { limit, cursor })
     return c.json({ items: page.items.map(presentMessage), nextCursor: page.nextCursor }, 200)
   })
   app.openapi(read, async (c) => {
     const { id, messageId } = c.req.valid('param')
-    return c.json(presentMessage(await readMessage(deps, c.get('viewer'), id, messageId)), 200)
+    return c.json(presentMessage(await readMessage(c.var.deps, c.var.viewer, id, messageId)), 200)
   })
   app.openapi(raw, async (c) => {
     const { id, messageId } = c.req.valid('param')
-    const content = await readRaw(deps, c.get('viewer'), id, messageId)
+    const content = await readRaw(c.var.deps, c.var.viewer, id, messageId)
     return c.body(Uint8Array.from(content), 200, attachmentHeaders(`${messageId}.eml`, 'message/rfc822'))
   })
   app.openapi(attachment, async (c) => {
     const { id, messageId, index } = c.req.valid('param')
-    const { name, type, content } = await readAttachment(deps, c.get('viewer'), id, messageId, index)
+    const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, messageId, index)
     return c.body(Uint8Array.from(content), 200, attachmentHeaders(name, type))
   })
 }

@@ -8,8 +8,10 @@ import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
+import { idempotency } from './idempotency.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
+import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
 import { urlRoutes } from './url.ts'
@@ -18,6 +20,9 @@ import { webhookRoutes } from './webhooks.ts'
 /** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
 const MOST_BODY_BYTES = 1024 * 1024
 
+/** What wants a bearer token. */
+const GUARDED = ['/agents', '/agents/*', '/a/*']
+
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
   async (c, next) => {
@@ -25,10 +30,13 @@ const viewerOf =
     await next()
   }
 
-const requestId: MiddlewareHandler<RestEnv> = async (c, next) => {
-  c.set('requestId', String(c.env?.outgoing?.getHeader('X-Request-Id') ?? ''))
-  await next()
-}
+const prepare =
+  (deps: RestDeps): MiddlewareHandler<RestEnv> =>
+  async (c, next) => {
+    c.set('requestId', String(c.env?.outgoing?.getHeader('X-Request-Id') ?? ''))
+    c.set('deps', deps)
+    await next()
+  }
 
 const DESCRIPTION = {
   openapi: '3.1.0',
@@ -49,11 +57,12 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     c.header('Allow', methods.join(', '))
     return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
   })
-  app.use('*', requestId)
-  for (const path of ['/agents', '/agents/*', '/a/*']) app.use(path, viewerOf(deps))
+  app.use('*', prepare(deps))
+  for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate)
   app.use('*', bodyLimit(MOST_BODY_BYTES))
+  for (const path of GUARDED) app.use(path, idempotency)
   for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, urlRoutes, webhookRoutes])
-    routes(app, deps)
+    routes(app)
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.doc31('/openapi.json', DESCRIPTION)
   return app

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { secretName, secretValue, uuid } from '../core/rules.ts'
 import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../secret/secret.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { SecretView } from './views.ts'
 
@@ -62,19 +62,19 @@ const reveal = createRoute({
 
 const present = (secret: SecretItem) => ({ ...secret, updatedAt: secret.updatedAt.toISOString() })
 
-export const secretRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
-  app.openapi(list, async (c) => c.json((await listSecrets(deps, c.get('viewer'), c.req.valid('param').id)).map(present), 200))
+export const secretRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(list, async (c) => c.json((await listSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(present), 200))
   app.openapi(reveal, async (c) => {
     c.header('Cache-Control', 'no-store')
-    return c.json(await revealSecrets(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json').names), 200)
+    return c.json(await revealSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').names), 200)
   })
   app.openapi(set, async (c) => {
     const { id, name } = c.req.valid('param')
-    return c.json(present(await setSecret(deps, c.get('viewer'), id, name, c.req.valid('json').value)), 200)
+    return c.json(present(await setSecret(c.var.deps, c.var.viewer, id, name, c.req.valid('json').value)), 200)
   })
   app.openapi(remove, async (c) => {
     const { id, name } = c.req.valid('param')
-    await deleteSecret(deps, c.get('viewer'), id, name)
+    await deleteSecret(c.var.deps, c.var.viewer, id, name)
     return c.body(null, 204)
   })
 }

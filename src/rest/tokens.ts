@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } from '../agent/token.ts'
 import { timestamp, tokenName } from '../core/rules.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { NewTokenView, TokenView } from './views.ts'
 
@@ -41,15 +41,15 @@ const revoke = createRoute({
   responses: { 204: NO_CONTENT, ...FAILURES },
 })
 
-export const tokenRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+export const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(create, async (c) => {
-    const { token, ...row } = await createAgentToken(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))
+    const { token, ...row } = await createAgentToken(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
     return c.json({ ...presentToken(row), token }, 201)
   })
-  app.openapi(list, async (c) => c.json((await listAgentTokens(deps, c.get('viewer'), c.req.valid('param').id)).map(presentToken), 200))
+  app.openapi(list, async (c) => c.json((await listAgentTokens(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentToken), 200))
   app.openapi(revoke, async (c) => {
     const { id, tokenId } = c.req.valid('param')
-    await revokeAgentToken(deps, c.get('viewer'), id, tokenId)
+    await revokeAgentToken(c.var.deps, c.var.viewer, id, tokenId)
     return c.body(null, 204)
   })
 }

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { urlText } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { sendToUrl } from '../message/url.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
 import { EventView } from './views.ts'
 
@@ -20,10 +20,10 @@ const nested = createRoute({ method: 'post', path: '/agents/{id}/url', operation
 const short = createRoute({ method: 'post', path: '/a/{id}', operationId: 'sendToMessageUrl', ...about })
 
 /** The same request on both of its paths. */
-export const urlRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+export const urlRoutes = (app: OpenAPIHono<RestEnv>): void => {
   for (const route of [nested, short] as const) {
     app.openapi(route, async (c) => {
-      const event = await sendToUrl(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json').text)
+      const event = await sendToUrl(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').text)
       return c.json(presentEvent(event), 200)
     })
   }

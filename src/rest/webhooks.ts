@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { webhookUrl } from '../core/rules.ts'
 import { addWebhook, listDeliveries, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, FAILURES, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
 import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
 
@@ -67,20 +67,20 @@ const presentWebhook = (webhook: Webhook) => ({
   lastDeliveredAt: webhook.lastDeliveredAt?.toISOString() ?? null,
 })
 
-export const webhookRoutes = (app: OpenAPIHono<RestEnv>, deps: RestDeps): void => {
+export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(add, async (c) => {
-    const { webhook, secret, created } = await addWebhook(deps, c.get('viewer'), c.req.valid('param').id, c.req.valid('json'))
+    const { webhook, secret, created } = await addWebhook(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
     return c.json({ ...presentWebhook(webhook), secret }, created ? 201 : 200)
   })
-  app.openapi(list, async (c) => c.json((await listWebhooks(deps, c.get('viewer'), c.req.valid('param').id)).map(presentWebhook), 200))
+  app.openapi(list, async (c) => c.json((await listWebhooks(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentWebhook), 200))
   app.openapi(remove, async (c) => {
     const { id, webhookId } = c.req.valid('param')
-    await removeWebhook(deps, c.get('viewer'), id, webhookId)
+    await removeWebhook(c.var.deps, c.var.viewer, id, webhookId)
     return c.body(null, 204)
   })
   app.openapi(deliveries, async (c) => {
     const { id, webhookId } = c.req.valid('param')
     const { limit = DEFAULT_LIMIT, cursor } = c.req.valid('query')
-    return c.json(await listDeliveries(deps, c.get('viewer'), id, webhookId, { limit, cursor }), 200)
+    return c.json(await listDeliveries(c.var.deps, c.var.viewer, id, webhookId, { limit, cursor }), 200)
   })
 }

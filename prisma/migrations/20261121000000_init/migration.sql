@@ -120,11 +120,20 @@ CREATE TABLE "idempotency_key" (
     "token_id" UUID NOT NULL,
     "key" TEXT NOT NULL,
     "request_hash" BYTEA NOT NULL,
-    "status" INTEGER,
-    "body" TEXT,
+    "status" INTEGER NOT NULL,
+    "body" BYTEA NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "idempotency_key_pkey" PRIMARY KEY ("token_id","key")
+);
+
+-- CreateTable
+CREATE TABLE "rate_count" (
+    "key" TEXT NOT NULL,
+    "window_start" TIMESTAMPTZ(3) NOT NULL,
+    "count" INTEGER NOT NULL,
+
+    CONSTRAINT "rate_count_pkey" PRIMARY KEY ("key")
 );
 
 -- CreateTable
@@ -453,6 +462,9 @@ CREATE INDEX "token_workspace_id_idx" ON "token"("workspace_id");
 CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
 
 -- CreateIndex
+CREATE INDEX "rate_count_window_start_idx" ON "rate_count"("window_start");
+
+-- CreateIndex
 CREATE INDEX "audit_entry_workspace_id_created_at_idx" ON "audit_entry"("workspace_id", "created_at");
 
 -- CreateIndex
@@ -689,6 +701,10 @@ ALTER TABLE "token" ADD CONSTRAINT "token_holder_check" CHECK (num_nonnulls("mem
 ALTER TABLE "address" ADD CONSTRAINT "address_channel_check" CHECK ("channel" <> 'url');
 ALTER TABLE "message" ADD CONSTRAINT "message_channel_check" CHECK ("channel" <> 'url');
 ALTER TABLE "message" ADD CONSTRAINT "message_refusal_check" CHECK (("status" = 'refused') = ("refusal" IS NOT NULL));
+
+-- Counters that are worth less than their log.
+ALTER TABLE "rate_count" SET UNLOGGED;
+ALTER TABLE "rate_count" SET (fillfactor = 50);
 
 -- Raw mail is mostly base64, which PostgreSQL's compressor spends its time on in vain.
 ALTER TABLE "message_raw" ALTER COLUMN "content" SET STORAGE EXTERNAL;

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
+import { createEmailChannel } from './channel/email/email-channel.ts'
+import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
+import type { Config } from './config.ts'
+import { type Clock, systemClock } from './core/clock.ts'
+import type { Logger } from './core/logger.ts'
+import { createNotifier } from './db/notify.ts'
+import { Feed } from './event/feed.ts'
+import { Texts } from './event/texts.ts'
+import type { Foundation } from './foundation.ts'
+import { createGraphql } from './graphql/handler.ts'
+import { type HttpServer, startHttp } from './http/server.ts'
+import { Janitor } from './janitor.ts'
+import { Outbox } from './message/outbox.ts'
+import { accepts, receive } from './message/receive.ts'
+import { createDraftStore } from './message/send.ts'
+import { createArrivalStore } from './message/store.ts'
+import { listenerOf } from './rest/listener.ts'
+import { createRest } from './rest/router.ts'
+import { Streams } from './stream/streams.ts'
+import { createAllow } from './webhook/address.ts'
+import { Dialler } from './webhook/dial.ts'
+import { createLanes } from './webhook/lanes.ts'
+import { createLookup } from './webhook/lookup.ts'
+import { createKeyring } from './workspace/keyring.ts'
+import { RateLimits } from './workspace/rate-limits.ts'
+
+/** What stands for the world outside: replaced in tests and in the demo. */
+export interface World {
+  clock: Clock
+  resolver: DnsResolver
+  random(): number
+}
+
+export interface App {
+  /** Where HTTP listens: `http://host:port`. */
+  readonly http: string
+  /** Where mail comes in: `host:port`; null when this process has no such role. */
+  readonly smtp: string | null
+  /** Stops accepting, finishes what is in hand (at most `graceMs`), closes everything but the foundation. */
+  stop(graceMs: number): Promise<void>
+}
+
+const createChannels = (config: Config, log: Logger, { clock, resolver }: World): Partial<Record<ChannelKind, Channel>> => ({
+  email: createEmailChannel({
+    mailDomain: config.mailDomain,
+    smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
+    relayUrl: config.smtp.relayUrl ?? null,
+    outboxDir: join(config.dataDir, 'outbox'),
+    dataDir: config.dataDir,
+    resolver,
+    log,
+    clock,
+  }),
+})
+
+/** Everything that the operations, the workers and the skins ask for, in one object that each takes its part of. */
+const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log: Logger, world: World) => {
+  const { clock, random } = world
+  const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock })
+  const keyring = createKeyring(db, masterKey)
+  const texts = new Texts({ notifier, sealer: keyring, clock, log })
+  const allow = createAllow(config.webhookAllow)
+  const lookup = createLookup(allow)
+  return {
+    prisma: db.prisma,
+    pool: db.pool,
+    clock,
+    random,
+    log,
+    notifier,
+    feed: new Feed({ ...db, notifier, texts, clock, log }),
+    texts,
+    keyring,
+    arrivals: createArrivalStore(db),
+    drafts: createDraftStore(db),
+    channels: createChannels(config, log, world),
+    rates: new RateLimits({ ...db, clock, log }),
+    rateLimit: config.rateLimit,
+    mailDomain: config.mailDomain,
+    allow,
+    lookup,
+    dialler: new Dialler({ allow, lookup }),
+  }
+}
+type Parts = ReturnType<typeof compose>
+
+const sinkOf = (parts: Parts, channel: ChannelKind): Sink => ({
+  accepts: (address) => accepts(parts, channel, address),
+  inbound: (message) => receive(parts, message),
+})
+
+interface Running {
+  stop(graceMs: number): Promise<void> | void
+}
+
+const startWorkers = (parts: Parts): Running[] => {
+  const workers = [createLanes(parts), new Outbox(parts), new Janitor(parts)]
+  for (const worker of workers) worker.start()
+  return workers
+}
+
+const startChannels = (parts: Parts): Promise<Listening[]> =>
+  Promise.all(Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(sinkOf(parts, channel.kind))] : [])))
+
+const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpServer; skins: Running[] }> => {
+  const streams = new Streams(parts)
+  streams.start()
+  const graphql = createGraphql(parts)
+  const listener = listenerOf(createRest(parts).fetch)
+  const server = await startHttp({
+    host: config.host,
+    port: config.port,
+    log: parts.log,
+    api: config.roles.has('api'),
+    skins: {
+      rest: (request, response) => void listener(request, response),
+      graphql: (request, response) => graphql.handle(request, response),
+      stream: (request, response, agentId, connectionId) => streams.serve(request, response, agentId, connectionId),
+      ready: async () => void (await parts.pool.query('select')),
+    },
+  })
+  return { server, skins: [streams, graphql] }
+}
+
+/** Builds the service out of its settings and starts the parts that its roles name. */
+export const startApp = async (config: Config, foundation: Foundation, log: Logger, outside: Partial<World> = {}): Promise<App> => {
+  const resolver = outside.resolver ?? createResolver(config.dnsServers.length > 0 ? [...config.dnsServers] : null)
+  const parts = compose(config, foundation, log, { clock: systemClock, random: Math.random, ...outside, resolver })
+  await parts.notifier.start()
+  parts.feed.start()
+  parts.rates.start()
+  const { server, skins } = await startSkins(config, parts)
+  const listening = config.roles.has('smtp') ? await startChannels(parts) : []
+  const workers = config.roles.has('worker') ? startWorkers(parts) : []
+  return {
+    http: server.url,
+    smtp: listening[0]?.address ?? null,
+    stop: async (graceMs) => {
+      // Streams first: they would keep the HTTP server open for as long as their clients like.
+      await Promise.all(skins.map((skin) => skin.stop(graceMs)))
+      await Promise.all([server, ...listening, ...workers].map((part) => part.stop(graceMs)))
+      await Promise.all(Object.values(parts.channels).map((channel) => channel.close?.()))
+      parts.feed.stop()
+      await parts.rates.stop()
+      await parts.notifier.stop()
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { startApp } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { lay, welcomeOwner } from '../foundation.ts'
+import { createLogger } from '../log.ts'
+import { type Client, createHttpClient } from './client.ts'
+import { type Mailbox, openMailbox } from './mailbox.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+
+const ANN = 'ann@example.com'
+/** The tour ends by itself, one way or the other. */
+const LIMIT_MS = 60_000
+const GRACE_MS = 2_000
+
+/** DNS for Ann's domain: it says that this machine may send its mail, and that whatever else does is forged. */
+const resolver = async (name: string, type: string): Promise<string[][]> => {
+  const records: Record<string, string> = { 'example.com': 'v=spf1 ip4:127.0.0.1 ip6:::1 -all', '_dmarc.example.com': 'v=DMARC1; p=reject' }
+  const record = records[name]
+  if (type !== 'TXT' || !record) throw Object.assign(new Error(`no ${type} record of ${name}`), { code: 'ENOTFOUND' })
+  return [[record]]
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const ms = (from: number, to = performance.now()): string => `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`
+
+interface Stage {
+  base: string
+  smtp: string
+  ownerToken: string
+  mailbox: Mailbox
+  receiver: Receiver
+}
+
+interface Message {
+  id: string
+  text: string
+  status: string
+  admission: string
+  error: string | null
+  thread: { messageId: string }
+}
+
+const writeMail = async ({ smtp }: Stage, to: string) => {
+  const [host, port] = smtp.split(':')
+  const mail = createTransport({ host: host!, port: Number(port), tls: { rejectUnauthorized: false } })
+  const started = performance.now()
+  const { messageId, response } = await mail.sendMail({
+    from: { name: 'Ann Example', address: ANN },
+    to,
+    subject: 'Where is my order?',
+    text: 'Hello,\n\nmy order 4711 has not arrived yet. Where is it?\n\nAnn',
+  })
+  mail.close()
+  return { messageId, answer: response.split(' ', 1)[0], took: ms(started), at: performance.now() }
+}
+
+const untilSent = async (agent: Client, path: string): Promise<Message> => {
+  for (;;) {
+    const message = await agent.call<Message>('GET', path)
+    if (message.status === 'sent') return message
+    if (message.status === 'failed') throw new Error(`the answer was not sent: ${message.error}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Makes the agent, and lets everything listen that can: its client's stream, a webhook, a dashboard's subscription. */
+const setUp = async ({ base, ownerToken, receiver }: Stage) => {
+  const owner = createHttpClient(base, ownerToken)
+  const { id } = await owner.call<{ id: string }>('POST', '/agents', { name: 'Support Bot', icon: 'headphones' })
+  const [address] = await owner.call<{ value: string }[]>('GET', `/agents/${id}/addresses`)
+  const { token } = await owner.call<{ token: string }>('POST', `/agents/${id}/tokens`, { name: 'demo' })
+  say(`2. Ann makes an agent. It gets the address ${address!.value} and lets Ann in, nobody else.`)
+  const agent = createHttpClient(base, token)
+  const webhook = await agent.call<{ secret: string }>('POST', `/agents/${id}/webhooks`, { url: receiver.url })
+  receiver.trust(webhook.secret)
+  const connection = await agent.call<{ id: string }>('PUT', `/agents/${id}/connection`, { client: 'demo', machine: 'this one' })
+  const streamed = agent
+    .firstEvent(`/agents/${id}/connections/${connection.id}/events`)
+    .then((event) => ({ ...event, at: performance.now() }))
+  const subscribed = owner.firstReceived(id).then((event) => ({ ...event, at: performance.now() }))
+  for (const waiting of [streamed, subscribed]) waiting.catch(() => undefined)
+  say('3. The agent connects and waits on its event stream; a webhook and a GraphQL dashboard listen too.')
+  return { id, agent, address: address!.value, streamed, subscribed }
+}
+
+const story = async (stage: Stage): Promise<void> => {
+  const { id, agent, address, streamed, subscribed } = await setUp(stage)
+  const mail = await writeMail(stage, address)
+  say(`4. Ann writes to it with an ordinary mail client, over SMTP with TLS: ${mail.answer}, stored for good, after ${mail.took}.`)
+  const [woken, dashboard, delivered] = await Promise.all([streamed, subscribed, stage.receiver.delivered])
+  if (woken.id !== dashboard.id || !delivered.eventId.endsWith(`_${woken.id}`)) throw new Error('the listeners heard different events')
+  say(`5. The agent is woken over its stream ${ms(mail.at, woken.at)} after the 250, by event ${woken.id}.`)
+  say(`6. The webhook has event ${delivered.eventId} after ${ms(mail.at, delivered.at)}, its signature verified with standardwebhooks;`)
+  say(`   the dashboard heard the same event ${dashboard.id} after ${ms(mail.at, dashboard.at)}.`)
+  const { items } = await agent.call<{ items: Message[] }>('GET', `/agents/${id}/messages`)
+  const question = items[0]!
+  say(`7. The agent reads it: "${question.text.split('\n')[2]}" SPF and DMARC prove that Ann wrote it (admission: ${question.admission}).`)
+  const asked = performance.now()
+  const answer = await agent.call<Message>('POST', `/agents/${id}/messages`, {
+    replyTo: question.id,
+    text: 'It is out for delivery today.',
+  })
+  say(`8. It answers: ${answer.status} after ${ms(asked)}, committed before that was said …`)
+  await untilSent(agent, `/agents/${id}/messages/${answer.id}`)
+  say(`9. … and sent after ${ms(asked)}.`)
+  const reply = await stage.mailbox.next()
+  if (reply.inReplyTo !== mail.messageId) throw new Error(`the answer is not in Ann's thread: In-Reply-To is ${reply.inReplyTo}`)
+  say(`10. Ann's mailbox shows "${reply.subject}" from ${reply.from?.name}, in the thread of her question.`)
+}
+
+const withinLimit = async (work: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the tour did not end within ${LIMIT_MS / 1000} s`)), LIMIT_MS)
+  })
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer))
+}
+
+/** The tour: one process, no account anywhere, everything real but the DNS. Rejects with what went wrong. */
+export const demo = async (): Promise<void> => {
+  const started = performance.now()
+  const dataDir = await mkdtemp(join(tmpdir(), 'agent-messaging-demo-'))
+  const mailbox = await openMailbox()
+  const receiver = await openReceiver()
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    SMTP_PORT: '0',
+    SMTP_RELAY_URL: mailbox.url,
+    WEBHOOK_ALLOW: new URL(receiver.url).host,
+    OWNER_EMAIL: ANN,
+  })
+  const log = createLogger('error')
+  const foundation = await lay(config, log, { service: true })
+  try {
+    const ownerToken = await welcomeOwner(config, foundation)
+    const app = await startApp(config, foundation, log, { resolver })
+    say(`1. The service runs, with a PostgreSQL, HTTP and SMTP of its own, ${ms(started)} after it was called.`)
+    await withinLimit(story({ base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver })).finally(() =>
+      app.stop(GRACE_MS),
+    )
+  } finally {
+    await Promise.all([mailbox.stop(), receiver.stop()])
+    await foundation.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util'
+import { startApp } from './app.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { AppError, messageOf } from './core/errors.ts'
+import type { Logger } from './core/logger.ts'
+import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
+import { demo } from './demo/demo.ts'
+import { type Foundation, lay, welcomeOwner } from './foundation.ts'
+import { createLogger } from './log.ts'
+import { createMemberToken, createWorkspace, type MemberToken } from './workspace/workspace.ts'
+
+/** How long work in hand may take after SIGTERM. */
+const GRACE_MS = 10_000
+/** Exit codes: settings or usage that must be changed first; anything else that went wrong. */
+const EXIT_USAGE = 2
+const EXIT_FAILURE = 1
+
+const USAGE = `Usage:
+  npm start                                             start the service
+  npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
+  npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
+  npm run demo                                          the tour`
+
+class UsageError extends Error {}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const untilSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  })
+
+const serve = async (config: Config, log: Logger, foundation: Foundation): Promise<void> => {
+  const stopping = untilSignal()
+  const ownerToken = await welcomeOwner(config, foundation)
+  if (ownerToken) say(`Owner token (shown this once, kept in ${config.dataDir}/owner-token): ${ownerToken}`)
+  const app = await startApp(config, foundation, log)
+  if (!config.smtp.relayUrl) log.warn({ outbox: `${config.dataDir}/outbox` }, 'SMTP_RELAY_URL is not set: mail is captured, not sent')
+  say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
+  log.info({ signal: await stopping }, 'stopping')
+  await app.stop(GRACE_MS)
+}
+
+const start = async (config: Config, log: Logger): Promise<void> => {
+  const foundation = await lay(config, log, { service: true })
+  await serve(config, log, foundation).finally(() => foundation.close())
+}
+
+/** Runs a command beside a running service (or alone) on the same database, and prints its answer as one JSON line. */
+const command = async (config: Config, log: Logger, run: (foundation: Foundation) => Promise<MemberToken>): Promise<void> => {
+  const foundation = await lay(config, log, { service: false })
+  try {
+    say(JSON.stringify(await run(foundation)))
+  } finally {
+    await foundation.close()
+  }
+}
+
+const option = (values: Record<string, string | undefined>, name: string): string => {
+  const value = values[name]
+  if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
+  return value
+}
+
+const dispatch = async (args: string[], config: Config, log: Logger): Promise<void> => {
+  const text = { type: 'string' } as const
+  const { values, positionals } = parse(args, { name: text, owner: text, member: text, workspace: text })
+  const [name = 'start', ...extra] = positionals
+  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+  if (name === 'start') return start(config, log)
+  if (name === 'demo') return demo()
+  if (name === 'workspace') {
+    const input = { name: option(values, 'name'), ownerEmail: option(values, 'owner'), plan: config.plan }
+    return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
+  }
+  if (name === 'token') {
+    const member = option(values, 'member')
+    return command(config, log, ({ db }) => createMemberToken(db, member, values.workspace))
+  }
+  throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
+}
+
+const parse = <Options extends Record<string, { type: 'string' }>>(args: string[], options: Options) => {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${messageOf(error)}\n${USAGE}`)
+  }
+}
+
+/** What went wrong, for the person at the terminal, and the exit code that scripts read. */
+const fail = (error: unknown): never => {
+  const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some((kind) => error instanceof kind)
+  process.stderr.write(`${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`)
+  const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)
+  process.exit(usage ? EXIT_USAGE : EXIT_FAILURE)
+}
+
+try {
+  const config = readConfig(process.env)
+  await dispatch(process.argv.slice(2), config, createLogger(config.logLevel))
+  process.exit(0)
+} catch (error) {
+  fail(error)
+}
