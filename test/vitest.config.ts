@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   root: join(import.meta.dirname, '..'),
+  // Vite would take graphql's ES module for our sources, while the packages get its CommonJS one: two of it refuse each other's schemas.
+  resolve: { alias: [{ find: /^graphql$/, replacement: join(import.meta.dirname, '..', 'node_modules', 'graphql', 'index.js') }] },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: [join(import.meta.dirname, 'support', 'postgres.ts')],

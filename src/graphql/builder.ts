@@ -1,0 +1,56 @@
+import SchemaBuilder from '@pothos/core'
+import ComplexityPlugin from '@pothos/plugin-complexity'
+import PrismaPlugin from '@pothos/plugin-prisma'
+import RelayPlugin from '@pothos/plugin-relay'
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
+import { AppError } from '../core/errors.ts'
+import type PrismaTypes from '../db/generated/pothos-types.ts'
+import { getDatamodel } from '../db/generated/pothos-types.ts'
+import type { GraphqlContext } from './context.ts'
+
+interface Types {
+  Context: GraphqlContext
+  PrismaTypes: PrismaTypes
+  DefaultFieldNullability: false
+  DefaultEdgesNullability: false
+  DefaultNodeNullability: false
+  /** `manage`: whether the viewer may read and change the agent with this id. */
+  AuthScopes: { manage: string }
+  Scalars: {
+    UUID: { Input: string; Output: string }
+    DateTime: { Input: Date; Output: Date }
+    EmailAddress: { Input: string; Output: string }
+    SafeInt: { Input: number; Output: number }
+  }
+}
+
+/** What a list without a limit of its own counts as. */
+const LIST_COST = 10
+
+/** Collects the types; `createSchema` (schema.ts) makes the schema of them. */
+export const builder = new SchemaBuilder<Types>({
+  plugins: [ScopeAuthPlugin, ComplexityPlugin, PrismaPlugin, RelayPlugin],
+  defaultFieldNullability: false,
+  prisma: {
+    client: ({ deps }) => deps.prisma,
+    dmmf: getDatamodel(),
+    exposeDescriptions: false, // they speak to builders of the service
+    onUnusedQuery: 'error',
+  },
+  relay: {
+    cursorType: 'String',
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    edgesFieldOptions: { nullable: false, complexity: { field: 0, multiplier: 1 } },
+    nodeFieldOptions: { nullable: false },
+  },
+  complexity: { defaultListMultiplier: LIST_COST },
+  scopeAuth: {
+    authScopes: ({ viewer }) => ({ manage: (agentId) => viewer.kind === 'member' || viewer.id === agentId }),
+    unauthorizedError: () => new AppError('forbidden', "This token is another agent's."),
+  },
+})
+
+builder.queryType({ description: 'Everything that can be read.' })
+builder.mutationType({ description: 'Everything that can be changed. Each has one argument, `input`, and a payload of its own.' })
+builder.subscriptionType({ description: 'What is told as it happens, over Server-Sent Events.' })

@@ -1,0 +1,24 @@
+import type { AgentDeps } from '../agent/agent.ts'
+import type { ConnectionDeps } from '../agent/connection.ts'
+import type { TokenDeps } from '../agent/token.ts'
+import type { Feed } from '../event/feed.ts'
+import type { SendDeps } from '../message/send.ts'
+import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+/** What the operations behind the schema need. */
+export type GraphqlDeps = ViewerDeps & AgentDeps & TokenDeps & ConnectionDeps & SendDeps & WebhookDeps & { feed: Feed }
+
+/** What every resolver gets. One object for each operation, and for each event of a subscription: per-request caches hang on it. */
+export interface GraphqlContext {
+  deps: GraphqlDeps
+  subscriptions: Subscriptions
+  viewer: Viewer
+  /** The `X-Request-Id` of the answer, under which the log has what went wrong. */
+  requestId: string
+  /** Aborts when nobody reads the answer any more. */
+  signal: AbortSignal
+  /** Whether the client takes an event stream as the answer. */
+  streams: boolean
+}

@@ -1,0 +1,112 @@
+import { GraphQLError } from 'graphql'
+import { AppError } from '../core/errors.ts'
+import { httpFailure } from '../core/http.ts'
+import type { Logger } from '../core/logger.ts'
+import { publicError } from '../db/failure.ts'
+import { ScalarError } from './input.ts'
+
+/** Errors that the outside may read as they are. */
+const presented = new WeakSet<object>()
+
+const innermost = (error: unknown): unknown =>
+  error instanceof GraphQLError && error.originalError ? innermost(error.originalError) : error
+
+/** How GraphQL says that a variable's value is wrong: which variable, where in it, and why. The value itself may stand in between. */
+const WRONG_VARIABLE =
+  /^Variable "\$(\w+)" (?:got invalid value .*?|of (?:required|non-null) type .*?)(?: at "\1\.?([^"]+)")?(?:; (.+)| (must not be null\.|was not provided\.))$/s
+
+/** The part of the input that broke a rule, as REST names it: an input object's own name is left out. */
+const wrongVariable = (message: string): { field: string; rule: string } | null => {
+  const [matched, variable, path, reason, missing] = WRONG_VARIABLE.exec(message) ?? []
+  return matched === undefined ? null : { field: path ?? variable!, rule: missing ?? reason! }
+}
+
+/** What broke a rule of GraphQL itself, or of a scalar: the client's doing, always. */
+const inputError = (error: GraphQLError, inner: unknown): AppError => {
+  const wrong = wrongVariable(error.message)
+  if (wrong === null) return new AppError('invalid_input', error.message)
+  const rule = inner instanceof ScalarError ? inner.message : wrong.rule
+  return new AppError('invalid_input', `${wrong.field}: ${rule}`, { field: wrong.field })
+}
+
+/** GraphQL's own errors have no other inside; whatever a resolver or the service threw does. */
+const failureOf = (error: unknown): AppError => {
+  const inner = innermost(error)
+  const own = inner instanceof GraphQLError || inner instanceof ScalarError
+  return own && error instanceof GraphQLError ? inputError(error, inner) : publicError(inner)
+}
+
+const extensionsOf = (failure: AppError): Record<string, unknown> => ({
+  code: failure.code,
+  ...(failure.field === undefined ? {} : { field: failure.field }),
+  ...(failure instanceof TruncatedError ? { nextId: failure.nextId } : {}),
+})
+
+/**
+ * What Yoga makes the HTTP answer of: the status that it set itself, or for what failed before anything ran the code's own. With
+ * `spec` that counts for application/graphql-response+json only, as GraphQL over HTTP has it.
+ */
+const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
+  if (error instanceof GraphQLError && error.extensions.http) return { http: error.extensions.http }
+  if (error instanceof GraphQLError && error.path) return {}
+  const { status, headers } = httpFailure(failure)
+  return { http: { spec: true, status, headers } }
+}
+
+/** What the outside may read of anything that was thrown; the rest goes to the log, under the request's id. */
+const readFailure = (error: unknown, log: Logger, requestId: string | undefined): AppError => {
+  const failure = failureOf(error)
+  if (failure.code === 'internal') log.error({ err: innermost(error), requestId }, 'a request failed')
+  if (failure.code === 'unavailable') log.warn({ err: failure.cause, requestId }, 'the database is away')
+  return failure
+}
+
+/**
+ * The error as clients read it: the contract's code in `extensions.code`, the message that REST has, and of an `invalid_input` the
+ * name of the field in `extensions.field`.
+ */
+export const presentError = (error: unknown, log: Logger, requestId?: string): GraphQLError => {
+  if (error instanceof GraphQLError && presented.has(error)) return error
+  const failure = readFailure(error, log, requestId)
+  const { nodes = null, source = null, positions = null, path = null } = error instanceof GraphQLError ? error : {}
+  const extensions = { ...extensionsOf(failure), ...httpOf(error, failure) }
+  const shown = new GraphQLError(failure.message, { nodes, source, positions, path, extensions })
+  presented.add(shown)
+  return shown
+}
+
+/** The error of a subscription whose position is no longer kept; its stream goes on with the event `nextId`. */
+export class TruncatedError extends AppError {
+  readonly nextId: number
+
+  constructor(nextId: number) {
+    super('not_found', `The events before ${nextId} are no longer kept. This subscription goes on with the event ${nextId}.`)
+    this.nextId = nextId
+  }
+}
+
+/** What Yoga reads off an error and leaves out of the answer. */
+export const withoutHttp = (error: GraphQLError): GraphQLError => {
+  const { http, ...extensions } = error.extensions
+  if (http === undefined) return error
+  const { message, nodes = null, source = null, positions = null, path = null } = error
+  return new GraphQLError(message, { nodes, source, positions, path, extensions })
+}
+
+/** An HTTP answer without any execution behind it, in GraphQL's shape. */
+export interface FailedAnswer {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** `status` where the code alone doesn't tell it. */
+export const failedAnswer = (error: unknown, log: Logger, requestId: string, status?: number): FailedAnswer => {
+  const failure = readFailure(error, log, requestId)
+  const http = httpFailure(failure, status)
+  return {
+    status: http.status,
+    headers: { ...http.headers, 'Content-Type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ errors: [{ message: failure.message, extensions: extensionsOf(failure) }] }),
+  }
+}

@@ -1,0 +1,65 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity'
+import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind, parse, visit } from 'graphql'
+import { AppError } from '../core/errors.ts'
+
+/** A message's longest text stands in it twice over, as pairs of surrogates, with room for the rest. */
+const MOST_CHARACTERS = 100_000
+const MOST_TOKENS = 2_000
+const MOST_ALIASES = 50
+const MOST_DIRECTIVES = 50
+
+const MOST_DEPTH = 12
+const MOST_FIELDS = 300
+const MOST_COST = 25_000
+
+const refuse = (rule: string) => new AppError('invalid_input', `query: ${rule}`, { field: 'query' })
+
+const countOf = (document: DocumentNode): { aliases: number; directives: number } => {
+  const count = { aliases: 0, directives: 0 }
+  visit(document, {
+    Field({ alias }) {
+      if (alias) count.aliases++
+    },
+    Directive() {
+      count.directives++
+    },
+  })
+  return count
+}
+
+/** Parses a document that is small enough to be worth it. Throws `invalid_input` for one that is not, or GraphQL's own syntax error. */
+export const parseWithinLimits = (source: string): DocumentNode => {
+  if (source.length > MOST_CHARACTERS) throw refuse(`must be at most ${MOST_CHARACTERS} characters long`)
+  const document = parse(source, { maxTokens: MOST_TOKENS })
+  const { aliases, directives } = countOf(document)
+  if (aliases > MOST_ALIASES) throw refuse(`must have at most ${MOST_ALIASES} aliases`)
+  if (directives > MOST_DIRECTIVES) throw refuse(`must have at most ${MOST_DIRECTIVES} directives`)
+  return document
+}
+
+export interface Operation {
+  document: DocumentNode
+  operationName?: string | null | undefined
+  variableValues?: Record<string, unknown> | null | undefined
+}
+
+/** Only the operation that shall run, with the fragments. */
+const onlyOperation = ({ document, operationName }: Operation): DocumentNode | null => {
+  const operation = getOperationAST(document, operationName)
+  if (!operation) return null // the execution says so
+  return {
+    ...document,
+    definitions: document.definitions.filter((one) => one.kind !== Kind.OPERATION_DEFINITION || one === operation),
+  }
+}
+
+/** Throws `invalid_input` for a valid operation that asks for too much, before anything of it runs; or for a wrong variable. */
+export const checkCost = (schema: GraphQLSchema, operation: Operation, context: object): void => {
+  const query = onlyOperation(operation)
+  if (!query) return
+  const variables = operation.variableValues ?? {}
+  const { depth, breadth, complexity } = complexityFromQuery(query, { schema, ctx: context, variables })
+  if (depth > MOST_DEPTH) throw refuse(`must be at most ${MOST_DEPTH} levels deep`)
+  if (breadth > MOST_FIELDS) throw refuse(`must ask for at most ${MOST_FIELDS} fields`)
+  if (complexity > MOST_COST) throw refuse(`asks for too much at once (its cost is ${complexity}, at most ${MOST_COST} is served)`)
+}

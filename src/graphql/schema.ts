@@ -1,0 +1,22 @@
+import type { GraphQLSchema } from 'graphql'
+import { builder } from './builder.ts'
+import './types/scalars.ts'
+import './types/enums.ts'
+import './types/workspace.ts'
+import './types/agent.ts'
+import './types/address.ts'
+import './types/access.ts'
+import './types/token.ts'
+import './types/listener.ts'
+import './types/webhook.ts'
+import './types/message.ts'
+import './types/event.ts'
+import './types/viewer.ts'
+
+let made: GraphQLSchema | undefined
+
+/** The schema of all types. Made once. */
+export const createSchema = (): GraphQLSchema => {
+  made ??= builder.toSchema()
+  return made
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql'
+import { createHandler, type Handler, type OperationArgs, type Request, type RequestParams, type Response } from 'graphql-sse'
+import { TOKEN_REVOKED } from '../agent/token.ts'
+import { AppError, type ErrorCode } from '../core/errors.ts'
+import { uuid } from '../core/rules.ts'
+import type { GraphqlContext, GraphqlDeps } from './context.ts'
+import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from './errors.ts'
+import { EventStream } from './event-stream.ts'
+import { execute, type Operation, subscribe } from './execution.ts'
+import type { Pipeline } from './yoga.ts'
+
+/** How long a reservation waits for its reader, and how many of them one token may hold. */
+const RESERVED_MS = 30_000
+const MOST_RESERVED = 20
+/** What a stream's operations have to say goodbye in, once its token counts for nothing any more. */
+const FAREWELL_MS = 200
+
+/** What a request of the protocol goes through the library with. `sign` is the token of the stream, not of the viewer. */
+interface Ticket {
+  sign: string
+  stream: EventStream
+  context: GraphqlContext
+}
+
+type SseRequest = Request<IncomingMessage, Ticket>
+type SseContext = Record<PropertyKey, unknown>
+
+const CODES: Record<number, ErrorCode> = { 404: 'not_found', 409: 'conflict', 429: 'rate_limited' }
+
+/** The library's own refusals, in the service's shape. */
+const refusalOf = ([body, { status, statusText }]: Response): AppError => {
+  const said = typeof body === 'string' && body.startsWith('{') ? (JSON.parse(body) as ExecutionResult).errors?.[0]?.message : undefined
+  return new AppError(CODES[status] ?? 'invalid_input', said ?? statusText)
+}
+
+/** A stream's token as the client repeats it: in a header, or where a browser's EventSource can put it. */
+const signOf = (request: IncomingMessage): string | null => {
+  const header = request.headers['x-graphql-event-stream-token']
+  const given = typeof header === 'string' ? header : new URL(request.url ?? '/', 'http://localhost').searchParams.get('token')
+  return uuid.safeParse(given).data ?? null
+}
+
+const wantsStream = (request: IncomingMessage) => request.headers.accept === 'text/event-stream'
+
+/**
+ * `/graphql/stream`: the graphql-sse protocol. In its single connection mode PUT reserves a stream, GET opens it (with the
+ * reservation's token alone, as a browser's EventSource has no headers), POST runs operations whose results it carries, DELETE ends
+ * one. Without a reservation it is the distinct connections mode, as on `/graphql`.
+ */
+export class SingleConnections {
+  readonly #deps: GraphqlDeps
+  readonly #pipeline: Pipeline
+  readonly #streams = new Map<string, EventStream>()
+  readonly #handle: Handler<IncomingMessage, Ticket>
+  readonly #unsubscribe: () => void
+
+  constructor(deps: GraphqlDeps, pipeline: Pipeline) {
+    this.#deps = deps
+    this.#pipeline = pipeline
+    this.#unsubscribe = deps.notifier.subscribe(TOKEN_REVOKED, (id) => this.#endWhere(({ tokenId }) => tokenId === id))
+    this.#handle = createHandler<IncomingMessage, Ticket, SseContext>({
+      authenticate: (request) => request.context.sign,
+      validate: () => [], // `#prepare` has done that
+      onSubscribe: (request, params) => this.#prepare(request, params),
+      execute: (args) => execute(args as unknown as Operation),
+      subscribe: (args) => subscribe(args as unknown as Operation),
+      onNext: async (_context, request, result) => {
+        await request.context.stream.ready()
+        const { errors } = result as ExecutionResult
+        return errors ? { ...result, errors: errors.map(withoutHttp) } : undefined
+      },
+    })
+  }
+
+  /** Whether the request opens a stream that is reserved: what it reserved it with speaks for it. */
+  opensReserved(request: IncomingMessage): boolean {
+    const sign = signOf(request)
+    return request.method === 'GET' && wantsStream(request) && sign !== null && this.#streams.has(sign)
+  }
+
+  /** Serves one request. `context` is null for one that opens a reserved stream. `body` is what it sent. */
+  async serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+    context: GraphqlContext | null,
+    watch: (response: ServerResponse) => void,
+  ): Promise<FailedAnswer | null> {
+    const ticket = this.#ticketOf(request, context)
+    const answer = await this.#handle({
+      method: request.method ?? 'GET',
+      url: request.url ?? '/',
+      headers: { get: (name) => request.headers[name.toLowerCase()] as string | undefined },
+      body,
+      raw: request,
+      context: ticket,
+    })
+    const [frames, { status, headers }] = answer
+    if (status >= 400) return this.#refuse(answer, context)
+    if (frames === null || typeof frames === 'string') {
+      if (status === 201) this.#reserve(ticket)
+      response.writeHead(status, headers).end(frames ?? undefined)
+      return null
+    }
+    response.writeHead(status, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+    watch(response)
+    await ticket.stream.send(response, frames)
+    this.#streams.delete(ticket.sign)
+    return null
+  }
+
+  /** Ends every stream, after its operations have said why. */
+  stop(): void {
+    this.#unsubscribe()
+    this.#endWhere(() => true)
+  }
+
+  #ticketOf(request: IncomingMessage, context: GraphqlContext | null): Ticket {
+    const sign = signOf(request)
+    const stream = sign === null ? undefined : this.#streams.get(sign)
+    const own = stream && (context === null || context.viewer.tokenId === stream.tokenId)
+    // Somebody else's stream is treated as one that isn't there.
+    if (own && sign !== null) return { sign, stream, context: context as GraphqlContext }
+    if (request.method === 'PUT') this.#checkRoom(context!)
+    return { sign: randomUUID(), stream: new EventStream(context!.viewer.tokenId), context: context! }
+  }
+
+  #checkRoom({ viewer }: GraphqlContext): void {
+    const held = [...this.#streams.values()].filter(({ tokenId }) => tokenId === viewer.tokenId).length
+    if (held >= MOST_RESERVED) throw new AppError('rate_limited', `A token can hold ${MOST_RESERVED} event streams. Close one first.`)
+  }
+
+  #reserve({ sign, stream }: Ticket): void {
+    this.#streams.set(sign, stream)
+    setTimeout(() => {
+      if (!stream.connected) void this.#discard(sign, stream)
+    }, RESERVED_MS).unref()
+  }
+
+  /** Gives up a reservation. The library has no word for that: it is opened and closed at once. */
+  async #discard(sign: string, stream: EventStream): Promise<void> {
+    stream.end()
+    this.#streams.delete(sign)
+    const accept = 'text/event-stream'
+    const headers = { get: (name: string) => (name === 'accept' ? accept : undefined) }
+    const context = { sign, stream, context: null as unknown as GraphqlContext }
+    const [frames] = await this.#handle({ method: 'GET', url: '/', headers, body: null, raw: null as never, context })
+    if (frames !== null && typeof frames !== 'string') await frames.return()
+  }
+
+  #endWhere(applies: (stream: EventStream) => boolean): void {
+    for (const [sign, stream] of this.#streams) {
+      if (!applies(stream)) continue
+      if (stream.connected) setTimeout(() => stream.end(), FAREWELL_MS)
+      else void this.#discard(sign, stream)
+    }
+  }
+
+  #refuse(answer: Response, context: GraphqlContext | null): FailedAnswer {
+    const [body, { status, headers }] = answer
+    const own = typeof body === 'string' && body.includes('"extensions"')
+    if (own) return { status, headers: { ...headers }, body }
+    return failedAnswer(refusalOf(answer), this.#deps.log, context?.requestId ?? '', status)
+  }
+
+  /** Parses and validates with the pipeline's caches. Errors go into the stream when it is this operation's own, else into the answer. */
+  #prepare(
+    request: SseRequest,
+    { query, operationName, variables }: RequestParams,
+  ): OperationArgs<SseContext> | Response | ExecutionResult {
+    const { stream, context } = request.context
+    const contextValue: GraphqlContext = { ...context, signal: stream.signal, streams: true }
+    const { schema, parse, validate } = this.#pipeline.getEnveloped(contextValue)
+    const errors = (failures: readonly unknown[]): Response | ExecutionResult => {
+      const shown = failures.map((error) => withoutHttp(presentError(error, this.#deps.log, context.requestId)))
+      if (request.headers.get('accept') === 'text/event-stream') return { data: null, errors: shown }
+      return [JSON.stringify({ errors: shown }), { status: 400, statusText: 'Bad Request', headers: JSON_HEADERS }]
+    }
+    let document: DocumentNode
+    try {
+      document = parse(query)
+      const failures = validate(schema, document) as readonly unknown[]
+      if (failures.length > 0) return errors(failures)
+      this.#checkOperation(document, operationName)
+    } catch (error) {
+      return errors([error])
+    }
+    const args = { schema, document, operationName, variableValues: variables, contextValue }
+    return args as unknown as OperationArgs<SseContext>
+  }
+
+  #checkOperation(document: DocumentNode, operationName: string | null | undefined): void {
+    if (!getOperationAST(document, operationName))
+      throw new AppError('invalid_input', 'operationName: must name one of the operations', { field: 'operationName' })
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }

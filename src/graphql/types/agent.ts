@@ -1,0 +1,112 @@
+import { type Agent as AgentRow, createAgent, deleteAgent, type Icon as IconName, updateAgent } from '../../agent/agent.ts'
+import { findAgent } from '../../agent/reach.ts'
+import { agentName } from '../../core/rules.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import { builder } from '../builder.ts'
+import { checked, given } from '../input.ts'
+import { Icon } from './enums.ts'
+
+/** The agents that a viewer may read: all of a member's workspace, an agent's token only its own. */
+export const readableBy = (viewer: Viewer): Prisma.AgentWhereInput => ({
+  workspaceId: viewer.workspaceId,
+  ...(viewer.kind === 'agent' ? { id: viewer.id } : {}),
+})
+
+/** What an agent's token may see of another agent (one that it has just created). Everything else needs `manage`. */
+const open = { skipTypeScopes: true } as const
+
+export const Agent = builder.prismaObject('Agent', {
+  description: 'What sends and receives messages.',
+  authScopes: ({ id }) => ({ manage: id }),
+  fields: (t) => ({
+    id: t.expose('id', { type: 'UUID', ...open, description: 'Its id.' }),
+    name: t.exposeString('name', { ...open, description: 'Its name.' }),
+    icon: t.field({ type: Icon, ...open, description: 'Its icon.', resolve: ({ icon }) => icon as IconName }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
+  }),
+})
+
+builder.queryFields((t) => ({
+  agents: t.prismaField({
+    type: [Agent],
+    complexity: { multiplier: 50 },
+    description: "The agents that the token may read, oldest first: all of a member's workspace; an agent's token sees its own agent.",
+    resolve: (query, _root, _args, { deps, viewer }) =>
+      deps.prisma.agent.findMany({ ...query, where: readableBy(viewer), orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] }),
+  }),
+  agent: t.prismaField({
+    type: Agent,
+    description: 'One agent.',
+    args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
+    resolve: async (query, _root, { id }, { deps, viewer }) => {
+      const agent = await deps.prisma.agent.findFirst({ ...query, where: { AND: [{ id }, readableBy(viewer)] } })
+      return agent ?? findAgent(deps, viewer, id) // throws, in the words that REST has
+    },
+  }),
+}))
+
+const CreateAgentInput = builder.inputType('CreateAgentInput', {
+  description: 'A new agent.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 100 characters, not blank.' }),
+    icon: t.field({ type: Icon, required: true, description: 'One of the icons.' }),
+  }),
+})
+
+const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
+  description: 'What to change of an agent; what is left out stays.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    name: t.string({ description: '1 to 100 characters, not blank.' }),
+    icon: t.field({ type: Icon, description: 'One of the icons.' }),
+  }),
+})
+
+const DeleteAgentInput = builder.inputType('DeleteAgentInput', {
+  description: 'The agent to delete.',
+  fields: (t) => ({ agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }) }),
+})
+
+const CreateAgentPayload = builder.objectRef<{ agent: AgentRow }>('CreateAgentPayload').implement({
+  description: 'What became of `createAgent`.',
+  fields: (t) => ({ agent: t.field({ type: Agent, description: 'The new agent.', resolve: ({ agent }) => agent }) }),
+})
+
+const UpdateAgentPayload = builder.objectRef<{ agent: AgentRow }>('UpdateAgentPayload').implement({
+  description: 'What became of `updateAgent`.',
+  fields: (t) => ({ agent: t.field({ type: Agent, description: 'The agent as it is now.', resolve: ({ agent }) => agent }) }),
+})
+
+const DeleteAgentPayload = builder.objectRef<{ agentId: string }>('DeleteAgentPayload').implement({
+  description: 'What became of `deleteAgent`.',
+  fields: (t) => ({ agentId: t.expose('agentId', { type: 'UUID', description: 'The id of the agent that is gone.' }) }),
+})
+
+builder.mutationFields((t) => ({
+  createAgent: t.field({
+    type: CreateAgentPayload,
+    description: "Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL lists.",
+    args: { input: t.arg({ type: CreateAgentInput, required: true, description: 'The new agent.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => ({
+      agent: await createAgent(deps, viewer, { ...checked({ name: agentName }, input), icon: input.icon }),
+    }),
+  }),
+  updateAgent: t.field({
+    type: UpdateAgentPayload,
+    description: "Changes an agent's name or icon.",
+    args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => ({
+      agent: await updateAgent(deps, viewer, input.agentId, { ...checked({ name: agentName }, input), icon: given(input.icon) }),
+    }),
+  }),
+  deleteAgent: t.field({
+    type: DeleteAgentPayload,
+    description: 'Deletes an agent with its addresses, messages and secrets.',
+    args: { input: t.arg({ type: DeleteAgentInput, required: true, description: 'The agent.' }) },
+    resolve: async (_root, { input: { agentId } }, { deps, viewer }) => {
+      await deleteAgent(deps, viewer, agentId)
+      return { agentId }
+    },
+  }),
+}))

@@ -1,0 +1,108 @@
+import { ICONS, type Icon as IconName } from '../../agent/agent.ts'
+import { builder } from '../builder.ts'
+
+/** Values with a sentence each, as Pothos takes them. */
+const described = <const Values extends Record<string, string>>(values: Values) =>
+  Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
+    [Key in keyof Values]: { description: string }
+  }
+
+const MAIN_CHANNELS = {
+  email: 'Email.',
+  sms: 'Text messages of a phone number.',
+  telegram: 'A Telegram bot.',
+} as const
+
+export const AddressChannel = builder.enumType('AddressChannel', {
+  description: 'A channel on which an agent has addresses and stored messages.',
+  values: described(MAIN_CHANNELS),
+})
+
+export const Channel = builder.enumType('Channel', {
+  description: 'A way into an agent.',
+  values: described({ ...MAIN_CHANNELS, url: "The agent's Message URL: messages of the team, of which the service keeps no copy." }),
+})
+
+export const Direction = builder.enumType('Direction', {
+  description: 'Which way a message went.',
+  values: described({ inbound: 'To the agent.', outbound: 'From the agent.' }),
+})
+
+export const MessageStatus = builder.enumType('MessageStatus', {
+  description: 'How far a message has come.',
+  values: described({
+    received: 'It came in and woke the agent.',
+    refused: 'It came in and was kept from the agent: `refusal` says why.',
+    sending: 'It waits to go out, or is tried again.',
+    sent: 'The other side took it.',
+    failed: 'It was not sent or did not arrive: `error` says why.',
+    imported: 'It was there before the service was.',
+    reported: 'The recipient marked an email that the agent sent as spam.',
+  }),
+})
+
+export const Refusal = builder.enumType('Refusal', {
+  description: 'Which check kept an inbound message from the agent.',
+  values: described({
+    self: "The agent's own message coming back, or a machine's answer.",
+    spam: 'It is spam.',
+    plan_limit: "The workspace's plan includes no more.",
+    rate_limit: 'This sender sends too fast.',
+    sender: "The sender is not on the channel's list.",
+    outsider: "The sender is neither of the team nor on the channel's list.",
+    unverified: 'It claims to be from somebody who is let in, without proof.',
+  }),
+})
+
+export const Admission = builder.enumType('Admission', {
+  description: 'Who the sender of a received message is.',
+  values: described({
+    team: 'A member or an agent of the workspace.',
+    listed: "Somebody on the channel's list.",
+    anyone: 'Everybody else, senders who could not be verified included.',
+  }),
+})
+
+export const Admit = builder.enumType('Admit', {
+  description: 'Whom a channel lets in.',
+  values: described({
+    anyone: 'Everybody. Never for the Message URL.',
+    team: "The workspace's members and agents, and the listed senders.",
+    list: 'Only the listed senders.',
+  }),
+})
+
+export const MemberRole = builder.enumType('MemberRole', {
+  description: 'What a member is in the workspace.',
+  values: described({ owner: 'Runs the workspace.', member: 'Works with its agents.' }),
+})
+
+export const ViewerKind = builder.enumType('ViewerKind', {
+  description: 'Whose token it is.',
+  values: described({ member: 'A person in the workspace.', agent: "An agent's own." }),
+})
+
+export const SenderKind = builder.enumType('SenderKind', {
+  description: 'What the sender of an event is to the workspace.',
+  values: described({
+    member: 'A member, proven.',
+    agent: 'Another agent of the workspace, proven.',
+    contact: 'Anybody else.',
+  }),
+})
+
+export const ListenerKind = builder.enumType('ListenerKind', {
+  description: 'How a listener hears.',
+  values: described({
+    client: 'The connected client, through its event stream, GraphQL or MCP subscription.',
+    webhook: "A customer's server, through signed requests.",
+  }),
+})
+
+/** `message-square` → `message_square`: names in GraphQL hold no dashes. */
+const iconValues = Object.fromEntries(ICONS.map((icon) => [icon.replaceAll('-', '_'), { value: icon, description: `The icon ${icon}.` }]))
+
+export const Icon = builder.enumType('Icon', {
+  description: 'The icon of an agent. The same names as in REST, with _ for -: message_square is message-square.',
+  values: iconValues as Record<string, { value: IconName; description: string }>,
+})

@@ -1,0 +1,82 @@
+import { connectClient, type Listener as ListenerShape } from '../../agent/connection.ts'
+import { clientName } from '../../core/rules.ts'
+import { builder } from '../builder.ts'
+import { checked } from '../input.ts'
+import { Agent } from './agent.ts'
+import { ListenerKind } from './enums.ts'
+
+const Listener = builder.objectRef<ListenerShape>('Listener').implement({
+  description: "Who hears the agent's Message URL now.",
+  fields: (t) => ({
+    kind: t.expose('kind', { type: ListenerKind, description: 'The connected client or a webhook.' }),
+    client: t.exposeString('client', { nullable: true, description: "The connected client's name; null for a webhook." }),
+    machine: t.exposeString('machine', { nullable: true, description: 'The machine that it runs on; null for a webhook.' }),
+    id: t.expose('id', { type: 'UUID', nullable: true, description: "The webhook's id; null for a client." }),
+    url: t.exposeString('url', { nullable: true, description: "The webhook's URL; null for a client." }),
+  }),
+})
+
+builder.prismaObjectField(Agent, 'listeners', (t) =>
+  t.field({
+    type: [Listener],
+    description: 'Who hears the Message URL now: the client while it is connected, and the webhooks that do not wait for a retry.',
+    // The rule of currentListeners (agent/connection.ts), as a part of the query that reads the agents: for all of them at once.
+    select: (_args, { deps }) => {
+      const now = deps.clock.now()
+      return {
+        connections: { select: { client: true, machine: true }, where: { replacedAt: null, leaseUntil: { gt: now } } },
+        webhooks: {
+          select: { id: true, url: true },
+          where: { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
+          orderBy: { createdAt: 'asc' },
+        },
+      }
+    },
+    resolve: ({ connections, webhooks }): ListenerShape[] => [
+      ...connections.map(({ client, machine }) => ({ kind: 'client' as const, client, machine })),
+      ...webhooks.map(({ id, url }) => ({ kind: 'webhook' as const, id, url })),
+    ],
+  }),
+)
+
+const Connection = builder.prismaObject('Connection', {
+  description: "A client that took over the agent's new messages.",
+  select: { id: true },
+  fields: (t) => ({
+    id: t.expose('id', { type: 'UUID', description: "Its id, which the agent's events are streamed with." }),
+    client: t.exposeString('client', { description: "The client's name." }),
+    machine: t.exposeString('machine', { description: 'The machine that it runs on.' }),
+    tokenId: t.expose('tokenId', { type: 'UUID', description: "The agent's token that it connected with." }),
+  }),
+})
+
+const ConnectInput = builder.inputType('ConnectInput', {
+  description: 'The client that connects.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    client: t.string({ required: true, description: "The client's name: 1 to 200 characters, not blank." }),
+    machine: t.string({ required: true, description: 'The machine that it runs on: 1 to 200 characters, not blank.' }),
+  }),
+})
+
+const ConnectPayload = builder.objectRef<{ id: string }>('ConnectPayload').implement({
+  description: 'What became of `connect`.',
+  fields: (t) => ({
+    connection: t.prismaField({
+      type: Connection,
+      description: 'The connection, whose id goes into `messageReceived` or the event stream.',
+      resolve: (query, { id }, _args, { deps }) => deps.prisma.connection.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+builder.mutationField('connect', (t) =>
+  t.field({
+    type: ConnectPayload,
+    description:
+      "Makes the calling client the one that hears the agent's new messages, in place of any other. Only with the agent's own token.",
+    args: { input: t.arg({ type: ConnectInput, required: true, description: 'The client.' }) },
+    resolve: (_root, { input }, { deps, viewer }) =>
+      connectClient(deps, viewer, input.agentId, checked({ client: clientName, machine: clientName }, input)),
+  }),
+)

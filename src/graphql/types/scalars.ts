@@ -1,0 +1,47 @@
+import { timestamp, uuid } from '../../core/rules.ts'
+import { builder } from '../builder.ts'
+import { ScalarError } from '../input.ts'
+
+const EMAIL = /^[\w'+-]+(\.[\w'+-]+)*(?<!['-])@([a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
+
+builder.scalarType('UUID', {
+  description:
+    'An id: a UUID of version 1 to 8 and variant 8, 9, a or b, or the nil UUID, or the one of all f. Upper case is taken, lower case is given.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
+  serialize: (value) => value,
+  parseValue(value) {
+    const { data } = uuid.safeParse(value)
+    if (data === undefined) throw new ScalarError('must be a UUID')
+    return data
+  },
+})
+
+builder.scalarType('DateTime', {
+  description: 'A moment as an ISO 8601 timestamp. Given in UTC with milliseconds; taken with any offset, but with one.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
+  serialize: (value) => value.toISOString(),
+  parseValue(value) {
+    const { data } = timestamp.safeParse(value)
+    if (data === undefined) throw new ScalarError('must be an ISO 8601 timestamp')
+    return data
+  },
+})
+
+builder.scalarType('EmailAddress', {
+  description:
+    'An email address: dot-separated groups of letters, digits and _ \' + - (the last one not ending in \' or -), then "@", then a domain name whose last label is two or more letters.',
+  serialize: (value) => value,
+  parseValue(value) {
+    if (typeof value !== 'string' || value.length > 320 || !EMAIL.test(value)) throw new ScalarError('must be an email address')
+    return value
+  },
+})
+
+builder.scalarType('SafeInt', {
+  description: 'A whole number from 0 to 2^53 - 1: what a JSON number carries exactly everywhere.',
+  serialize: (value) => value,
+  parseValue(value) {
+    if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ScalarError('must be a whole number from 0 to 9007199254740991')
+    return value as number
+  },
+})
