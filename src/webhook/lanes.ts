@@ -6,19 +6,19 @@ import type { Db } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
-import type { Progress } from '../job/lane.ts'
+import type { Progress, Settled } from '../job/lane.ts'
 import type { Keyring } from '../workspace/keyring.ts'
-import { type AttemptDeps, attemptJob, entryOf, logAttempt, sayOutcome } from './attempt.ts'
-import type { Outcome } from './deliver.ts'
-import { ATTEMPT_MS } from './deliver.ts'
+import { type AttemptDeps, attemptJob, logAttempt } from './attempt.ts'
+import { type Conclusion, giveUp, goOn, tryLater } from './conclude.ts'
+import { ATTEMPT_MS, type Outcome } from './deliver.ts'
 import type { Dialler } from './dial.ts'
 import type { Lane, LaneJob } from './lane.ts'
 import { deleteWebhook, type Lease, leaseDue, nextRetryAt, releaseAll, renewLeases } from './lease.ts'
 import { Reader } from './reader.ts'
-import { givenUpAt, nextAttemptAt } from './schedule.ts'
+import { givenUpAt } from './schedule.ts'
 import { Settler } from './settler.ts'
 import { Slots } from './slots.ts'
-import { WEBHOOK_REMOVED } from './webhook.ts'
+import { WEBHOOK_ADDED, WEBHOOK_REMOVED } from './webhook.ts'
 
 export interface LaneOptions {
   /** How long a lease lasts without renewal. A killed worker's lanes move on after this and one poll. */
@@ -116,6 +116,9 @@ class LaneWorker implements Lanes {
     this.#ends = [
       feed.onNews((agentId, event) => this.#hear(agentId, event)),
       notifier.subscribe(FREE, (owner) => owner !== this.#lease.owner && this.#nap.abort()),
+      notifier.subscribe(WEBHOOK_ADDED, (agentId) => {
+        for (const lane of this.#reader.lanesOf(agentId)) lane.siblings++
+      }),
       notifier.subscribe(WEBHOOK_REMOVED, (id) => {
         const lane = this.#reader.lane(id)
         if (lane) this.#lose(lane)
@@ -164,12 +167,14 @@ class LaneWorker implements Lanes {
 
   #hear(agentId: string, event: LoggedEvent | null): void {
     const lanes = this.#reader.lanesOf(agentId)
+    let all = 1
     for (const lane of lanes) {
+      all = lane.siblings
       lane.hear(event)
       this.#turn(lane)
     }
     // The agent's other webhooks may be free. A lane that is leaving sees to it that it is found again.
-    if (lanes.size === 0 || lanes.size < Math.max(...[...lanes].map((lane) => lane.siblings))) this.#reader.news(agentId, event)
+    if (lanes.size < all) this.#reader.news(agentId, event)
   }
 
   /** Looks for due retries, and for lanes that no news told of (the net). */
@@ -236,14 +241,10 @@ class LaneWorker implements Lanes {
     return undefined
   }
 
-  #giveUp(lane: Lane, { event, attempts }: LaneJob): void {
-    this.#deps.log.warn(
-      { webhookId: lane.id, agentId: lane.agentId, eventId: event.id, attempts, error: lane.error },
-      'webhook delivery given up',
-    )
-    if (!lane.error?.startsWith(GIVEN_UP)) lane.error = lane.error ? `${GIVEN_UP}: ${lane.error}` : GIVEN_UP
-    lane.advance()
-    this.#settler.note(lane.progress(), { lane: lane.id, seq: event.id, state: 'expired', attempts, entry: null })
+  #giveUp(lane: Lane, job: LaneJob): void {
+    const fields = { webhookId: lane.id, agentId: lane.agentId, eventId: job.event.id, attempts: job.attempts, error: lane.error }
+    this.#deps.log.warn(fields, 'webhook delivery given up')
+    this.#note(giveUp(lane, job))
   }
 
   async #attempt(lane: Lane, job: LaneJob, suspect: boolean): Promise<void> {
@@ -257,47 +258,30 @@ class LaneWorker implements Lanes {
   }
 
   #conclude(lane: Lane, job: LaneJob, at: Date, outcome: Outcome): void {
-    if (outcome.kind === 'failed') this.#retryLater(lane, job, at, outcome)
-    else if (outcome.kind === 'gone') void this.#remove(lane, job, outcome)
-    else this.#goOn(lane, job, at, outcome)
-  }
-
-  /** Delivered, or too large for the receiver: the next event's turn. */
-  #goOn(lane: Lane, job: LaneJob, at: Date, outcome: Outcome): void {
+    if (outcome.kind === 'failed') {
+      const { progress, settled } = tryLater(lane, job, at, outcome, { now: this.#deps.clock.now(), random: this.#random() })
+      logAttempt(this.#attempts, lane, job, outcome, progress.retryAt)
+      this.#release(lane, progress, settled)
+      return
+    }
     logAttempt(this.#attempts, lane, job, outcome, null)
-    lane.error = null
-    lane.advance()
-    const delivered = outcome.kind === 'delivered'
-    this.#settler.note(lane.progress({ lastDeliveredAt: delivered ? at : null }), {
-      lane: lane.id,
-      seq: job.event.id,
-      state: delivered ? 'delivered' : 'skipped',
-      attempts: job.attempts + 1,
-      entry: entryOf(outcome, at),
-    })
+    if (outcome.kind === 'gone') void this.#remove(lane)
+    else this.#note(goOn(lane, job, at, outcome))
   }
 
-  /** Writes down the failure and lets the lane go: whichever worker is free picks it up when it is due. */
-  #retryLater(lane: Lane, job: LaneJob, at: Date, outcome: Outcome & { kind: 'failed' }): void {
-    lane.failures++
-    lane.error = sayOutcome(outcome)
-    const { retryAfterMs } = outcome
-    const timing = { createdAt: job.event.createdAt, now: this.#deps.clock.now(), retryAfterMs, random: this.#random() }
-    const retryAt = nextAttemptAt({ failures: lane.failures, ...timing })
-    logAttempt(this.#attempts, lane, job, outcome, retryAt)
-    const settled = { lane: lane.id, seq: job.event.id, state: 'pending' as const, attempts: job.attempts + 1, entry: entryOf(outcome, at) }
-    this.#release(lane, lane.progress({ retryAt, release: true }), settled)
+  #note({ progress, settled }: Conclusion): void {
+    this.#settler.note(progress, settled)
   }
 
-  #release(lane: Lane, progress: Progress, settled: Parameters<Settler['note']>[1]): void {
+  /** Lets the lane go: somebody picks it up when it has something to do again. */
+  #release(lane: Lane, progress: Progress, settled: Settled | null): void {
     lane.leave('leaving')
     lane.connection.destroy(new Error('the lane rests'))
     this.#settler.note(progress, settled)
   }
 
   /** The receiver said that it is gone for good. */
-  async #remove(lane: Lane, job: LaneJob, outcome: Outcome): Promise<void> {
-    logAttempt(this.#attempts, lane, job, outcome, null)
+  async #remove(lane: Lane): Promise<void> {
     lane.leave('lost')
     lane.connection.destroy(new Error('the webhook is gone'))
     try {
@@ -365,5 +349,3 @@ class LaneWorker implements Lanes {
     }
   }
 }
-
-const GIVEN_UP = 'an event was given up after 3 days'

@@ -29,6 +29,12 @@ const JOBS = 8192
 /** Events of one agent that are kept in hand until its lanes are leased; with more, the log is read. */
 const IN_HAND = 64
 
+/**
+ * Least time between two statements that ask for leases: most news is of agents without webhooks, and at thousands of messages a
+ * second every one of them would be asked for.
+ */
+const PACE_MS = 5
+
 const BACKOFF_MS = { first: 50, most: 2000 }
 const NONE: ReadonlySet<Lane> = new Set()
 
@@ -46,6 +52,9 @@ export class Reader {
   readonly #stopping = new AbortController()
   #working: Promise<void> | null = null
   #running = false
+  /** When leases were last asked for, and the timer that waits to ask again. */
+  #askedAt = 0
+  #pacing: NodeJS.Timeout | null = null
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
@@ -71,6 +80,7 @@ export class Reader {
   async stop(): Promise<void> {
     this.#running = false
     this.#stopping.abort()
+    if (this.#pacing) clearTimeout(this.#pacing)
     while (this.#working) await this.#working
   }
 
@@ -121,19 +131,30 @@ export class Reader {
     this.#deps.turn(lane)
   }
 
+  get #newsDue(): boolean {
+    return this.#news.size > 0 && performance.now() - this.#askedAt >= PACE_MS
+  }
+
   #work(): void {
     if (this.#working || !this.#running) return
-    this.#working = this.#workOff().finally(() => {
-      this.#working = null
-      if (this.#news.size > 0 || this.#hungry.size > 0) this.#work()
-    })
+    if (this.#hungry.size > 0 || this.#newsDue) {
+      this.#working = this.#workOff().finally(() => {
+        this.#working = null
+        this.#work()
+      })
+    } else if (this.#news.size > 0) {
+      this.#pacing ??= setTimeout(() => {
+        this.#pacing = null
+        this.#work()
+      }, PACE_MS)
+    }
   }
 
   async #workOff(): Promise<void> {
     let wait = BACKOFF_MS.first
-    while (this.#running && (this.#news.size > 0 || this.#hungry.size > 0)) {
+    while (this.#running && (this.#newsDue || this.#hungry.size > 0)) {
       try {
-        if (this.#news.size > 0) await this.#leaseNews()
+        if (this.#newsDue) await this.#leaseNews()
         if (this.#hungry.size > 0) await this.#read()
         wait = BACKOFF_MS.first
       } catch (error) {
@@ -153,6 +174,8 @@ export class Reader {
     } catch (error) {
       for (const agentId of batch.keys()) this.#news.set(agentId, null)
       throw error
+    } finally {
+      this.#askedAt = performance.now()
     }
   }
 

@@ -12,7 +12,7 @@ export const keyOf = (secret: string): KeyObject => createSecretKey(Buffer.from(
  * The `webhook-signature` of Standard Webhooks: one `v1,<base64>` per key, separated by spaces. There are two keys while a secret that
  * was replaced is still valid. `timestamp` is in seconds.
  */
-export const signatureOf = (keys: readonly KeyObject[], id: string, timestamp: number, body: Uint8Array): string =>
+const signatureOf = (keys: readonly KeyObject[], id: string, timestamp: number, body: Uint8Array): string =>
   keys.map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`).join(' ')
 
 /** The headers of one attempt, as the flat list of names and values that undici sends as it is. */

@@ -3,7 +3,7 @@ import { invalidInput } from '../core/errors.ts'
 import { type Allow, isPublicAddress } from './address.ts'
 import type { Lookup } from './lookup.ts'
 
-export const URL_MAX = 2048
+const URL_MAX = 2048
 
 /** Names that never mean a host on the public internet (RFC 6761, 6762, 8375 and what networks use for themselves). */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa)$/

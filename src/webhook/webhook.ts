@@ -25,6 +25,9 @@ export interface WebhookDeps extends Db {
   notifier: Notifier
 }
 
+/** The topic on which workers hear that an agent has one more webhook, so that they look for its lane. */
+export const WEBHOOK_ADDED = 'webhook_added'
+
 /** The topic on which workers hear that a webhook was removed: what is on its way to it ends. */
 export const WEBHOOK_REMOVED = 'webhook_removed'
 
@@ -84,6 +87,7 @@ export const addWebhook = async (deps: WebhookDeps, viewer: Viewer, agentId: str
     return tx.webhook.create({ data: { id, workspaceId, agentId: agent.id, url, secret: sealed, position, createdAt: deps.clock.now() } })
   })
   const created = row.id === id
+  if (created) deps.notifier.publish(WEBHOOK_ADDED, agent.id)
   return {
     webhook: toWebhook(row),
     secret: created ? secret : await openSecret(deps.keyring, agent.workspaceId, row.id, row.secret),

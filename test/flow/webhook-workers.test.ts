@@ -215,6 +215,17 @@ test('a webhook whose removal nobody told of is let go when its progress cannot 
   expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })).toBe(1)
 })
 
+test('a webhook that is added while another of the agent is busy hears the next event at once', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  const { webhook } = await bench.webhook(viewer, `${receiver.url}/other`)
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 2)
+  await positionIs(webhook.id, 2n)
+})
+
 test('more lanes than slots: every workspace gets its turn', async () => {
   const crowd = await lanes(30)
   const { workspaceId } = crowd[0]!.viewer
