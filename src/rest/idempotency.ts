@@ -29,6 +29,15 @@ const hashOf = async (c: Context<RestEnv>): Promise<Buffer> =>
     .update(await c.req.text())
     .digest()
 
+/** The service keeps no copy of a Message URL's text. The request that asks for the answer again has it: the hash says so. */
+const TEXT_IS_KEPT_NOWHERE = /^\/a\/|\/url$/
+
+const toKeep = (path: string, answer: string): string =>
+  TEXT_IS_KEPT_NOWHERE.test(path) ? JSON.stringify({ ...JSON.parse(answer), text: null }) : answer
+
+const asGiven = (path: string, kept: string, request: string): string =>
+  TEXT_IS_KEPT_NOWHERE.test(path) ? JSON.stringify({ ...JSON.parse(kept), text: JSON.parse(request).text }) : kept
+
 const boundTo = (tokenId: string, key: string) => `idempotency:${tokenId}:${key}`
 
 /** Takes the key for this transaction; throws `conflict` while another request has it. */
@@ -50,7 +59,7 @@ const replay = async (c: Context<RestEnv>, tx: Tx, key: string, hash: Buffer): P
   }
   if (!hash.equals(found.requestHash)) throw invalidInput('Idempotency-Key', 'was used for another request')
   const body = await deps.keyring.open(viewer.workspaceId, found.body, boundTo(viewer.tokenId, key))
-  return c.body(body.toString(), found.status as ContentfulStatusCode, {
+  return c.body(asGiven(c.req.path, body.toString(), await c.req.text()), found.status as ContentfulStatusCode, {
     'Content-Type': 'application/json',
     'Idempotency-Replayed': 'true',
   })
@@ -58,7 +67,7 @@ const replay = async (c: Context<RestEnv>, tx: Tx, key: string, hash: Buffer): P
 
 const keep = async (c: Context<RestEnv>, tx: Tx, key: string, hash: Buffer): Promise<void> => {
   const { viewer, deps } = c.var
-  const body = await deps.keyring.seal(viewer.workspaceId, await c.res.clone().text(), boundTo(viewer.tokenId, key))
+  const body = await deps.keyring.seal(viewer.workspaceId, toKeep(c.req.path, await c.res.clone().text()), boundTo(viewer.tokenId, key))
   await tx.idempotencyKey.create({
     data: {
       tokenId: viewer.tokenId,

@@ -20,8 +20,8 @@ import { webhookRoutes } from './webhooks.ts'
 /** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
 const MOST_BODY_BYTES = 1024 * 1024
 
-/** What wants a bearer token. */
-const GUARDED = ['/agents', '/agents/*', '/a/*']
+/** What wants a bearer token. (/agents/* is /agents too.) */
+const GUARDED = ['/agents/*', '/a/*']
 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>

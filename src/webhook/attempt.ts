@@ -1,6 +1,6 @@
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { eventIdOf } from '../event/event.ts'
+import { eventIdOf, handoverBinding } from '../event/event.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { deliver, type Outcome } from './deliver.ts'
 import type { Lane, LaneJob } from './lane.ts'
@@ -13,11 +13,8 @@ export interface AttemptDeps {
   attemptMs: number
 }
 
-/** What a sealed text of a Message URL is bound to: it opens for this webhook and this event only. */
-export const jobBinding = (webhookId: string, eventId: number): string => `job:${webhookId}:${eventId}`
-
 const bodyOf = async ({ keyring }: AttemptDeps, lane: Lane, { event, payload }: LaneJob): Promise<Buffer> => {
-  const text = payload && (await keyring.open(lane.workspaceId, payload, jobBinding(lane.id, event.id))).toString()
+  const text = payload && (await keyring.open(lane.workspaceId, payload, handoverBinding(event.messageId))).toString()
   return Buffer.from(payloadOf(text === null ? event : { ...event, text }, { id: lane.agentId, name: lane.agentName }))
 }
 

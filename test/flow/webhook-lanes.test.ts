@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { eventIdOf } from '../../src/event/event.ts'
-import { jobBinding } from '../../src/webhook/attempt.ts'
+import { eventIdOf, handoverBinding } from '../../src/event/event.ts'
 import { listDeliveries } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver } from '../support/receiver.ts'
@@ -171,7 +170,7 @@ test('a dead webhook delays no other of its agent', async () => {
 test('a message to the Message URL is handed over whole; its text is wiped; who was not to hear it is passed over', async () => {
   const { viewer, path, id } = await lane()
   const [event] = await bench.store(viewer.id, 1, { channel: 'url', subject: null })
-  const payload = new Uint8Array(await bench.keyring.seal(viewer.workspaceId, 'wake up', jobBinding(id, event!.id)))
+  const payload = new Uint8Array(await bench.keyring.seal(viewer.workspaceId, 'wake up', handoverBinding(event!.messageId)))
   await db.prisma.job.updateMany({ where: { lane: id }, data: { payload } })
   await bench.store(viewer.id, 1, { channel: 'url', subject: null })
   await db.prisma.job.deleteMany({ where: { lane: id, seq: 2 } })
