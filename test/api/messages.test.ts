@@ -17,6 +17,7 @@ beforeAll(async () => {
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   path = `/agents/${agent.id}/messages`
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: [owner.email, '*@example.com'] })
   for (let batch = 0; batch < MAILS; batch += 15) {
     const letters = Array.from({ length: 15 }, (_, n) => ({
       from: owner.email,

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { post } from '../support/letter.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+/**
+ * Who may do what, for every route of the API description: a route without a row fails. Without a valid token everything is 401; for
+ * another workspace's tokens everything with an id is 404, in the very bytes that a missing id gets; for another agent of the same
+ * workspace 403 unless its row says otherwise.
+ */
+interface Row {
+  member: number
+  agent: number
+  peer?: number
+  body?: unknown
+}
+
+const TABLE: Record<string, Row> = {
+  'POST /agents': { member: 201, agent: 201, peer: 201, body: { name: 'New', icon: 'bot' } },
+  'GET /agents': { member: 200, agent: 200, peer: 200 },
+  'GET /agents/{id}': { member: 200, agent: 200 },
+  'PATCH /agents/{id}': { member: 200, agent: 200, body: { name: 'Renamed' } },
+  'DELETE /agents/{id}': { member: 204, agent: 204 },
+  'GET /agents/{id}/addresses': { member: 200, agent: 200 },
+  'GET /agents/{id}/access': { member: 200, agent: 200 },
+  'PUT /agents/{id}/access/{channel}': { member: 200, agent: 200, body: { senders: [] } },
+  'POST /agents/{id}/tokens': { member: 201, agent: 403, body: {} },
+  'GET /agents/{id}/tokens': { member: 200, agent: 200 },
+  'DELETE /agents/{id}/tokens/{tokenId}': { member: 204, agent: 204 },
+  'PUT /agents/{id}/connection': { member: 403, agent: 200, body: { client: 'c', machine: 'm' } },
+  'GET /agents/{id}/connections/{connectionId}/events': { member: 403, agent: 200 },
+  'GET /agents/{id}/listeners': { member: 200, agent: 200 },
+  'GET /agents/{id}/events': { member: 200, agent: 200 },
+  'POST /agents/{id}/messages': { member: 201, agent: 201, body: { channel: 'email', to: ['bo@example.com'], text: 'hi' } },
+  'GET /agents/{id}/messages': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}/attachments/{index}': { member: 200, agent: 200 },
+  'GET /agents/{id}/secrets': { member: 200, agent: 200 },
+  'PUT /agents/{id}/secrets/{name}': { member: 200, agent: 200, body: { value: 'v' } },
+  'DELETE /agents/{id}/secrets/{name}': { member: 204, agent: 204 },
+  'POST /agents/{id}/secrets/reveal': { member: 403, agent: 200, body: {} },
+  'POST /agents/{id}/url': { member: 200, agent: 403, body: { text: 'hi' } },
+  'POST /a/{id}': { member: 200, agent: 403, body: { text: 'hi' } },
+  'POST /agents/{id}/webhooks': { member: 201, agent: 201, body: { url: 'http://127.0.0.1:9/another' } },
+  'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
+  'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
+  'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
+}
+
+const ROUTES = Object.keys(TABLE)
+const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
+const SUB_IDS = ['messageId', 'tokenId', 'webhookId', 'connectionId']
+
+type Ids = Record<string, string>
+interface Target {
+  agent: TestAgent
+  ids: Ids
+}
+
+let service: TestService
+let owner: Tenant
+let foreign: Tenant
+let target: Target
+let foreignTarget: Target
+let peer: TestAgent
+/** Tokens that are none: by what is wrong with them. */
+const invalid: Record<string, string | null> = { 'no token': null, garbage: 'amt_garbage' }
+
+const createTarget = async (tenant: Tenant): Promise<Target> => {
+  const agent = await createTestAgent(service, tenant, 'Target')
+  const path = `/agents/${agent.id}`
+  const spare = await tenant.api('POST', `${path}/tokens`, { name: 'spare' })
+  const webhook = await tenant.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+  const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
+  await agent.api('PUT', `${path}/secrets/KEY`, { value: 'v' })
+  await post(service, { from: tenant.email, to: agent.address, text: 'hi', attachments: [{ filename: 'a.txt', content: 'a' }] })
+  const [message] = (await agent.api('GET', `${path}/messages`)).body.items
+  return {
+    agent,
+    ids: {
+      id: agent.id,
+      channel: 'email',
+      index: '0',
+      name: 'KEY',
+      tokenId: spare.body.id,
+      webhookId: webhook.body.id,
+      connectionId: connection.body.id,
+      messageId: message.id,
+    },
+  }
+}
+
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace('Owner')
+  foreign = await service.workspace('Foreign')
+  target = await createTarget(owner)
+  foreignTarget = await createTarget(foreign)
+  peer = await createTestAgent(service, owner, 'Peer')
+  const path = `/agents/${target.agent.id}/tokens`
+  const revoked = (await owner.api('POST', path, {})).body
+  await owner.api('DELETE', `${path}/${revoked.id}`)
+  invalid.revoked = revoked.token
+  invalid.expired = newToken('agent')
+  await service.db.pool.query('insert into token (id, workspace_id, agent_id, hash, expires_at) values ($1, $2, $3, $4, $5)', [
+    randomUUID(),
+    owner.id,
+    target.agent.id,
+    hashToken(invalid.expired),
+    new Date(Date.now() - 1_000),
+  ])
+})
+
+/** Calls a route and reads its answer; of a stream only how it began. */
+const call = async (route: string, ids: Ids, token: string | null) => {
+  const [method = '', path = ''] = route.split(' ')
+  const { body } = TABLE[route]!
+  const leaving = new AbortController()
+  const response = await fetch(service.http + path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? `no-${name}`), {
+    method,
+    signal: leaving.signal,
+    headers: { ...(token && { Authorization: `Bearer ${token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  const text = isStream ? '' : await response.text()
+  leaving.abort()
+  return { status: response.status, text }
+}
+const codeOf = (text: string) => JSON.parse(text).error.code
+
+test('every route of the API description has its row', async () => {
+  const { body } = await owner.api('GET', '/openapi.json')
+  const routes = Object.entries<object>(body.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(routes.sort()).toEqual([...ROUTES].sort())
+})
+
+describe.each(['no token', 'garbage', 'revoked', 'expired'])('with %s', (kind) => {
+  test.each(ROUTES)('%s is 401', async (route) => {
+    const { status, text } = await call(route, target.ids, invalid[kind]!)
+    expect({ status, code: codeOf(text) }).toEqual({ status: 401, code: 'unauthorized' })
+    // Whether the token was revoked, has expired or never was is not told.
+    expect(text).toBe((await call(route, target.ids, kind === 'no token' ? null : 'another')).text)
+  })
+})
+
+describe("for another workspace's", () => {
+  test.each(WITH_ID)('member and agent %s is 404, in the bytes of a missing id', async (route) => {
+    for (const token of [foreign.token, foreignTarget.agent.token]) {
+      const theirs = await call(route, target.ids, token)
+      expect({ status: theirs.status, code: codeOf(theirs.text) }).toEqual({ status: 404, code: 'not_found' })
+      expect(theirs).toEqual(await call(route, { ...target.ids, id: randomUUID() }, token))
+    }
+  })
+
+  const nested = WITH_ID.flatMap((route) => SUB_IDS.filter((name) => route.includes(`{${name}}`)).map((name) => ({ route, name })))
+  test.each(nested)('$name below an own agent $route is 404, in the bytes of a missing one', async ({ route, name }) => {
+    const { agent, ids } = target
+    const theirs = await call(route, { ...ids, [name]: foreignTarget.ids[name]! }, agent.token)
+    expect(theirs.status).toBe(404)
+    expect(theirs).toEqual(await call(route, { ...ids, [name]: randomUUID() }, agent.token))
+  })
+})
+
+test.each(ROUTES)('for another agent of the same workspace %s is as its row says', async (route) => {
+  const { status, text } = await call(route, target.ids, peer.token)
+  expect(status).toBe(TABLE[route]!.peer ?? 403)
+  if (status === 403) expect(codeOf(text)).toBe('forbidden')
+})
+
+test('nothing of all this changed anything', async () => {
+  const path = `/agents/${target.agent.id}`
+  const { api } = target.agent
+  expect((await api('GET', path)).body.name).toBe('Target')
+  expect((await api('GET', `${path}/tokens`)).body).toHaveLength(3)
+  expect((await api('GET', `${path}/webhooks`)).body).toHaveLength(1)
+  expect((await api('GET', `${path}/messages`)).body.items).toHaveLength(1)
+  expect((await api('GET', `${path}/access`)).body.email).toEqual({ admit: 'list', senders: [owner.email] })
+  expect((await api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([target.agent.id])
+  expect((await foreign.api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([foreignTarget.agent.id])
+})
+
+describe.each(['member', 'agent'] as const)('for the %s', (who) => {
+  test.each(ROUTES)('%s is as its row says', async (route) => {
+    const subject = await createTarget(owner)
+    const { status, text } = await call(route, subject.ids, who === 'member' ? owner.token : subject.agent.token)
+    expect(status).toBe(TABLE[route]![who])
+    if (status === 403) expect(codeOf(text)).toBe('forbidden')
+  })
+})
