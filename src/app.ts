@@ -24,6 +24,7 @@ import { Dialler } from './webhook/dial.ts'
 import { createLanes } from './webhook/lanes.ts'
 import { createLookup } from './webhook/lookup.ts'
 import { createKeyring } from './workspace/keyring.ts'
+import { Plans } from './workspace/plan.ts'
 import { RateLimits } from './workspace/rate-limits.ts'
 
 /** What stands for the world outside: replaced in tests and in the demo. */
@@ -76,6 +77,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     arrivals: createArrivalStore(db),
     drafts: createDraftStore(db),
     channels: createChannels(config, log, world),
+    plans: new Plans({ ...db, clock }),
     rates: new RateLimits({ ...db, clock, log }),
     rateLimit: config.rateLimit,
     mailDomain: config.mailDomain,

@@ -11,6 +11,10 @@ export interface Admittance {
   /** Whether the channel proved who the sender is. */
   proven: boolean
   admit: Admit
+  /** The workspace stores as many messages as its plan includes. */
+  full: boolean
+  /** Counts the message against the sender's rate; whether it is over it. Asked only of what got this far. */
+  overRate(): boolean
 }
 
 export type Verdict = { refusal: Refusal; admission: null; rule: string } | { refusal: null; admission: Admission; rule: string }
@@ -20,9 +24,14 @@ type Rule = (claim: Admittance) => Verdict | null
 const refuse = (refusal: Refusal, rule: string): Verdict => ({ refusal, admission: null, rule })
 const receive = (admission: Admission, rule: string): Verdict => ({ refusal: null, admission, rule })
 
+/** What one sender may send to one agent in a minute. */
+export const MESSAGES_A_MINUTE = 30
+
 /** In this order; the first that applies decides. */
 const RULES: readonly Rule[] = [
   ({ self }) => (self === null ? null : refuse('self', self)),
+  ({ full }) => (full ? refuse('plan_limit', 'the workspace stores as many messages as its plan includes') : null),
+  ({ overRate }) => (overRate() ? refuse('rate_limit', `more than ${MESSAGES_A_MINUTE} messages a minute from this sender`) : null),
   ({ admit, team, listed, proven }) =>
     admit === 'anyone' && (!proven || !(team || listed)) ? receive('anyone', 'the channel takes messages from anyone') : null,
   ({ team, listed, proven }) =>

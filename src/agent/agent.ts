@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
+import { ensureRoom } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
@@ -66,6 +67,7 @@ export const createAgent = async (deps: AgentDeps, viewer: Viewer, input: { name
   const creatorEmail = await emailOf(deps, viewer)
   const id = newId()
   return deps.prisma.$transaction(async (tx) => {
+    await ensureRoom(tx, viewer.workspaceId, 'agents')
     const agent = await tx.agent.create({
       data: {
         id,

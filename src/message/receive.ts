@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
-import { admit, evidenceOf, type Verdict } from '../admission/admit.ts'
+import { admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
 import type { Channel, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { EventSender, LoggedEvent } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
+import type { Plans } from '../workspace/plan.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
 import { findTargets, type Target } from './target.ts'
 
@@ -16,9 +18,11 @@ export interface ReceiveDeps extends Db {
   feed: Feed
   arrivals: ArrivalStore
   channels: Record<string, Channel>
+  plans: Plans
+  rates: RateLimits
 }
 
-const judge = ({ channels }: ReceiveDeps, message: Inbound, target: Target): Verdict => {
+const judge = async ({ channels, plans, rates }: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
   const address = message.from.address
   const channel = channels[message.channel]
   return admit({
@@ -31,6 +35,8 @@ const judge = ({ channels }: ReceiveDeps, message: Inbound, target: Target): Ver
     listed: target.senders.some((entry) => channel?.matches(entry, address)),
     proven: message.proven,
     admit: target.admit,
+    full: await plans.isFull(target.workspaceId),
+    overRate: () => !rates.take(`in:${target.agentId}:${address}`, MESSAGES_A_MINUTE).allowed,
   })
 }
 
@@ -53,8 +59,13 @@ const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${ad
 const fingerprintOf = ({ raw, messageId }: Inbound): Uint8Array<ArrayBuffer> | null =>
   raw && messageId ? Uint8Array.from(createHash('sha256').update(raw).digest()) : null
 
-const arrivalOf = (deps: ReceiveDeps, message: Inbound, target: Target, fingerprint: Uint8Array<ArrayBuffer> | null): Arrival => {
-  const verdict = judge(deps, message, target)
+const arrivalOf = async (
+  deps: ReceiveDeps,
+  message: Inbound,
+  target: Target,
+  fingerprint: Uint8Array<ArrayBuffer> | null,
+): Promise<Arrival> => {
+  const verdict = await judge(deps, message, target)
   const id = newId()
   return {
     message: {
@@ -98,7 +109,7 @@ const arrivalOf = (deps: ReceiveDeps, message: Inbound, target: Target, fingerpr
 export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(message)
   const targets = await findTargets(deps, message)
-  const arrivals = targets.map((target) => arrivalOf(deps, message, target, fingerprint))
+  const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
   const events: (LoggedEvent | null)[] = await Promise.all(arrivals.map((arrival) => deps.arrivals.add(arrival)))
   deps.feed.committed(events.filter((event) => event !== null))
   for (const { message: stored } of arrivals) {

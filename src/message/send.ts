@@ -1,8 +1,11 @@
 import { findAgent } from '../agent/reach.ts'
+import { AppError } from '../core/errors.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
+import type { Plans } from '../workspace/plan.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Draft, type DraftDeps, draft, type SendInput } from './draft.ts'
 import type { MessageWithFiles } from './present.ts'
@@ -58,12 +61,24 @@ export const createDraftStore = (db: Db): DraftStore =>
 export interface SendDeps extends DraftDeps {
   drafts: DraftStore
   notifier: Notifier
+  plans: Plans
+  rates: RateLimits
+}
+
+/** Messages that an agent may send in a minute. */
+const SENDS_A_MINUTE = 60
+
+const ensureRate = ({ rates }: SendDeps, agentId: string): void => {
+  const { allowed, limit, resetSeconds } = rates.take(`send:${agentId}`, SENDS_A_MINUTE)
+  if (!allowed) throw new AppError('rate_limited', `An agent sends at most ${limit} messages a minute.`, { retryAfter: resetSeconds })
 }
 
 /** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
 export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
   const agent = await findAgent(deps, viewer, agentId)
   const made = await draft(deps, agent, input)
+  await deps.plans.ensureMaySend(agent.workspaceId)
+  ensureRate(deps, agentId)
   await deps.drafts.add(made)
   deps.notifier.publish(SEND_DUE, 'send')
   return { ...made.message, attachments: made.files }

@@ -63,7 +63,7 @@ export const latencies = async ({ smtpPort, to, streamUrl, token, mails, tag }: 
     for (let i = 0; i < 3; i++) await reply()
     const arrived = stream.next()
     const started = performance.now()
-    socket.write(`From: ann@example.com\r\nTo: ${to}\r\nMessage-ID: <${tag}.${n}@example.com>\r\nSubject: ${n}\r\n\r\nhello\r\n.\r\n`)
+    socket.write(`From: ann${n}@example.com\r\nTo: ${to}\r\nMessage-ID: <${tag}.${n}@example.com>\r\nSubject: ${n}\r\n\r\nhello\r\n.\r\n`)
     const [answered, at] = await Promise.all([reply().then(() => performance.now()), arrived])
     times.push({ answer: answered - started, event: at - started })
   }

@@ -15,7 +15,7 @@ let made = 0
 
 const mail = (to: string, bytes: number): string => {
   const n = made++
-  const head = `From: Ann Example <ann@example.com>\r\nTo: ${to}\r\nSubject: Order ${n}\r\nMessage-ID: <${process.pid}.${n}@example.com>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
+  const head = `From: Ann Example <ann${n}@example.com>\r\nTo: ${to}\r\nSubject: Order ${n}\r\nMessage-ID: <${process.pid}.${n}@example.com>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
   const line = `The quick brown fox jumps over the lazy dog, and it does so ${n} times.\r\n`
   return head + line.repeat(Math.max(1, Math.ceil((bytes - head.length) / line.length)))
 }
@@ -51,7 +51,7 @@ const session = async ({ port, to, bytes }: Order, next: () => number | null): P
   await expect('250')
   for (let n = next(); n !== null; n = next()) {
     const recipient = to[n % to.length]!
-    socket.write(`MAIL FROM:<ann@example.com>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`)
+    socket.write(`MAIL FROM:<ann${n}@example.com>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`)
     for (const code of ['250', '250', '354']) await expect(code)
     socket.write(`${mail(recipient, bytes)}.\r\n`)
     await expect('250')

@@ -1,0 +1,87 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Plan, Prisma } from '../db/generated/prisma/client.ts'
+
+/** How old an answer about a plan, or about how full it is, may be. */
+const FRESH_MS = 5_000
+const DAY_MS = 24 * 3_600_000
+
+const planLimit = (plan: Plan, what: string) => new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
+
+/** The plan of a workspace. */
+export const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> }, workspaceId: string): Promise<Plan> => {
+  const { plan } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } })
+  return plan
+}
+
+/**
+ * Makes sure that a workspace may have one more agent or member. Inside the caller's transaction, with the workspace locked until it
+ * commits: two that are made at once can't both be the last. Throws `plan_limit`.
+ */
+export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: 'agents' | 'members'): Promise<void> => {
+  await tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+  const plan = await planOf({ prisma: tx }, workspaceId)
+  const most = plan[kind]
+  if (most === null) return
+  const count = kind === 'agents' ? await tx.agent.count({ where: { workspaceId } }) : await tx.member.count({ where: { workspaceId } })
+  if (count >= most) throw planLimit(plan, `${most} ${kind}`)
+}
+
+/** Throws `plan_limit` where the plan doesn't let the given address be changed. */
+export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
+  const plan = await planOf(db, workspaceId)
+  if (!plan.changeAddress) throw planLimit(plan, 'the address that the service gives, not its change')
+}
+
+interface Remembered<Value> {
+  value: Promise<Value>
+  until: number
+}
+
+/** What the hot paths ask of plans, remembered for a few seconds: most workspaces have no limit, and then nothing is counted. */
+export class Plans {
+  readonly #deps: Db & { clock: Clock }
+  readonly #plans = new Map<string, Remembered<Plan>>()
+  readonly #stored = new Map<string, Remembered<number>>()
+
+  constructor(deps: Db & { clock: Clock }) {
+    this.#deps = deps
+  }
+
+  /** Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes. */
+  async ensureMaySend(workspaceId: string): Promise<void> {
+    const plan = await this.#planOf(workspaceId)
+    if (plan.sendsPerDay === null) return
+    const since = new Date(this.#deps.clock.now().getTime() - DAY_MS)
+    const sent = await this.#deps.prisma.message.count({ where: { workspaceId, direction: 'outbound', createdAt: { gt: since } } })
+    if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
+  }
+
+  /** Whether the workspace stores as many messages as its plan includes. */
+  async isFull(workspaceId: string): Promise<boolean> {
+    const { storedMessages } = await this.#planOf(workspaceId)
+    if (storedMessages === null) return false
+    const count = () => this.#deps.prisma.message.count({ where: { workspaceId } })
+    return (await this.#remember(this.#stored, workspaceId, count)) >= storedMessages
+  }
+
+  #planOf(workspaceId: string): Promise<Plan> {
+    return this.#remember(this.#plans, workspaceId, () => planOf(this.#deps, workspaceId))
+  }
+
+  #remember<Value>(memory: Map<string, Remembered<Value>>, key: string, ask: () => Promise<Value>): Promise<Value> {
+    const now = this.#deps.clock.now().getTime()
+    const known = memory.get(key)
+    if (known && known.until > now) return known.value
+    const value = ask()
+    memory.delete(key)
+    memory.set(key, { value, until: now + FRESH_MS })
+    value.catch(() => memory.delete(key))
+    for (const [old, { until }] of memory) {
+      if (until > now) break
+      memory.delete(old)
+    }
+    return value
+  }
+}
