@@ -31,7 +31,7 @@ export function normalize(recipient: string): string {
 }
 
 /** The domain in lower-case ASCII, or null when it is none (an IP literal is none). */
-export function normalizeDomain(domain: string): string | null {
+function normalizeDomain(domain: string): string | null {
   // domainToASCII reads `127.1` as an IPv4 address, so that what is ASCII already doesn't pass through it.
   const ascii = /^[\0-\x7f]*$/.test(domain) ? domain.toLowerCase() : domainToASCII(domain)
   return DOMAIN.test(ascii) && !/(?:^|\.)\d+$/.test(ascii) ? ascii : null

@@ -4,8 +4,9 @@ import { normalize } from './address.ts'
 import { oneLine } from './storable.ts'
 
 /**
- * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt but for the MIME boundary. Every address passes `normalize` (throws `invalid_input`), every
- * header value is one line: nothing that an agent writes can add a header or a recipient. Nobody is named but `to` and `cc`.
+ * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt but for the MIME boundary. Every address passes `normalize`
+ * (throws `invalid_input`), every header value is one line: nothing that an agent writes can add a header or a recipient. Nobody is named
+ * but `to` and `cc`.
  */
 export async function compose(out: Outbound): Promise<Buffer> {
   const mail = new MailComposer({
@@ -36,7 +37,7 @@ const mailbox = (address: string, name: string | null) => ({ address: normalize(
 /** An id as it stands in a header. What is in none of ours (spaces, brackets) leaves it, so that it stays one id. */
 const bracketed = (id: string) => `<${oneLine(id, 998).replace(/[<>\s]/g, '')}>`
 
-/** Lines up to 998 octets are the limit (RFC 5322 2.1.1); quoted-printable keeps longer ones, base64 is shorter for text that is mostly not Latin. */
+/** Neither leaves a line over 998 octets (RFC 5322 2.1.1); base64 is the shorter one for text that is mostly not Latin. */
 function textEncoding(text: string): 'quoted-printable' | 'base64' {
   const foreign = text.match(/[^\0-\u024f]/g)?.length ?? 0
   return foreign > text.length / 3 ? 'base64' : 'quoted-printable'

@@ -106,7 +106,7 @@ function hidingRules(root: HtmlNode): Map<string, Style> {
   return rules
 }
 
-/** The sheet without comments and without @media and its kind, whose rules may not apply. One pass: a regular expression is quadratic here. */
+/** The sheet without comments and without @media and its kind, whose rules may not apply. In one pass: a pattern is quadratic here. */
 function withoutAtRules(sheet: string): string {
   let kept = ''
   let depth = 0

@@ -6,8 +6,13 @@ const MAX_CHARACTERS = 256 * 1024
 // Mail by people takes under 10 ms; 220 KB of `Op schreef` lines would take hours (three nested [\s\S]+).
 const MAX_MS = 100
 // Every pattern of email-reply-parser 2.3.7 needs one of these; mail without any, most first letters, is spared the 2 ms.
-const QUOTE_SIGN =
-  />|wrote|écrit|escribió|scritto|escreveu|schrieb|schreef|pisze|napisał|skrev|kirjoitti|写道|작성|のメッセージ|original message|oprindelig|message d'origine|ursprüngliche/i
+const QUOTE_SIGN = new RegExp(
+  [
+    '>|wrote|écrit|escribió|scritto|escreveu|schrieb|schreef|pisze|napisał|skrev|kirjoitti|写道|작성|のメッセージ',
+    "original message|oprindelig|message d'origine|ursprüngliche",
+  ].join('|'),
+  'i',
+)
 
 /**
  * The text without the history that it quotes (`> …`, `On … wrote:` in about ten languages, forwarded header blocks). Signatures stay:

@@ -48,7 +48,7 @@ const LIMITS: SmtpLimits = {
   recipients: 100,
   connections: 200,
   connectionsPerAddress: 50,
-  largeMails: 4,
+  largeMails: 2,
   smallBytes: 1024 * 1024,
   waitMs: 60_000,
   idleMs: 300_000,

@@ -27,7 +27,7 @@ interface SmtpError extends Error {
   rejectedErrors?: SmtpError[]
 }
 
-/** Sends through the server at `url` (`smtp://` or `smtps://`, `user:password@` if it wants one) over up to 5 connections that stay open. */
+/** Sends through the server at `url` (`smtp://`, `smtps://`; `user:password@` if it wants them) over up to 5 connections that stay open. */
 export function createRelay(url: string, { connectMs = 15_000, greetingMs = 15_000, idleMs = 60_000 }: RelayTimeouts = {}): Relay {
   const transport = createTransport({
     ...fromUrl(url),
@@ -62,15 +62,12 @@ function fromUrl(text: string) {
   if (url === null || !/^smtps?:$/.test(url.protocol)) throw new AppError('internal', 'The relay is an smtp:// or smtps:// URL.')
   const secure = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const auth = url.username === '' ? {} : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
-  // Nobody's certificate is checked on opportunistic STARTTLS to a relay on the same host or network, as Postfix' `may`; smtps:// is checked.
-  return {
-    host,
-    port: url.port === '' ? (secure ? 465 : 25) : Number(url.port),
-    secure,
-    ...auth,
-    ...(secure ? {} : { tls: { rejectUnauthorized: auth.auth !== undefined } }),
-  }
+  const port = url.port === '' ? (secure ? 465 : 25) : Number(url.port)
+  if (url.username === '') return { host, port, secure, tls: { rejectUnauthorized: secure } }
+  // A password goes over a checked TLS session only, or stays on this machine. Without one STARTTLS is taken as it comes, like Postfix' `may`.
+  const local = /^(?:localhost|127\..*|::1)$/.test(host)
+  const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
+  return { host, port, secure, auth, requireTLS: !secure && !local, tls: { rejectUnauthorized: secure || !local } }
 }
 
 /** Some of the recipients refused at RCPT, the message taken for the others. */

@@ -12,8 +12,9 @@ export interface TlsPair {
 const DAY_MS = 86_400_000
 
 /**
- * The self-signed certificate that STARTTLS shows when the operator gives none: made once for `name`, valid for ten years, kept in `dataDir`
- * as smtp.crt and smtp.key (0600). Sending servers encrypt opportunistically and take it; smtp-server's own pair is public and would hide nothing.
+ * The self-signed certificate that STARTTLS shows when the operator gives none: made once for `name`, valid for ten years, kept in
+ * `dataDir` as smtp.crt and smtp.key (0600). Sending servers encrypt opportunistically and take it; smtp-server's own pair is public and
+ * would hide nothing.
  */
 export async function ownCertificate(dataDir: string, name: string, now: Date): Promise<TlsPair> {
   const [certFile, keyFile] = [join(dataDir, 'smtp.crt'), join(dataDir, 'smtp.key')]

@@ -154,6 +154,27 @@ describe('not proven', () => {
   })
 })
 
+describe('long mail', () => {
+  test('is verified without holding the event loop', async () => {
+    const raw = await rawOf({ ...letter, text: 'a line of ordinary length, over and over\n'.repeat(200_000), sign: key })
+    let turns = 0
+    const counter = setInterval(() => turns++, 1)
+    const result = await verify(raw, 'ann@example.com', elsewhere, { resolver: fakeResolver(zone), mta: 'here' })
+    clearInterval(counter)
+    expect(result.proven).toBe(true)
+    expect(turns).toBeGreaterThan(5)
+  })
+
+  test.each([
+    ['one line of 20 MB', ' '.repeat(20_000_000), 'longer than 512 KiB'],
+    ['millions of blank lines', ' \r\n'.repeat(6_000_000), 'took too long'],
+  ])('%s is given up in time', async (_, body, reason) => {
+    const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', body)
+    const result = await verify(Buffer.from(raw), 'ann@example.com', good, { resolver: fakeResolver(zone), mta: 'here', timeoutMs: 300 })
+    expect(result).toMatchObject({ proven: false, checks: [{ verdict: 'temperror', detail: expect.stringContaining(reason) }] })
+  })
+})
+
 describe('trouble with DNS', () => {
   test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADRESP'])('%s is "not proven", no exception', async (code) => {
     const resolver = () => Promise.reject(Object.assign(new Error(code), { code }))
