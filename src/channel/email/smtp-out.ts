@@ -64,7 +64,7 @@ function fromUrl(text: string) {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? (secure ? 465 : 25) : Number(url.port)
   if (url.username === '') return { host, port, secure, tls: { rejectUnauthorized: secure } }
-  // A password goes over a checked TLS session only, or stays on this machine. Without one STARTTLS is taken as it comes, like Postfix' `may`.
+  // A password goes over a checked TLS session only, or stays on this machine. Without one STARTTLS is taken as it comes (Postfix: `may`).
   const local = /^(?:localhost|127\..*|::1)$/.test(host)
   const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
   return { host, port, secure, auth, requireTLS: !secure && !local, tls: { rejectUnauthorized: secure || !local } }
