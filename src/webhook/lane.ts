@@ -22,6 +22,9 @@ export type LaneState = 'held' | 'leaving' | 'lost'
 const FIRST_READ = 16
 const LARGEST_READ = 256
 
+/** Committed events that it takes without reading; a longer queue stays in the log. */
+const IN_HAND = 1024
+
 /** A webhook that this worker has leased: what it delivered, what it has read ahead, and how far it knows the log. */
 export class Lane implements Waiter {
   readonly id: string
@@ -105,7 +108,7 @@ export class Lane implements Waiter {
   hear(event: LoggedEvent | null): void {
     if (event && event.id <= this.#readTo) return
     const next = event !== null && event.id === this.#readTo + 1 && event.channel !== 'url'
-    if (!next || this.state !== 'held' || this.reading || this.stale || this.waiting >= LARGEST_READ) {
+    if (!next || this.state !== 'held' || this.reading || this.stale || this.waiting >= IN_HAND) {
       this.stale = true
       return
     }

@@ -5,8 +5,8 @@ import type { Db } from '../db/client.ts'
 import { type Progress, type Settled, settle } from '../job/lane.ts'
 import type { Lease } from './lease.ts'
 
-/** What happens within this time is written together: one commit for hundreds of deliveries. */
-const GATHER_MS = 4
+/** What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats at most what it holds. */
+const GATHER_MS = 10
 const BACKOFF_MS = { first: 50, most: 2000 }
 
 export interface SettlerDeps extends Db {
