@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 import { type Progress, type Settled, settle } from '../job/lane.ts'
 import type { Lease } from './lease.ts'
 
-/** What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats at most what it holds. */
+/** What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats what was not written yet. */
 const GATHER_MS = 10
 const BACKOFF_MS = { first: 50, most: 2000 }
 
