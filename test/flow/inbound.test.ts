@@ -1,0 +1,210 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fakeResolver, type Zone } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
+import { newest, post, receive } from '../support/letter.ts'
+import { dkimKey, rawOf } from '../support/mail.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+const signer = dkimKey('signed.example')
+const zone: Zone = {
+  ...proves('example.com'),
+  ...proves('listed.example'),
+  ...proves('stranger.example'),
+  [signer.name]: { TXT: [signer.txt] },
+  '_dmarc.signed.example': { TXT: ['v=DMARC1; p=reject'] },
+}
+
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  service = await startService({ world: { resolver: fakeResolver(zone) } })
+  owner = await service.workspace()
+})
+
+/** An agent with its email access set. */
+const agentWith = async (admit: string, senders: string[]): Promise<TestAgent> => {
+  const agent = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit, senders })
+  return agent
+}
+const eventsOf = async (agent: TestAgent) => (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
+const letterTo = (agent: TestAgent, from: string, more: object = {}) => ({ from, to: agent.address, subject: 'Hi', text: 'hello', ...more })
+const check = (name: string, verdict: string | RegExp) =>
+  expect.objectContaining({ name, verdict: typeof verdict === 'string' ? verdict : expect.stringMatching(verdict) })
+
+describe('admission', () => {
+  interface Case {
+    says: string
+    admit: string
+    senders: string[]
+    from: string
+    admission?: string
+    refusal?: string
+    spf: string
+  }
+  const cases: Case[] = [
+    { says: 'a member on the list', admit: 'list', senders: ['OWNER'], from: 'OWNER', admission: 'team', spf: 'pass' },
+    { says: 'a member where the team may', admit: 'team', senders: [], from: 'OWNER', admission: 'team', spf: 'pass' },
+    { says: 'a listed sender', admit: 'list', senders: ['bo@listed.example'], from: 'Bo@Listed.example', admission: 'listed', spf: 'pass' },
+    { says: 'a listed domain', admit: 'team', senders: ['*@listed.example'], from: 'x@listed.example', admission: 'listed', spf: 'pass' },
+    { says: 'a stranger where anyone may', admit: 'anyone', senders: [], from: 's@stranger.example', admission: 'anyone', spf: 'pass' },
+    { says: 'an unproven one where anyone may', admit: 'anyone', senders: [], from: 'u@nowhere.example', admission: 'anyone', spf: 'none' },
+    { says: 'a forged member where anyone may', admit: 'anyone', senders: [], from: 'FORGED', admission: 'anyone', spf: 'none' },
+    { says: 'a member where only the list may', admit: 'list', senders: [], from: 'OWNER', refusal: 'sender', spf: 'pass' },
+    { says: 'a stranger where only the list may', admit: 'list', senders: [], from: 's@stranger.example', refusal: 'sender', spf: 'pass' },
+    { says: 'a stranger where the team may', admit: 'team', senders: [], from: 's@stranger.example', refusal: 'outsider', spf: 'pass' },
+    {
+      says: 'a listed one unproven',
+      admit: 'list',
+      senders: ['u@nowhere.example'],
+      from: 'u@nowhere.example',
+      refusal: 'unverified',
+      spf: 'none',
+    },
+    {
+      says: 'a subdomain of a listed domain',
+      admit: 'list',
+      senders: ['*@example'],
+      from: 'x@listed.example',
+      refusal: 'sender',
+      spf: 'pass',
+    },
+  ]
+  test.each(cases)('$says: admission $admission, refusal $refusal', async ({ admit, senders, from, admission, refusal, spf }) => {
+    const tenant = from === 'FORGED' ? await service.workspace('Forged', 'boss@nowhere.example') : owner
+    const agent = await createTestAgent(service, tenant)
+    const named = (who: string) => (who === 'OWNER' || who === 'FORGED' ? tenant.email : who)
+    await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit, senders: senders.map(named) })
+    const message = await receive(service, agent, letterTo(agent, named(from)))
+    expect(message).toMatchObject({
+      status: refusal ? 'refused' : 'received',
+      refusal: refusal ?? null,
+      admission: admission ?? null,
+      counterpart: named(from).toLowerCase(),
+      text: expect.stringContaining('hello'),
+    })
+    expect(message.checks).toEqual(expect.arrayContaining([check('spf', spf), check('dmarc', /./)]))
+    expect(message.checks.at(-1)).toEqual({ name: 'admission', verdict: refusal ?? admission, detail: expect.any(String) })
+  })
+
+  test('a DKIM signature of its domain proves a sender without SPF', async () => {
+    const agent = await agentWith('list', ['ann@signed.example'])
+    const signed = await receive(service, agent, letterTo(agent, 'ann@signed.example', { sign: signer }))
+    expect(signed).toMatchObject({ status: 'received', admission: 'listed' })
+    expect(signed.checks).toEqual(expect.arrayContaining([check('dkim', 'pass'), check('dmarc', 'pass')]))
+    const unsigned = await receive(service, agent, letterTo(agent, 'ann@signed.example'))
+    expect(unsigned).toMatchObject({ status: 'refused', refusal: 'unverified' })
+  })
+
+  test("an SPF pass of another domain than From's proves nothing", async () => {
+    const agent = await agentWith('list', [owner.email])
+    const raw = await rawOf(letterTo(agent, owner.email))
+    const message = await receive(service, agent, { raw, envelope: { from: 'x@listed.example', to: agent.address } })
+    expect(message).toMatchObject({ status: 'refused', refusal: 'unverified' })
+  })
+
+  test('Authentication-Results that the mail brings are not believed', async () => {
+    const agent = await agentWith('list', ['u@nowhere.example'])
+    const headers = { 'Authentication-Results': 'agents.localhost; dmarc=pass header.from=nowhere.example; dkim=pass; spf=pass' }
+    expect((await receive(service, agent, letterTo(agent, 'u@nowhere.example', { headers }))).refusal).toBe('unverified')
+  })
+
+  test('two From headers prove nothing', async () => {
+    const agent = await agentWith('list', [owner.email])
+    const raw = `From: ${owner.email}\r\nFrom: eve@example.com\r\nTo: ${agent.address}\r\nSubject: x\r\n\r\nhello\r\n`
+    const message = await receive(service, agent, { raw, envelope: { from: owner.email, to: agent.address } })
+    expect(message.status).toBe('refused')
+  })
+
+  test.each([
+    ['Auto-Submitted', { headers: { 'Auto-Submitted': 'auto-replied' } }],
+    ['a null return path', { envelope: { from: '' } }],
+    ['a loop mark of our own', { headers: { 'X-Loop': 'agents.localhost' } }],
+  ])('%s is self, although anyone may write', async (_, more) => {
+    const agent = await agentWith('anyone', [])
+    const letter = letterTo(agent, owner.email, more)
+    const envelope = 'envelope' in more ? { ...more.envelope, to: agent.address } : { from: owner.email, to: agent.address }
+    expect(await receive(service, agent, { ...letter, envelope })).toMatchObject({ status: 'refused', refusal: 'self', admission: null })
+  })
+
+  test("mail from the agent's own address is self", async () => {
+    const agent = await agentWith('anyone', [])
+    expect((await receive(service, agent, letterTo(agent, agent.address))).refusal).toBe('self')
+  })
+
+  test("the agent's own message, coming back, is self", async () => {
+    const agent = await agentWith('anyone', [])
+    const sent = (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hi' })).body
+    const letter = letterTo(agent, 'bo@listed.example', { messageId: `<${sent.id}@agents.localhost>` })
+    expect((await receive(service, agent, letter)).refusal).toBe('self')
+  })
+
+  test('a refused message raises no event, the next one the first', async () => {
+    const agent = await agentWith('list', [owner.email])
+    await receive(service, agent, letterTo(agent, 's@stranger.example'))
+    const taken = await receive(service, agent, letterTo(agent, owner.email))
+    const events = await eventsOf(agent)
+    expect(events).toEqual([
+      {
+        id: 1,
+        type: 'message.received',
+        channel: 'email',
+        messageId: taken.id,
+        createdAt: taken.createdAt,
+        sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
+      },
+    ])
+  })
+})
+
+describe('what was said is kept once', () => {
+  test('the same mail again, after a lost answer, is one message and one event', async () => {
+    const agent = await agentWith('anyone', [])
+    const raw = await rawOf(letterTo(agent, owner.email, { messageId: '<once@example.com>' }))
+    const again = { raw, envelope: { from: owner.email, to: agent.address } }
+    await post(service, again)
+    await Promise.all([post(service, again), post(service, again)])
+    await receive(service, agent, letterTo(agent, owner.email, { subject: 'After' }))
+    expect((await newest(agent, 10)).map(({ subject }: { subject: string }) => subject)).toEqual(['After', 'Hi'])
+    expect((await eventsOf(agent)).map(({ id }: { id: number }) => id)).toEqual([1, 2])
+  })
+
+  test('the same Message-ID with another body is another message', async () => {
+    const agent = await agentWith('anyone', [])
+    for (const text of ['one', 'two']) await post(service, letterTo(agent, owner.email, { messageId: '<same@example.com>', text }))
+    expect((await newest(agent, 10)).map(({ text }: { text: string }) => text.trim())).toEqual(['two', 'one'])
+    expect(await eventsOf(agent)).toHaveLength(2)
+  })
+
+  test('two agents in one envelope each get theirs; a blind copy names nobody', async () => {
+    const [first, second] = [await agentWith('anyone', []), await agentWith('anyone', [])]
+    await post(service, { from: owner.email, to: first.address, bcc: second.address, subject: 'Both', text: 'hi' })
+    const [[one], [two]] = [await newest(first), await newest(second)]
+    expect(one.id).not.toBe(two.id)
+    expect(one).toMatchObject({ subject: 'Both', to: [first.address] })
+    expect(two).toMatchObject({ subject: 'Both', to: [first.address] })
+    expect(await eventsOf(first)).toHaveLength(1)
+    expect(await eventsOf(second)).toHaveLength(1)
+  })
+
+  test('an agent named twice gets it once', async () => {
+    const agent = await agentWith('anyone', [])
+    const [local, domain] = agent.address.split('@')
+    const to = [agent.address, `${local}+tag@${domain}`, `${local!.toUpperCase()}@${domain!.toUpperCase()}`]
+    await post(service, { from: owner.email, to, subject: 'Thrice', text: 'hi' })
+    expect(await newest(agent, 10)).toHaveLength(1)
+  })
+})
+
+describe('what is not taken', () => {
+  test('an unknown recipient: 550, the known one beside it gets the mail', async () => {
+    const agent = await agentWith('anyone', [])
+    await expect(post(service, { from: owner.email, to: 'nobody@agents.localhost', text: 'x' })).rejects.toMatchObject({
+      responseCode: 550,
+    })
+    await expect(post(service, { from: owner.email, to: 'x@elsewhere.example', text: 'x' })).rejects.toMatchObject({ responseCode: 550 })
+    const both = await post(service, { from: owner.email, to: [agent.address, 'nobody@agents.localhost'], text: 'x' })
+    expect(both).toMatchObject({ accepted: [agent.address], rejected: ['nobody@agents.localhost'] })
+    expect(await newest(agent, 10)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,88 @@
+import type { AddressInfo } from 'node:net'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { until } from './until.ts'
+
+/** One mail as the relay took it. */
+export interface Relayed {
+  from: string
+  to: string[]
+  raw: Buffer
+  mail: Email
+}
+
+/** An SMTP refusal, as `550 5.1.1 no such user`. */
+export type Refusal = `${4 | 5}${string}`
+
+export interface Relay {
+  readonly url: string
+  readonly mails: Relayed[]
+  /** How often a transaction with this recipient was begun. */
+  attempts(recipient: string): number
+  /** What the relay says to RCPT for an address from now on; null: it takes it. */
+  refuse(recipient: string, refusal: Refusal | null): void
+  /** What it says to the next messages after their DATA, in order. */
+  refuseData(...refusals: Refusal[]): void
+  got(count: number): Promise<Relayed[]>
+  stop(): Promise<void>
+  /** Takes connections again, on the same port. */
+  start(): Promise<void>
+}
+
+const refusalOf = (refusal: Refusal) => Object.assign(new Error(refusal.slice(4)), { responseCode: Number(refusal.slice(0, 3)) })
+
+const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The server that mail goes out through: real SMTP, with answers that a test sets. */
+export async function startRelay(): Promise<Relay> {
+  const mails: Relayed[] = []
+  const tried: string[] = []
+  const refusals = new Map<string, Refusal>()
+  const dataRefusals: Refusal[] = []
+  const create = () =>
+    new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onRcptTo({ address }, _session, done) {
+        tried.push(address)
+        const refusal = refusals.get(address)
+        done(refusal ? refusalOf(refusal) : null)
+      },
+      async onData(stream, { envelope }, done) {
+        const raw = await readAll(stream)
+        const refusal = dataRefusals.shift()
+        if (refusal) return done(refusalOf(refusal))
+        const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+        mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw, mail: await PostalMime.parse(raw) })
+        done()
+      },
+    })
+  let server = create()
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.server.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    attempts: (recipient) => tried.filter((one) => one === recipient).length,
+    refuse: (recipient, refusal) => (refusal ? refusals.set(recipient, refusal) : refusals.delete(recipient)),
+    refuseData: (...next) => dataRefusals.push(...next),
+    got: async (count) => {
+      await until(() => mails.length >= count)
+      return mails
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        for (const connection of server.connections) connection._socket.destroy()
+        server.close(() => resolve())
+      }),
+    start: () => {
+      server = create()
+      return listen(port)
+    },
+  }
+}
