@@ -59,6 +59,7 @@ const createChannels = (config: Config, log: Logger, { clock, resolver }: World)
 /** Everything that the operations, the workers and the skins ask for, in one object that each takes its part of. */
 const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log: Logger, world: World) => {
   const { clock, random } = world
+  const place = { publicUrl: config.publicUrl ?? `http://localhost:${config.port}` }
   const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock })
   const keyring = createKeyring(db, masterKey)
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
@@ -80,6 +81,8 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     plans: new Plans({ ...db, clock }),
     rates: new RateLimits({ ...db, clock, log }),
     rateLimit: config.rateLimit,
+    place,
+    publicUrl: () => place.publicUrl,
     mailDomain: config.mailDomain,
     allow,
     lookup,
@@ -123,6 +126,8 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
       ready: async () => void (await parts.pool.query('select')),
     },
   })
+  // With PORT=0 the port is known only now.
+  if (!config.publicUrl) parts.place.publicUrl = `http://localhost:${server.port}`
   return { server, skins: [streams, graphql] }
 }
 

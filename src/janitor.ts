@@ -5,6 +5,7 @@ import type { Logger } from './core/logger.ts'
 import type { Db } from './db/client.ts'
 import { pruneEvents } from './event/log.ts'
 import { pruneJobs } from './job/send.ts'
+import { pruneIdempotencyKeys } from './workspace/idempotency.ts'
 import { pruneRates } from './workspace/rate-limits.ts'
 
 const EVERY_MS = 10 * 60_000
@@ -37,6 +38,7 @@ export class Janitor {
         const gone = {
           events: await pruneEvents(this.#deps, now),
           jobs: await pruneJobs(this.#deps, now),
+          idempotencyKeys: await pruneIdempotencyKeys(this.#deps, now),
           rates: await pruneRates(this.#deps, now),
           connections: await pruneConnections(this.#deps, now),
         }

@@ -18,7 +18,7 @@ const table: Record<string, readonly string[]> = {
   event: ['core', 'db', 'job'],
   workspace: ['core', 'db', 'event'],
   agent: [...below, 'type channel'],
-  secret: below,
+  secret: [...below, 'agent'],
   message: [...below, 'agent', 'admission', 'type channel'], // admission decides before a message is stored
   webhook: [...below, 'agent', 'type channel'],
   admission: [...below, 'agent', 'type channel'],

@@ -11,6 +11,9 @@ const RESERVED = new Set(
     ' ',
   ),
 )
+/** Whether nobody may have this local part on the service's own domain. */
+export const isReserved = (local: string): boolean => RESERVED.has(local)
+
 const LONGEST_SLUG = 40
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
@@ -33,7 +36,7 @@ const MOST_TRIES = 10
 export const giveEmailAddress = async (tx: Prisma.TransactionClient, agent: Agent, domain: string): Promise<void> => {
   const slug = slugOf(agent.name) || 'agent'
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const local = attempt === 0 && !RESERVED.has(slug) ? slug : `${slug}-${suffix()}`
+    const local = attempt === 0 && !isReserved(slug) ? slug : `${slug}-${suffix()}`
     const { count } = await tx.address.createMany({
       data: {
         workspaceId: agent.workspaceId,

@@ -64,11 +64,11 @@ export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly st
   await pool.query('update job set lease_owner = null, lease_until = null where id = any($2::uuid[]) and lease_owner = $1', [owner, ids])
 }
 
-/** How long the record of a finished job is kept. */
+/** How long the record of a job is kept. Nothing is still to be done after it: a message is given up after a day, a delivery after three. */
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** Deletes finished jobs past their time. Idempotent; any process may call it at any time. */
+/** Deletes jobs past their time. Idempotent; any process may call it at any time. */
 export const pruneJobs = async ({ pool }: Db, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query("delete from job where created_at < $1 and state <> 'pending'", [new Date(now.getTime() - KEPT_MS)])
+  const { rowCount } = await pool.query('delete from job where created_at < $1', [new Date(now.getTime() - KEPT_MS)])
   return rowCount ?? 0
 }

@@ -1,11 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { listAddresses, presentAddress } from '../agent/address.ts'
 import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../agent/agent.ts'
 import { findAgent } from '../agent/reach.ts'
 import { agentName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { AddressView, AgentView } from './views.ts'
+import { AgentView } from './views.ts'
 
 const icon = z.enum(ICONS)
 const tags = ['Agents']
@@ -65,17 +64,6 @@ const remove = createRoute({
   responses: { 204: NO_CONTENT, ...FAILURES },
 })
 
-const addresses = createRoute({
-  method: 'get',
-  path: '/agents/{id}/addresses',
-  operationId: 'listAddresses',
-  summary: "List an agent's addresses",
-  tags: ['Addresses'],
-  security,
-  request: { params: ids('id') },
-  responses: { 200: ok('Oldest first', z.array(AddressView)), ...FAILURES },
-})
-
 export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(create, async (c) => c.json(presentAgent(await createAgent(c.var.deps, c.var.viewer, c.req.valid('json'))), 201))
   app.openapi(list, async (c) => c.json((await listAgents(c.var.deps, c.var.viewer)).map(presentAgent), 200))
@@ -87,7 +75,4 @@ export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
     await deleteAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
     return c.body(null, 204)
   })
-  app.openapi(addresses, async (c) =>
-    c.json((await listAddresses(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentAddress), 200),
-  )
 }

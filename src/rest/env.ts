@@ -1,17 +1,21 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { IdempotencyDeps } from '../workspace/idempotency.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
 /** What the operations behind the routes need. */
 export type RestDeps = ViewerDeps &
   AgentDeps &
+  IdempotencyDeps &
+  SetupLinkDeps &
   TokenDeps &
   ConnectionDeps &
   SendDeps &

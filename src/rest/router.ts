@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { AppError, notFound } from '../core/errors.ts'
 import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
+import { addressRoutes } from './addresses.ts'
 import { agentRoutes } from './agents.ts'
 import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
@@ -61,7 +62,17 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate)
   app.use('*', bodyLimit(MOST_BODY_BYTES))
   for (const path of GUARDED) app.use(path, idempotency)
-  for (const routes of [agentRoutes, accessRoutes, tokenRoutes, connectionRoutes, messageRoutes, secretRoutes, urlRoutes, webhookRoutes])
+  for (const routes of [
+    agentRoutes,
+    addressRoutes,
+    accessRoutes,
+    tokenRoutes,
+    connectionRoutes,
+    messageRoutes,
+    secretRoutes,
+    urlRoutes,
+    webhookRoutes,
+  ])
     routes(app)
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.doc31('/openapi.json', DESCRIPTION)

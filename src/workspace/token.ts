@@ -4,10 +4,11 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** 43 base62 characters carry 256 bits. */
 const LENGTH = 43
 
-export type TokenKind = 'member' | 'agent'
-const PREFIX: Record<TokenKind, string> = { member: 'amt_', agent: 'aat_' }
+/** Bearer tokens of members and agents, and what the links for setting an address up and for joining hold. */
+export type TokenKind = 'member' | 'agent' | 'setup' | 'invitation'
+const PREFIX: Record<TokenKind, string> = { member: 'amt_', agent: 'aat_', setup: 'ast_', invitation: 'ait_' }
 
-/** A new bearer token. Shown once; what is kept of it is `hashToken`. */
+/** A new token. Shown once; what is kept of it is `hashToken`. */
 export const newToken = (kind: TokenKind): string =>
   PREFIX[kind] + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 

@@ -1,0 +1,76 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { listAddresses, presentAddress } from '../agent/address.ts'
+import { changeAddress, removeAddress } from '../agent/change-address.ts'
+import { createSetupLink } from '../agent/setup-link.ts'
+import { recipient } from '../core/rules.ts'
+import type { RestEnv } from './env.ts'
+import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { AddressView } from './views.ts'
+
+const tags = ['Addresses']
+const security = SECURITY
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/addresses',
+  operationId: 'listAddresses',
+  summary: "List an agent's addresses",
+  tags,
+  security,
+  request: { params: ids('id') },
+  responses: { 200: ok('Oldest first', z.array(AddressView)), ...FAILURES },
+})
+
+const change = createRoute({
+  method: 'patch',
+  path: '/agents/{id}/addresses/{addressId}',
+  operationId: 'changeAddress',
+  summary: 'Change the email address that the service gave, on a plan that includes it',
+  tags,
+  security,
+  request: {
+    params: ids('id', 'addressId'),
+    ...body(z.strictObject({ value: recipient }).openapi({ example: { value: 'help@agents.localhost' } })),
+  },
+  responses: { 200: ok('The address', AddressView), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/agents/{id}/addresses/{addressId}',
+  operationId: 'removeAddress',
+  summary: "Remove an address on the workspace's own domain, a phone number or a Telegram bot",
+  description: 'The workspace keeps a phone number for its next agent.',
+  tags,
+  security,
+  request: { params: ids('id', 'addressId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const setUp = createRoute({
+  method: 'post',
+  path: '/agents/{id}/addresses/setups',
+  operationId: 'setUpAddress',
+  summary: 'Make a link where a member sets an address up',
+  description: 'It works once, for an hour.',
+  tags,
+  security,
+  request: { params: ids('id'), ...body(z.strictObject({ channel: z.enum(['email', 'sms', 'telegram']) })) },
+  responses: { 201: ok('The link', z.object({ url: z.url() }).openapi('Setup')), ...FAILURES },
+})
+
+export const addressRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(list, async (c) => c.json((await listAddresses(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentAddress), 200))
+  app.openapi(change, async (c) => {
+    const { id, addressId } = c.req.valid('param')
+    return c.json(presentAddress(await changeAddress(c.var.deps, c.var.viewer, id, addressId, c.req.valid('json'))), 200)
+  })
+  app.openapi(remove, async (c) => {
+    const { id, addressId } = c.req.valid('param')
+    await removeAddress(c.var.deps, c.var.viewer, id, addressId)
+    return c.body(null, 204)
+  })
+  app.openapi(setUp, async (c) =>
+    c.json(await createSetupLink(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').channel), 201),
+  )
+}
