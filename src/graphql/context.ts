@@ -4,11 +4,22 @@ import type { TokenDeps } from '../agent/token.ts'
 import type { Feed } from '../event/feed.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** What the operations behind the schema need. */
-export type GraphqlDeps = ViewerDeps & AgentDeps & TokenDeps & ConnectionDeps & SendDeps & WebhookDeps & { feed: Feed }
+export type GraphqlDeps = ViewerDeps &
+  AgentDeps &
+  TokenDeps &
+  ConnectionDeps &
+  SendDeps &
+  WebhookDeps & {
+    feed: Feed
+    rates: Pick<RateLimits, 'take'>
+    /** Requests per token and minute. */
+    rateLimit: number
+  }
 
 /** What every resolver gets. One object for each operation, and for each event of a subscription: per-request caches hang on it. */
 export interface GraphqlContext {

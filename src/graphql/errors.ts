@@ -15,25 +15,34 @@ const innermost = (error: unknown): unknown =>
 const WRONG_VARIABLE =
   /^Variable "\$(\w+)" (?:got invalid value .*?|of (?:required|non-null) type .*?)(?: at "\1\.?([^"]+)")?(?:; (.+)| (must not be null\.|was not provided\.))$/s
 
-/** The part of the input that broke a rule, as REST names it: an input object's own name is left out. */
-const wrongVariable = (message: string): { field: string; rule: string } | null => {
+/** What is wrong with an input object itself, in REST's words. */
+const WRONG_FIELD = /^Field "(\w+)" (?:of (required) type .+ was not provided|is not defined by type)/
+
+/** The part of the input that broke a rule, as REST names it (an input object's own name is left out), and the rule. */
+const wrongInput = (message: string): { field: string; rule: string } | null => {
   const [matched, variable, path, reason, missing] = WRONG_VARIABLE.exec(message) ?? []
-  return matched === undefined ? null : { field: path ?? variable!, rule: missing ?? reason! }
+  if (matched === undefined) return null
+  const [wrong, name, required] = WRONG_FIELD.exec(reason ?? '') ?? []
+  if (wrong === undefined) return { field: path ?? variable!, rule: missing ?? reason! }
+  return { field: path === undefined ? name! : `${path}.${name}`, rule: required ? 'is required' : 'is not a known field' }
 }
 
 /** What broke a rule of GraphQL itself, or of a scalar: the client's doing, always. */
 const inputError = (error: GraphQLError, inner: unknown): AppError => {
-  const wrong = wrongVariable(error.message)
+  const wrong = wrongInput(error.message)
   if (wrong === null) return new AppError('invalid_input', error.message)
   const rule = inner instanceof ScalarError ? inner.message : wrong.rule
   return new AppError('invalid_input', `${wrong.field}: ${rule}`, { field: wrong.field })
 }
 
-/** GraphQL's own errors have no other inside; whatever a resolver or the service threw does. */
+/**
+ * GraphQL's own errors, without another one inside, are about the request until something runs; with a path they are about the answer:
+ * a value that its type doesn't have.
+ */
 const failureOf = (error: unknown): AppError => {
   const inner = innermost(error)
-  const own = inner instanceof GraphQLError || inner instanceof ScalarError
-  return own && error instanceof GraphQLError ? inputError(error, inner) : publicError(inner)
+  const own = inner instanceof ScalarError || inner instanceof GraphQLError
+  return own && error instanceof GraphQLError && !error.path ? inputError(error, inner) : publicError(inner)
 }
 
 const extensionsOf = (failure: AppError): Record<string, unknown> => ({
@@ -42,12 +51,16 @@ const extensionsOf = (failure: AppError): Record<string, unknown> => ({
   ...(failure instanceof TruncatedError ? { nextId: failure.nextId } : {}),
 })
 
+/** A request that is none is refused with its status whatever the client accepts, as GraphQL over HTTP has it (6.4.1). */
+const httpOfYoga = ({ extensions }: GraphQLError): unknown =>
+  extensions.code === 'BAD_REQUEST' ? { ...(extensions.http as object), spec: false } : extensions.http
+
 /**
  * What Yoga makes the HTTP answer of: the status that it set itself, or for what failed before anything ran the code's own. With
  * `spec` that counts for application/graphql-response+json only, as GraphQL over HTTP has it.
  */
 const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
-  if (error instanceof GraphQLError && error.extensions.http) return { http: error.extensions.http }
+  if (error instanceof GraphQLError && error.extensions.http) return { http: httpOfYoga(error) }
   if (error instanceof GraphQLError && error.path) return {}
   const { status, headers } = httpFailure(failure)
   return { http: { spec: true, status, headers } }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError, notFound } from '../core/errors.ts'
-import { authenticate, bearerOf } from '../workspace/viewer.ts'
+import { WINDOW_MS } from '../workspace/rate-limits.ts'
+import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
 import type { GraphqlContext, GraphqlDeps } from './context.ts'
 import { type FailedAnswer, failedAnswer } from './errors.ts'
 import { Readers } from './readers.ts'
@@ -12,6 +13,8 @@ import { Subscriptions } from './subscriptions.ts'
 import { createPipeline, MOST_BODY_BYTES, type Pipeline } from './yoga.ts'
 
 export interface Graphql {
+  /** How many subscriptions are open. */
+  readonly size: number
   /** Serves `/graphql` and `/graphql/stream`. Throws for nothing that a client can do. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** Ends what is open: each subscription is told why. */
@@ -66,6 +69,14 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 
 const takesStreams = (request: IncomingMessage): boolean => /text\/event-stream|text\/\*|\*\/\*/.test(request.headers.accept ?? '*/*')
 
+/** One request of the token's, told in the headers that REST has (draft-ietf-httpapi-ratelimit-headers). */
+const countRequest = ({ rates, rateLimit }: GraphqlDeps, viewer: Viewer, response: ServerResponse): void => {
+  const { allowed, limit, remaining, resetSeconds } = rates.take(`token:${viewer.tokenId}`, rateLimit)
+  response.setHeader('RateLimit-Policy', `"token";q=${limit};w=${WINDOW_MS / 1000}`)
+  response.setHeader('RateLimit', `"token";r=${remaining};t=${resetSeconds}`)
+  if (!allowed) throw new AppError('rate_limited', `At most ${limit} requests a minute for each token.`, { retryAfter: resetSeconds })
+}
+
 /** A signal that aborts when the answer's reader is gone, or has it all. */
 const lifeOf = (response: ServerResponse): AbortSignal => {
   const life = new AbortController()
@@ -96,8 +107,7 @@ class Server implements Graphql {
     const requestId = String(response.getHeader('X-Request-Id') ?? randomUUID())
     try {
       if (pathOf(request) === '/graphql/stream' && this.#single.opensReserved(request)) {
-        await this.#single.serve(request, response, '', null, (stream) => this.#readers.watch(stream))
-        return
+        return await this.#serveSingle(request, response, null)
       }
       const context = await this.#contextOf(request, response, requestId)
       checkForm(request)
@@ -110,6 +120,10 @@ class Server implements Graphql {
     }
   }
 
+  get size(): number {
+    return this.#subscriptions.size
+  }
+
   stop(): void {
     this.#subscriptions.stop()
     this.#single.stop()
@@ -119,6 +133,7 @@ class Server implements Graphql {
   async #contextOf(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<GraphqlContext> {
     const signal = lifeOf(response)
     const viewer = await authenticate(this.#deps, bearerOf(request.headers.authorization))
+    countRequest(this.#deps, viewer, response)
     return { deps: this.#deps, subscriptions: this.#subscriptions, viewer, requestId, signal, streams: takesStreams(request) }
   }
 
@@ -139,7 +154,7 @@ class Server implements Graphql {
     frames.pipe(response)
   }
 
-  async #serveSingle(request: IncomingMessage, response: ServerResponse, context: GraphqlContext): Promise<void> {
+  async #serveSingle(request: IncomingMessage, response: ServerResponse, context: GraphqlContext | null): Promise<void> {
     const body = request.method === 'POST' ? await readBody(request) : ''
     const failure = await this.#single.serve(request, response, body, context, (stream) => this.#readers.watch(stream))
     if (failure) answerFailure(response, failure)

@@ -24,9 +24,14 @@ const documentCache = <Value extends object>() => {
 }
 
 /** Our limits and our errors, in place of Yoga's own parser and executor. */
-const pipeline: Plugin = {
+const pipeline = (log: Logger): Plugin => ({
   onParse({ setParseFn }) {
     setParseFn((source: string | Source) => parseWithinLimits(typeof source === 'string' ? source : source.body))
+  },
+  onValidate() {
+    return ({ valid, result, setResult }) => {
+      if (!valid) setResult(result.map((error) => presentError(error, log)))
+    }
   },
   onExecute({ setExecuteFn }) {
     setExecuteFn((args: ExecutionArgs) => execute(args as Operation))
@@ -34,14 +39,14 @@ const pipeline: Plugin = {
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn((args: ExecutionArgs) => subscribe(args as Operation))
   },
-}
+})
 
 /** Yoga with all that is not used left out. No page of its own: GraphiQL would come from a CDN. */
 export const createPipeline = (schema: GraphQLSchema, log: Logger) =>
   createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    plugins: [pipeline],
+    plugins: [pipeline(log)],
     maskedErrors: { maskError: (error) => presentError(error, log) },
     parserAndValidationCache: { documentCache: documentCache<DocumentNode>(), errorCache: documentCache<Error>() },
     maxRequestBodySize: MOST_BODY_BYTES,

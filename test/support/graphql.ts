@@ -17,10 +17,12 @@ import { createArrivalStore } from '../../src/message/store.ts'
 import { createAllow } from '../../src/webhook/address.ts'
 import { createLookup } from '../../src/webhook/lookup.ts'
 import { createKeyring } from '../../src/workspace/keyring.ts'
+import { Plans } from '../../src/workspace/plan.ts'
+import { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { openTestDatabase } from './database.ts'
 
-export const MAIL_DOMAIN = 'agents.localhost'
+const MAIL_DOMAIN = 'agents.localhost'
 
 /** An email channel that sends nothing and believes every address with an @. */
 const email: Channel = {
@@ -80,7 +82,7 @@ const loud: Logger = {
 }
 
 /** The GraphQL skin alone, on a bare server with a database of its own. Ended after the file's last test. */
-export const startGraphql = async (log: Logger = loud) => {
+export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: Logger; rateLimit?: number } = {}) => {
   const db = await openTestDatabase(10)
   const masterKey = randomBytes(32)
   const allow = createAllow(['127.0.0.1'])
@@ -90,15 +92,18 @@ export const startGraphql = async (log: Logger = loud) => {
   const keyring = createKeyring(db, masterKey)
   const feed = new Feed({ ...shared, texts: new Texts({ notifier, sealer: keyring, clock: systemClock, log }) })
   feed.start()
+  const limits = { plans: new Plans(shared), rates: new RateLimits(shared) }
   const deps: GraphqlDeps = {
     ...shared,
+    ...limits,
     feed,
+    rateLimit,
     drafts: createDraftStore(db),
     keyring,
     allow,
     lookup: createLookup(allow),
   }
-  const receiving: ReceiveDeps = { ...shared, feed, arrivals: createArrivalStore(db) }
+  const receiving: ReceiveDeps = { ...shared, ...limits, feed, arrivals: createArrivalStore(db) }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")
 
   const graphql = createGraphql(deps)

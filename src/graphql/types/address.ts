@@ -1,4 +1,3 @@
-import type { ChannelKind } from '../../channel/channel.ts'
 import { builder } from '../builder.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
@@ -12,7 +11,7 @@ const Address = builder.prismaObject('Address', {
       type: AddressChannel,
       select: { channel: true },
       description: 'Its channel.',
-      resolve: ({ channel }) => channel as ChannelKind,
+      resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
     }),
     value: t.exposeString('value', { description: "The email address, phone number or the bot's @username." }),
     domainId: t.expose('domainId', { type: 'UUID', nullable: true, description: "The workspace's own domain that it is on." }),

@@ -1,12 +1,11 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../agent/reach.ts'
-import type { ChannelKind, Check as CheckShape } from '../../channel/channel.ts'
 import { notFound } from '../../core/errors.ts'
 import { copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
 import type { Message as MessageRow } from '../../db/generated/prisma/client.ts'
 import type { MessageFilter } from '../../message/list.ts'
-import { threadOf } from '../../message/present.ts'
+import { type presentMessage, threadOf } from '../../message/present.ts'
 import { sendMessage } from '../../message/send.ts'
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
@@ -25,6 +24,8 @@ const Attachment = builder.prismaObject('Attachment', {
     size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
   }),
 })
+
+type CheckShape = ReturnType<typeof presentMessage>['checks'][number]
 
 const Check = builder.objectRef<CheckShape>('Check').implement({
   description: 'One piece of the evidence on which a message was received or refused.',
@@ -55,7 +56,7 @@ export const Message = builder.prismaObject('Message', {
       type: AddressChannel,
       select: { channel: true },
       description: 'Its channel.',
-      resolve: ({ channel }) => channel as ChannelKind,
+      resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
     }),
     direction: t.expose('direction', { type: Direction, description: 'Which way it went.' }),
     counterpart: t.exposeString('counterpart', { description: 'Who sent an inbound one, or the recipients of an outbound one.' }),

@@ -4,7 +4,7 @@ import { Agent } from './agent.ts'
 import { MemberRole, ViewerKind } from './enums.ts'
 import { Workspace } from './workspace.ts'
 
-export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'Who asks: the member or the agent whose token came with the request.',
   fields: (t) => ({
     kind: t.expose('kind', { type: ViewerKind, description: 'Whether a member or an agent asks.' }),

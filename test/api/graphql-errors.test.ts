@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { AppError } from '../../src/core/errors.ts'
+import { type Logger, silentLogger } from '../../src/core/logger.ts'
+import { presentError } from '../../src/graphql/errors.ts'
+import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
+
+const logged: string[] = []
+const log: Logger = { ...silentLogger, error: (fields) => logged.push(JSON.stringify(fields)), child: () => log }
+const service = await startGraphql({ log })
+const { token, ask } = await service.tenant()
+const agent = await service.agent({ token, ask, workspace: '', member: '', email: '' })
+
+const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
+const url = `${service.base}/graphql`
+const authorized = { Authorization: `Bearer ${token}` }
+const json = { ...authorized, 'Content-Type': 'application/json' }
+const post = (body: string, headers: Record<string, string> = json, path = url) => fetch(path, { method: 'POST', headers, body })
+
+test.each([
+  ['none', {}],
+  ['a wrong one', { Authorization: 'Bearer amt_wrong' }],
+  ['another kind', { Authorization: 'Basic YTpi' }],
+])('the token is %s: 401 and nothing else, for introspection too', async (_name, headers) => {
+  const response = await post(JSON.stringify({ query: '{ __schema { queryType { name } } }' }), {
+    'Content-Type': 'application/json',
+    ...headers,
+  })
+  expect(response.status).toBe(401)
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
+  expect(await response.json()).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'unauthorized' } }] })
+})
+
+test.each([
+  ['text/plain', 'POST', { 'Content-Type': 'text/plain' }, 415],
+  ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
+  ['multipart', 'POST', { 'Content-Type': 'multipart/form-data; boundary=x' }, 415],
+  ['application/graphql', 'POST', { 'Content-Type': 'application/graphql' }, 415],
+  ['no content type', 'POST', { 'Content-Type': '' }, 415],
+  ['another method', 'PATCH', { 'Content-Type': 'application/json' }, 405],
+])('%s is refused', async (_name, method, headers, status) => {
+  const response = await fetch(url, { method, headers: { ...authorized, ...headers }, body: '{"query":"{viewer{id}}"}' })
+  expect(response.status).toBe(status)
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'invalid_input' } }] })
+})
+
+test('a path below /graphql that is not there', async () => {
+  const response = await post('{}', json, `${url}/nothing`)
+  expect([response.status, await response.json()]).toMatchObject([404, { errors: [{ extensions: { code: 'not_found' } }] }])
+})
+
+test.each([
+  ['no JSON', '{', 400],
+  ['no object', '[]', 400],
+  ['a batch', '[{"query":"{viewer{id}}"},{"query":"{viewer{id}}"}]', 400],
+  ['no query', '{}', 400],
+  ['a query that is none', '{"query":5}', 400],
+  ['an unknown parameter', '{"query":"{viewer{id}}","x":1}', 400],
+  ['wrong variables', '{"query":"{viewer{id}}","variables":"x"}', 400],
+])('a body with %s is refused', async (_name, body, status) => {
+  const response = await post(body)
+  const answer = (await response.json()) as GraphqlAnswer
+  expect([response.status, answer.errors?.[0]?.extensions.code]).toEqual([status, 'invalid_input'])
+})
+
+test('a body of more than 1 MiB is refused, also one that does not say how long it is', async () => {
+  const long = JSON.stringify({ query: '{ viewer { id } }', variables: { x: 'x'.repeat(1024 * 1024) } })
+  const chunks = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(long))
+      controller.close()
+    },
+  })
+  for (const body of [long, chunks]) {
+    const response = await fetch(url, { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit)
+    expect([response.status, await response.json()]).toMatchObject([413, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  }
+  expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
+})
+
+test('GET reads, and changes nothing', async () => {
+  const get = (query: string) => fetch(`${url}?query=${encodeURIComponent(query)}`, { headers: authorized })
+  expect(await (await get('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'member' } } })
+  const before = (await ask('{ agents { id } }')).data.agents.length
+  const refused = await get('mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }')
+  expect([refused.status, await refused.json()]).toMatchObject([405, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  expect((await ask('{ agents { id } }')).data.agents).toHaveLength(before)
+})
+
+const CREATE = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }'
+const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }'
+const TOKEN = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { token } }'
+const CONNECT = 'mutation ($input: ConnectInput!) { connect(input: $input) { connection { id } } }'
+const ACCESS = 'mutation ($input: SetAccessInput!) { setAccess(input: $input) { access { admit } } }'
+const HOOK = 'mutation ($input: AddWebhookInput!) { addWebhook(input: $input) { secret } }'
+const mail = { agentId: agent.id, text: 'x', channel: 'email', to: ['a@example.com'] }
+const emoji = '😀'
+
+test.each<[string, string, object, string, string]>([
+  ['a blank name', CREATE, { name: '  ', icon: 'bot' }, 'name', 'name: must not be blank'],
+  ['an empty name', CREATE, { name: '', icon: 'bot' }, 'name', 'name: must be 1 to 100 characters long'],
+  ['a long name', CREATE, { name: emoji.repeat(101), icon: 'bot' }, 'name', 'name: must be 1 to 100 characters long'],
+  ['a NUL', CREATE, { name: 'a\0b', icon: 'bot' }, 'name', 'name: must not hold NUL characters'],
+  ['half a surrogate pair', CREATE, { name: 'a\ud800', icon: 'bot' }, 'name', 'name: must not hold half of a surrogate pair'],
+  ['no name', CREATE, { icon: 'bot' }, 'name', ''],
+  ['an unknown icon', CREATE, { name: 'x', icon: 'bolt' }, 'icon', ''],
+  ['an unknown field', CREATE, { name: 'x', icon: 'bot', colour: 'red' }, 'colour', ''],
+  ['an id that is none', SEND, { ...mail, agentId: 'x' }, 'agentId', 'agentId: must be a UUID'],
+  ['a wrong UUID version', SEND, { ...mail, replyTo: '00000000-0000-9000-8000-000000000001' }, 'replyTo', 'replyTo: must be a UUID'],
+  ['a long text', SEND, { ...mail, text: 'x'.repeat(32_001) }, 'text', 'text: must be 1 to 32000 characters long'],
+  ['an empty text', SEND, { ...mail, text: '' }, 'text', 'text: must be 1 to 32000 characters long'],
+  ['a text that is none', SEND, { ...mail, text: 5 }, 'text', ''],
+  ['a long subject', SEND, { ...mail, subject: 'x'.repeat(241) }, 'subject', 'subject: must be at most 240 characters long'],
+  ['eleven recipients', SEND, { ...mail, to: Array(11).fill('a@b.c') }, 'to', 'to: must name 1 to 10 recipients'],
+  ['no recipient', SEND, { ...mail, to: [] }, 'to', 'to: must name 1 to 10 recipients'],
+  ['a long recipient', SEND, { ...mail, to: ['a@b.c', 'x'.repeat(321)] }, 'to[1]', 'to[1]: must be 1 to 320 characters long'],
+  ['51 copies', SEND, { ...mail, cc: Array(51).fill('a@b.c') }, 'cc', 'cc: must name at most 50 recipients'],
+  ['the Message URL as channel', SEND, { ...mail, channel: 'url' }, 'channel', ''],
+  [
+    'a message that is not there',
+    SEND,
+    { agentId: agent.id, text: 'x', replyTo: randomUUID() },
+    'replyTo',
+    'replyTo: is no message of this agent',
+  ],
+  ['a long token name', TOKEN, { agentId: agent.id, name: 'x'.repeat(101) }, 'name', 'name: must be 1 to 100 characters long'],
+  ['a past end', TOKEN, { agentId: agent.id, expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt', 'expiresAt: must lie in the future'],
+  ['a time that is none', TOKEN, { agentId: agent.id, expiresAt: 'soon' }, 'expiresAt', 'expiresAt: must be an ISO 8601 timestamp'],
+  [
+    'a time without offset',
+    TOKEN,
+    { agentId: agent.id, expiresAt: '2099-01-01T00:00:00' },
+    'expiresAt',
+    'expiresAt: must be an ISO 8601 timestamp',
+  ],
+  [
+    'a long client',
+    CONNECT,
+    { agentId: agent.id, client: 'x'.repeat(201), machine: 'm' },
+    'client',
+    'client: must be 1 to 200 characters long',
+  ],
+  [
+    'anyone at the Message URL',
+    ACCESS,
+    { agentId: agent.id, channel: 'url', admit: 'anyone', senders: [] },
+    'admit',
+    'admit: the Message URL is never open to anyone',
+  ],
+  [
+    'a sender that is none',
+    ACCESS,
+    { agentId: agent.id, channel: 'email', senders: ['x'] },
+    'senders[0]',
+    'senders[0]: must be an email address, or *@domain for all of a domain',
+  ],
+  [
+    'a long URL',
+    HOOK,
+    { agentId: agent.id, url: `https://example.com/${'x'.repeat(2048)}` },
+    'url',
+    'url: must be 1 to 2048 characters long',
+  ],
+])('%s: invalid_input names the field', async (_name, query, input, field, message) => {
+  const by = query === CONNECT ? agent.ask : ask
+  const [error, ...others] = errorsOf(await by(query, { input })) ?? []
+  expect(others).toEqual([])
+  expect(error).toEqual({ code: 'invalid_input', field, message: message || expect.stringMatching(new RegExp(`^${field}: `)) })
+})
+
+test('32000 characters outside the basic plane are a text, 100 a name', async () => {
+  expect((await ask(SEND, { input: { ...mail, text: emoji.repeat(32_000) } })).errors).toBeUndefined()
+  expect((await ask(CREATE, { input: { name: emoji.repeat(100), icon: 'bot' } })).errors).toBeUndefined()
+})
+
+test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF'])(
+  '%s is an id',
+  async (id) => {
+    expect(errorsOf(await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id }))).toMatchObject([{ code: 'not_found' }])
+  },
+)
+
+const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`)
+
+test.each([
+  ['a syntax error', '{ agents {', 'Syntax Error'],
+  ['an unknown field', '{ agents { colour } }', 'Cannot query field "colour"'],
+  ['a missing variable', 'query ($id: UUID!) { agent(id: $id) { id } }', 'id: '],
+  ['a wrong literal', '{ agent(id: "x") { id } }', 'must be a UUID'],
+  ['too many tokens', `{ agents { ${'id '.repeat(2001)} } }`, 'token'],
+  ['too long a document', `{ agents { id } } #${'x'.repeat(100_000)}`, 'query: must be at most 100000 characters long'],
+  ['10,000 aliases', `{ ${Array.from({ length: 10_000 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, ''],
+  ['51 aliases', `{ ${Array.from({ length: 51 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, 'query: must have at most 50 aliases'],
+  ['51 directives', `{ viewer { id ${'@include(if: true) '.repeat(51)} } }`, 'query: must have at most 50 directives'],
+  ['too deep', `{ agents { ${deep(3)} } }`, 'query: must be at most 12 levels deep'],
+  ['too wide', `{ viewer { ${'id name '.repeat(151)} } }`, 'query: must ask for at most 300 fields'],
+  [
+    'too much',
+    '{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }',
+    'query: asks for too much',
+  ],
+  [
+    'fragments that grow',
+    `{ agents { ...a } } ${'abcdefghi'
+      .split('')
+      .map(
+        (name, n) =>
+          `fragment ${name} on Agent { ${n === 8 ? 'id' : `x: messages { edges { node { agent { ...${'bcdefghij'[n]} } } } } y: messages { edges { node { agent { ...${'bcdefghij'[n]} } } } }`} }`,
+      )
+      .join(' ')}`,
+    'query: must be at most 12 levels deep',
+  ],
+  ['two operations and no name', 'query A { viewer { id } } query B { viewer { id } }', 'Could not determine what operation to execute'],
+  ['a page of 101', '{ agents { messages(first: 101) { edges { cursor } } } }', 'first: must be a whole number from 1 to 100'],
+  ['a page of 0', '{ agents { messages(first: 0) { edges { cursor } } } }', 'first: must be a whole number from 1 to 100'],
+  ['a cursor that is none', '{ agents { messages(after: "x") { edges { cursor } } } }', 'after: is not one that this list gave'],
+  [
+    'a subscription without a stream',
+    `subscription { messageReceived(agentId: "${agent.id}") { id } }`,
+    'A subscription is answered as an event stream',
+  ],
+])('%s: invalid_input', async (_name, query, message) => {
+  const answer = await ask(query, {}, { Accept: 'application/json' })
+  expect(answer.errors?.[0]?.extensions.code).toBe('invalid_input')
+  expect(answer.errors?.[0]?.message).toContain(message)
+  expect(JSON.stringify(answer.errors)).not.toContain('"http"')
+})
+
+test('what was refused before it ran has a status of its own in application/graphql-response+json', async () => {
+  const headers = { Accept: 'application/graphql-response+json' }
+  expect((await ask('{ nothing }', {}, headers)).status).toBe(400)
+  expect((await ask('{ viewer { kind } }', {}, headers)).status).toBe(200)
+  expect((await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: randomUUID() }, headers)).status).toBe(200)
+})
+
+test('the inside of a failure goes to the log, not to the client', async () => {
+  await service.deps.pool.query("update agent set icon = 'broken' where id = $1", [agent.id])
+  const answer = await ask('query ($id: UUID!) { agent(id: $id) { name icon } }', { id: agent.id })
+  expect(errorsOf(answer)).toEqual([{ code: 'internal', message: 'Something went wrong on our side.' }])
+  expect(JSON.stringify(answer.errors)).not.toContain('broken')
+  expect(logged).toHaveLength(1)
+  await service.deps.pool.query("update agent set icon = 'bot' where id = $1", [agent.id])
+})
+
+test('a database that is away is unavailable, a cause of our own stays inside', () => {
+  const away = presentError(Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }), silentLogger)
+  expect(away.toJSON()).toMatchObject({ extensions: { code: 'unavailable', http: { status: 503, headers: { 'Retry-After': '2' } } } })
+  expect(away.message).not.toContain('10.0.0.1')
+  const limited = presentError(new AppError('plan_limit', 'No more.', { cause: new Error('inside') }), silentLogger)
+  expect(JSON.stringify(limited)).not.toContain('inside')
+  expect(presentError(limited, silentLogger)).toBe(limited)
+})
+
+test('requests are counted per token', async () => {
+  const strict = await startGraphql({ rateLimit: 3 })
+  const tenant = await strict.tenant()
+  const statuses = []
+  for (let n = 0; n < 4; n++) statuses.push((await tenant.ask('{ viewer { id } }')).status)
+  expect(statuses).toEqual([200, 200, 200, 429])
+  const refused = await tenant.ask('{ viewer { id } }')
+  expect(refused.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d+$/)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(refused.errors?.[0]?.extensions.code).toBe('rate_limited')
+})

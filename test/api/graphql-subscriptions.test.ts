@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto'
+import { createClient, type ExecutionResult } from 'graphql-sse'
+import { expect, test } from 'vitest'
+import { startGraphql, type TestTenant } from '../support/graphql.ts'
+import { until } from '../support/until.ts'
+
+const service = await startGraphql()
+const ours = await service.tenant()
+
+const QUERY = `subscription ($id: UUID!, $after: SafeInt, $connectionId: UUID) {
+  messageReceived(agentId: $id, after: $after, connectionId: $connectionId) {
+    id type channel messageId createdAt text sender { id kind name email phone } message { id text status } } }`
+
+// biome-ignore lint/suspicious/noExplicitAny: the schema promises the shape, the tests check it
+type Result = ExecutionResult<any, { code?: string; nextId?: number }>
+
+/** Reads one subscription as a client of the graphql-sse library does, and keeps all that it was told. */
+const follow = (token: string, variables: object, { single = false, query = QUERY } = {}) => {
+  const client = createClient({
+    url: `${service.base}/graphql${single ? '/stream' : ''}`,
+    singleConnection: single,
+    headers: { Authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  })
+  const results: Result[] = []
+  const state = { completed: false, failure: undefined as unknown }
+  const stop = client.subscribe(
+    { query, variables: { ...variables } },
+    {
+      next: (result) => results.push(result as Result),
+      error: (error) => (state.failure = error),
+      complete: () => (state.completed = true),
+    },
+  )
+  const events = () => results.flatMap(({ data }) => (data?.messageReceived ? [data.messageReceived] : []))
+  return {
+    state,
+    stop,
+    events,
+    ids: () => events().map(({ id }) => id),
+    texts: () => events().map(({ message }) => message?.text),
+    errors: () => results.flatMap(({ errors }) => errors ?? []).map(({ message, extensions }) => ({ message, ...extensions })),
+    /** Waits until the server has it: what happens from now on it hears. */
+    open: async (before: number) => {
+      await until(() => openNow() > before)
+    },
+  }
+}
+
+const openNow = () => service.graphql.size
+
+const opened = async (token: string, variables: object, options?: { single?: boolean; query?: string }) => {
+  const before = openNow()
+  const reader = follow(token, variables, options)
+  await reader.open(before)
+  return reader
+}
+
+const modes = [
+  { name: 'distinct connections on /graphql', single: false },
+  { name: 'a single connection on /graphql/stream', single: true },
+]
+
+test.each(modes)('$name: events arrive as they happen, with their messages', async ({ single }) => {
+  const agent = await service.agent(ours)
+  const reader = await opened(ours.token, { id: agent.id }, { single })
+  await service.letter(agent, ours, 'first')
+  await service.letter(agent, ours, 'second')
+  await until(() => reader.events().length === 2)
+  expect(reader.texts()).toEqual(['first', 'second'])
+  expect(reader.events()[0]).toMatchObject({
+    id: 1,
+    type: 'message.received',
+    channel: 'email',
+    text: null,
+    sender: { id: ours.member, kind: 'member', name: 'Ann', email: ours.email, phone: null },
+    message: { status: 'received' },
+  })
+  expect(reader.events()[0].message.id).toBe(reader.events()[0].messageId)
+  const before = openNow()
+  reader.stop()
+  await until(() => openNow() < before)
+})
+
+test.each(modes)('$name: `after` resumes without loss or repetition', async ({ single }) => {
+  const agent = await service.agent(ours)
+  for (let n = 1; n <= 3; n++) await service.letter(agent, ours, `letter ${n}`)
+  const reader = await opened(agent.token, { id: agent.id, after: 1 }, { single })
+  await service.letter(agent, ours, 'letter 4')
+  await until(() => reader.events().length === 3)
+  expect(reader.ids()).toEqual([2, 3, 4])
+  const before = openNow()
+  reader.stop()
+  await until(() => openNow() < before)
+  const beginning = await opened(agent.token, { id: agent.id, after: 0 }, { single })
+  await until(() => beginning.events().length === 4)
+  expect(beginning.texts()).toEqual(['letter 1', 'letter 2', 'letter 3', 'letter 4'])
+  beginning.stop()
+})
+
+test('several subscriptions share one connection, and one of them ends alone', async () => {
+  const [one, other] = [await service.agent(ours), await service.agent(ours)]
+  const client = createClient({
+    url: `${service.base}/graphql/stream`,
+    singleConnection: true,
+    headers: { Authorization: `Bearer ${ours.token}` },
+  })
+  const heard: string[] = []
+  const listen = (id: string) =>
+    client.subscribe<{ messageReceived: { message: { text: string } } }>(
+      { query: QUERY, variables: { id } },
+      { next: ({ data }) => heard.push(data!.messageReceived.message.text), error: () => undefined, complete: () => undefined },
+    )
+  const before = openNow()
+  const stop = listen(one.id)
+  listen(other.id)
+  await until(() => openNow() === before + 2)
+  await service.letter(one, ours, 'to one')
+  await until(() => heard.includes('to one'))
+  stop()
+  await until(() => openNow() === before + 1)
+  await service.letter(one, ours, 'unheard')
+  await service.letter(other, ours, 'to the other')
+  await until(() => heard.includes('to the other'))
+  expect(heard).toEqual(['to one', 'to the other'])
+  client.dispose()
+  await until(() => openNow() === before)
+})
+
+test('queries run over the single connection too', async () => {
+  const client = createClient({
+    url: `${service.base}/graphql/stream`,
+    singleConnection: true,
+    headers: { Authorization: `Bearer ${ours.token}` },
+  })
+  const results: unknown[] = []
+  for await (const result of client.iterate({ query: '{ viewer { kind } }' })) results.push(result)
+  expect(results).toEqual([{ data: { viewer: { kind: 'member' } } }])
+  client.dispose()
+})
+
+test.each(modes)("$name: another workspace's agent is not_found, another agent's forbidden", async ({ single }) => {
+  const theirs = await service.tenant()
+  const foreign = await service.agent(theirs)
+  const own = await service.agent(ours)
+  const sibling = await service.agent(ours)
+  const told = async (token: string, id: string) => {
+    const reader = follow(token, { id }, { single })
+    await until(() => reader.errors().length > 0)
+    return reader.errors()
+  }
+  expect(await told(ours.token, foreign.id)).toMatchObject([{ code: 'not_found', message: 'There is no agent with this id.' }])
+  expect(await told(ours.token, randomUUID())).toEqual(await told(ours.token, foreign.id))
+  expect(await told(own.token, sibling.id)).toMatchObject([{ code: 'forbidden' }])
+})
+
+test('a position that is no longer kept is told once, and it goes on behind it', async () => {
+  const agent = await service.agent(ours)
+  for (let n = 1; n <= 3; n++) await service.letter(agent, ours, `letter ${n}`)
+  await service.deps.pool.query('delete from event where agent_id = $1 and id <= 2', [agent.id])
+  await service.deps.pool.query('update event_log set horizon = 2 where agent_id = $1', [agent.id])
+  const reader = await opened(ours.token, { id: agent.id, after: 0 })
+  await until(() => reader.events().length === 1)
+  expect(reader.errors()).toMatchObject([{ code: 'not_found', nextId: 3 }])
+  expect(reader.ids()).toEqual([3])
+  await service.letter(agent, ours, 'letter 4')
+  await until(() => reader.events().length === 2)
+  expect(reader.errors()).toHaveLength(1)
+  reader.stop()
+})
+
+test.each(modes)('$name: a revoked token ends it within a second', async ({ single }) => {
+  const agent = await service.agent(ours)
+  const reader = await opened(agent.token, { id: agent.id }, { single })
+  await ours.ask('mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }', {
+    id: agent.id,
+    t: agent.tokenId,
+  })
+  await until(() => reader.state.completed, 1_000)
+  expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
+})
+
+test('a token that ends by itself ends it', async () => {
+  const agent = await service.agent(ours)
+  const { data } = await ours.ask(
+    'mutation ($id: UUID!, $at: DateTime) { createToken(input: { agentId: $id, expiresAt: $at }) { token } }',
+    {
+      id: agent.id,
+      at: new Date(Date.now() + 700).toISOString(),
+    },
+  )
+  const reader = await opened(data.createToken.token, { id: agent.id })
+  await until(() => reader.state.completed, 5_000)
+  expect(reader.errors()).toMatchObject([{ code: 'unauthorized' }])
+})
+
+const connect = async (agent: { id: string; ask: TestTenant['ask'] }, client: string): Promise<string> => {
+  const { data } = await agent.ask(
+    'mutation ($id: UUID!, $client: String!) { connect(input: { agentId: $id, client: $client, machine: "m" }) { connection { id } } }',
+    { id: agent.id, client },
+  )
+  return data.connect.connection.id
+}
+const listenersOf = async (id: string) =>
+  (await ours.ask('query ($id: UUID!) { agent(id: $id) { listeners { kind client } } }', { id })).data.agent.listeners
+
+test('as the client it starts at the connect, is a listener while it is open, and ends when another connects', async () => {
+  const agent = await service.agent(ours)
+  await service.letter(agent, ours, 'before')
+  const first = await connect(agent, 'one')
+  await service.letter(agent, ours, 'between')
+  expect(await listenersOf(agent.id)).toEqual([])
+  const reader = await opened(agent.token, { id: agent.id, connectionId: first })
+  await until(() => reader.events().length === 1)
+  expect(reader.texts()).toEqual(['between'])
+  expect(await listenersOf(agent.id)).toEqual([{ kind: 'client', client: 'one' }])
+
+  const second = await connect(agent, 'two')
+  await until(() => reader.state.completed, 1_000)
+  expect(reader.errors()).toMatchObject([{ code: 'conflict', message: 'Another client is connected now.' }])
+  const late = follow(agent.token, { id: agent.id, connectionId: first })
+  await until(() => late.errors().length > 0)
+  expect(late.errors()).toMatchObject([{ code: 'conflict' }])
+
+  const successor = await opened(agent.token, { id: agent.id, connectionId: second })
+  expect(await listenersOf(agent.id)).toEqual([{ kind: 'client', client: 'two' }])
+  successor.stop()
+  await until(async () => (await listenersOf(agent.id)).length === 0)
+})
+
+test("only the agent's own token can be its client", async () => {
+  const agent = await service.agent(ours)
+  const connectionId = await connect(agent, 'one')
+  const member = follow(ours.token, { id: agent.id, connectionId })
+  await until(() => member.errors().length > 0)
+  expect(member.errors()).toMatchObject([{ code: 'forbidden' }])
+  const unknown = follow(agent.token, { id: agent.id, connectionId: randomUUID() })
+  await until(() => unknown.errors().length > 0)
+  expect(unknown.errors()).toMatchObject([{ code: 'not_found', message: 'There is no connection with this id.' }])
+})
+
+test('a browser that only closes its tab leaves nothing open', async () => {
+  const agent = await service.agent(ours)
+  const before = openNow()
+  const abort = new AbortController()
+  const response = await fetch(`${service.base}/graphql`, {
+    method: 'POST',
+    signal: abort.signal,
+    headers: { Authorization: `Bearer ${ours.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({ query: QUERY, variables: { id: agent.id } }),
+  })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  await until(() => openNow() === before + 1)
+  abort.abort()
+  await until(() => openNow() === before)
+})
+
+test('a wrong subscription is refused in the stream', async () => {
+  const agent = await service.agent(ours)
+  for (const single of [false, true]) {
+    const reader = follow(
+      ours.token,
+      { id: agent.id },
+      { single, query: 'subscription ($id: UUID!) { messageReceived(agentId: $id) { colour } }' },
+    )
+    await until(() => reader.errors().length > 0 || reader.state.failure !== undefined)
+    if (!single) expect(reader.errors()).toMatchObject([{ code: 'invalid_input' }])
+  }
+})
+
+const stream = (method: string, headers: Record<string, string> = {}, body?: string, query = '') =>
+  fetch(`${service.base}/graphql/stream${query}`, { method, headers, ...(body === undefined ? {} : { body }) })
+
+test('a reserved stream is opened once, with what it was reserved with, and belongs to its token', async () => {
+  const authorized = { Authorization: `Bearer ${ours.token}` }
+  expect((await stream('PUT')).status).toBe(401)
+  const reserved = await stream('PUT', authorized)
+  expect(reserved.status).toBe(201)
+  const sign = await reserved.text()
+  const post = (headers: Record<string, string>, operation: object) =>
+    stream('POST', { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }, JSON.stringify(operation))
+  const operation = { query: '{ viewer { id } }', extensions: { operationId: 'a' } }
+
+  const stranger = await service.tenant()
+  const refused = await post({ Authorization: `Bearer ${stranger.token}` }, operation)
+  expect([refused.status, await refused.json()]).toMatchObject([404, { errors: [{ extensions: { code: 'not_found' } }] }])
+
+  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  expect(events.status).toBe(200)
+  const again = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  expect([again.status, await again.json()]).toMatchObject([409, { errors: [{ extensions: { code: 'conflict' } }] }])
+
+  expect((await post(authorized, operation)).status).toBe(202)
+  const invalid = await post(authorized, { query: '{ nothing }', extensions: { operationId: 'b' } })
+  expect([invalid.status, await invalid.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  const unnamed = await post(authorized, { query: '{ viewer { id } }' })
+  expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('event: complete')) text += (await reader.read()).value
+  expect(text).toContain(JSON.stringify({ id: 'a', payload: { data: { viewer: { id: ours.member } } } }))
+  await reader.cancel()
+})
+
+test('a token holds 20 event streams, no more', async () => {
+  const tenant = await service.tenant()
+  const statuses = []
+  for (let n = 0; n < 21; n++) {
+    const response = await stream('PUT', { Authorization: `Bearer ${tenant.token}` })
+    statuses.push(response.status)
+    await response.text()
+  }
+  expect(statuses).toEqual([...Array(20).fill(201), 429])
+})
+
+test('stopping tells each reader, and ends', async () => {
+  const agent = await service.agent(ours)
+  const readers = [await opened(ours.token, { id: agent.id }), await opened(ours.token, { id: agent.id }, { single: true })]
+  const stopped = service.stop()
+  for (const reader of readers) {
+    await until(() => reader.state.completed || reader.state.failure !== undefined)
+    expect(reader.errors()).toMatchObject([{ code: 'unavailable' }])
+  }
+  await stopped
+})
