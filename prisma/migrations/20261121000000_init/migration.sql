@@ -694,7 +694,7 @@ CREATE INDEX "job_due_at_idx" ON "job"("due_at") WHERE "due_at" IS NOT NULL;
 -- Rows that are updated all the time, and never in an indexed column: room on their pages keeps such updates off the indices (HOT).
 ALTER TABLE "event_log" SET (fillfactor = 50);
 ALTER TABLE "webhook" SET (fillfactor = 50);
-ALTER TABLE "job" SET (fillfactor = 80);
+ALTER TABLE "job" SET (fillfactor = 60);
 
 -- A token is a member's or an agent's own.
 ALTER TABLE "token" ADD CONSTRAINT "token_holder_check" CHECK (num_nonnulls("member_id", "agent_id") = 1);
