@@ -3,11 +3,13 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
+import type { Notifier } from '../db/notify.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
 import { findAgent } from './reach.ts'
+import { TOKEN_REVOKED } from './token.ts'
 
 export type { Agent }
 
@@ -101,8 +103,13 @@ export const updateAgent = async (
   })
 }
 
-/** Deletes an agent with its addresses, messages, secrets, events and jobs; its phone numbers go back to the workspace's pool. */
-export const deleteAgent = async (deps: Db, viewer: Viewer, agentId: string): Promise<void> => {
+/**
+ * Deletes an agent with its addresses, messages, secrets, events and jobs; its phone numbers go back to the workspace's pool. Its tokens
+ * go too, and what they hold open is closed as when they are revoked.
+ */
+export const deleteAgent = async (deps: Db & { notifier: Notifier }, viewer: Viewer, agentId: string): Promise<void> => {
   await findAgent(deps, viewer, agentId)
+  const tokens = await deps.prisma.token.findMany({ where: { agentId }, select: { id: true } })
   await deps.prisma.agent.deleteMany({ where: { id: agentId } })
+  for (const { id } of tokens) deps.notifier.publish(TOKEN_REVOKED, id)
 }
