@@ -76,7 +76,13 @@ test('a reply goes out in the thread of what it answers', async () => {
     text: expect.stringMatching(/^Here – ☕\.\s*$/),
   })
   expect((await becomes(body.id, 'sent')).error).toBeNull()
-  const answer = { ...question, to: agent.address, inReplyTo: mail.messageId, references: [mail.messageId], messageId: '<q3@example.com>' }
+  const answer = {
+    ...question,
+    to: agent.address,
+    inReplyTo: mail.messageId!,
+    references: [mail.messageId!],
+    messageId: '<q3@example.com>',
+  }
   const third = await receive(service, agent, answer)
   const thread = (await agent.api('GET', `${path}?thread=${third.id}`)).body.items
   expect(thread.map(({ id }: { id: string }) => id)).toEqual([third.id, body.id, asked.id])

@@ -177,11 +177,14 @@ describe('who holds a stream', () => {
     second.close()
   })
 
-  test('deleting the agent ends it', async () => {
+  test('deleting the agent ends it within a second', async () => {
     const agent = await createOpenAgent()
     const stream = await open(agent, await connectClient(agent))
+    const started = performance.now()
     await owner.api('DELETE', `/agents/${agent.id}`)
     await stream.ended
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(stream.frames).toEqual([])
   })
 })
 

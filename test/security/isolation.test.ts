@@ -23,6 +23,9 @@ const TABLE: Record<string, Row> = {
   'PATCH /agents/{id}': { member: 200, agent: 200, body: { name: 'Renamed' } },
   'DELETE /agents/{id}': { member: 204, agent: 204 },
   'GET /agents/{id}/addresses': { member: 200, agent: 200 },
+  'PATCH /agents/{id}/addresses/{addressId}': { member: 200, agent: 200, body: () => ({ value: `${randomUUID()}@agents.localhost` }) },
+  'DELETE /agents/{id}/addresses/{addressId}': { member: 409, agent: 409 },
+  'POST /agents/{id}/addresses/setups': { member: 201, agent: 201, body: { channel: 'telegram' } },
   'GET /agents/{id}/access': { member: 200, agent: 200 },
   'PUT /agents/{id}/access/{channel}': { member: 200, agent: 200, body: { senders: [] } },
   'POST /agents/{id}/tokens': { member: 201, agent: 403, body: {} },
@@ -51,7 +54,7 @@ const TABLE: Record<string, Row> = {
 
 const ROUTES = Object.keys(TABLE)
 const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
-const SUB_IDS = ['messageId', 'tokenId', 'webhookId', 'connectionId']
+const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'connectionId']
 
 type Ids = Record<string, string>
 interface Target {
@@ -81,6 +84,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
     agent,
     ids: {
       id: agent.id,
+      addressId: message.addressId,
       channel: 'email',
       index: '0',
       name: 'KEY',
@@ -116,7 +120,8 @@ beforeAll(async () => {
 /** Calls a route and reads its answer; of a stream only how it began. */
 const call = async (route: string, ids: Ids, token: string | null) => {
   const [method = '', path = ''] = route.split(' ')
-  const { body } = TABLE[route]!
+  const given = TABLE[route]!.body
+  const body = typeof given === 'function' ? given() : given
   const leaving = new AbortController()
   const response = await fetch(service.http + path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? `no-${name}`), {
     method,
