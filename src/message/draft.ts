@@ -173,7 +173,7 @@ export const draft = async (deps: DraftDeps, agent: Agent, input: SendInput): Pr
       cc,
       subject: channel.limits.subject ? plan.subject : null,
       text: plan.text,
-      replyText: plan.text,
+      replyText: plan.text === input.text ? null : input.text,
       internetMessageId: plan.channel === 'email' ? `${id}@${deps.mailDomain}` : null,
       threadMessageId: answered ? (answered.internetMessageId ?? null) : null,
       threadReferences: answered ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId) : [],

@@ -30,7 +30,7 @@ export const presentMessage = (message: MessageWithFiles) => ({
   cc: message.cc,
   subject: message.subject,
   text: message.text,
-  replyText: message.replyText,
+  replyText: message.replyText ?? message.text,
   attachments: message.attachments.map(({ name, type, size }) => ({ name, type, size })),
   thread: threadOf(message),
   status: message.status,

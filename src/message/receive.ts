@@ -85,7 +85,7 @@ const arrivalOf = async (
       cc: message.cc,
       subject: message.subject,
       text: message.text,
-      replyText: message.replyText,
+      replyText: message.replyText === message.text ? null : message.replyText,
       internetMessageId: message.messageId,
       threadMessageId: message.messageId,
       threadReferences: message.references,

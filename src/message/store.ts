@@ -28,7 +28,7 @@ const STORE = {
   text: `
     with
     arrival as (
-      select * from json_to_recordset($1) as a(ord int, message json, event json)
+      select * from json_to_recordset($1) as a(ord int, id uuid, message json, event json)
     ),
     stored as (
       insert into message select m.* from arrival a, json_populate_record(null::message, a.message) m order by a.ord
@@ -47,8 +47,8 @@ const STORE = {
     ),
     fresh as (
       select s.*, a.ord, e.sender, e."from"
-        from arrival a, json_populate_record(null::message, a.message) m, json_to_record(a.event) as e(sender jsonb, "from" text), stored s
-       where s.id = m.id and e.sender is not null
+        from arrival a join stored s using (id), json_to_record(a.event) as e(sender jsonb, "from" text)
+       where e.sender is not null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id from stored s left join appended a using (id)`,
 }
@@ -57,7 +57,7 @@ const parametersOf = (arrivals: readonly Arrival[]): unknown[] => {
   const raws = arrivals.filter(({ raw }) => raw !== null)
   const files = arrivals.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
   return [
-    JSON.stringify(arrivals.map(({ message, event }, ord) => ({ ord, message: toRow(message), event: event ?? {} }))),
+    JSON.stringify(arrivals.map(({ message, event }, ord) => ({ ord, id: message.id, message: toRow(message), event: event ?? {} }))),
     raws.map(({ message }) => message.id),
     raws.map(({ raw }) => raw),
     files.map(({ id }) => id),

@@ -37,7 +37,7 @@ export const MessageView = z
     cc: z.array(z.string()),
     subject: z.string().nullable(),
     text: z.string(),
-    replyText: z.string().nullable().openapi({ description: 'The text without the history that it quotes' }),
+    replyText: z.string().openapi({ description: 'The text without the history that it quotes' }),
     attachments: z.array(z.object({ name: z.string(), type: z.string(), size: z.int() })),
     thread: z
       .object({ messageId: z.string(), references: z.array(z.string()) })

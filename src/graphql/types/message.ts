@@ -65,7 +65,11 @@ export const Message = builder.prismaObject('Message', {
     cc: t.exposeStringList('cc', { description: 'Whom it names as recipients of a copy.' }),
     subject: t.exposeString('subject', { nullable: true, description: 'Its subject, where the channel has one.' }),
     text: t.exposeString('text', { description: 'Its whole text.' }),
-    replyText: t.exposeString('replyText', { nullable: true, description: 'Its text without the history that it quotes.' }),
+    replyText: t.string({
+      description: 'Its text without the history that it quotes.',
+      select: { replyText: true, text: true },
+      resolve: ({ replyText, text }) => replyText ?? text,
+    }),
     attachments: t.relation('attachments', { type: Attachment, description: 'Its files.', query: { orderBy: { index: 'asc' } } }),
     thread: t.field({
       type: Thread,
