@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Viewer } from '../workspace/viewer.ts'
 
 /** Results that may wait for one reader at once. */
 const MOST_WAITING = 1_000
@@ -8,14 +9,16 @@ const MOST_WAITING = 1_000
  * that queue short is that every result waits for `ready` before it goes in.
  */
 export class EventStream {
-  /** Whose token it was opened with. */
+  /** The token that it was reserved with, and when that ends by itself. */
   readonly tokenId: string
+  readonly expiresAt: Date | null
   readonly #closing = new AbortController()
   #response: ServerResponse | null = null
   #waiting: (() => void)[] = []
 
-  constructor(tokenId: string) {
+  constructor({ tokenId, expiresAt }: Pick<Viewer, 'tokenId' | 'expiresAt'>) {
     this.tokenId = tokenId
+    this.expiresAt = expiresAt
   }
 
   get signal(): AbortSignal {

@@ -16,6 +16,7 @@ const RESERVED_MS = 30_000
 const MOST_RESERVED = 20
 /** What a stream's operations have to say goodbye in, once its token counts for nothing any more. */
 const FAREWELL_MS = 200
+const EXPIRY_CHECK_MS = 1_000
 
 /** What a request of the protocol goes through the library with. `sign` is the token of the stream, not of the viewer. */
 interface Ticket {
@@ -54,12 +55,16 @@ export class SingleConnections {
   readonly #pipeline: Pipeline
   readonly #streams = new Map<string, EventStream>()
   readonly #handle: Handler<IncomingMessage, Ticket>
-  readonly #unsubscribe: () => void
+  readonly #unsubscribe: (() => void)[]
 
   constructor(deps: GraphqlDeps, pipeline: Pipeline) {
     this.#deps = deps
     this.#pipeline = pipeline
-    this.#unsubscribe = deps.notifier.subscribe(TOKEN_REVOKED, (id) => this.#endWhere(({ tokenId }) => tokenId === id))
+    const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
+    this.#unsubscribe = [
+      deps.notifier.subscribe(TOKEN_REVOKED, (id) => this.#endWhere(({ tokenId }) => tokenId === id)),
+      () => clearInterval(expiry),
+    ]
     this.#handle = createHandler<IncomingMessage, Ticket, SseContext>({
       authenticate: (request) => request.context.sign,
       validate: () => [], // `#prepare` has done that
@@ -113,7 +118,7 @@ export class SingleConnections {
 
   /** Ends every stream, after its operations have said why. */
   stop(): void {
-    this.#unsubscribe()
+    for (const end of this.#unsubscribe) end()
     this.#endWhere(() => true)
   }
 
@@ -124,7 +129,7 @@ export class SingleConnections {
     // Somebody else's stream is treated as one that isn't there.
     if (own && sign !== null) return { sign, stream, context: context as GraphqlContext }
     if (request.method === 'PUT') this.#checkRoom(context!)
-    return { sign: randomUUID(), stream: new EventStream(context!.viewer.tokenId), context: context! }
+    return { sign: randomUUID(), stream: new EventStream(context!.viewer), context: context! }
   }
 
   #checkRoom({ viewer }: GraphqlContext): void {
@@ -148,6 +153,11 @@ export class SingleConnections {
     const context = { sign, stream, context: null as unknown as GraphqlContext }
     const [frames] = await this.#handle({ method: 'GET', url: '/', headers, body: null, raw: null as never, context })
     if (frames !== null && typeof frames !== 'string') await frames.return()
+  }
+
+  #endExpired(): void {
+    const now = this.#deps.clock.now()
+    this.#endWhere(({ expiresAt }) => expiresAt !== null && expiresAt <= now)
   }
 
   #endWhere(applies: (stream: EventStream) => boolean): void {

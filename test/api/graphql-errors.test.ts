@@ -251,6 +251,19 @@ test('a database that is away is unavailable, a cause of our own stays inside', 
   expect(presentError(limited, silentLogger)).toBe(limited)
 })
 
+test('without a database: 503, and service again by itself', async () => {
+  const { pool } = service.deps
+  const real = pool.query
+  pool.query = (async () => {
+    throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
+  }) as unknown as typeof real
+  const away = await ask('{ viewer { kind } }')
+  pool.query = real
+  expect([away.status, away.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(errorsOf(away)).toEqual([{ code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' }])
+  expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
+})
+
 test('requests are counted per token', async () => {
   const strict = await startGraphql({ rateLimit: 3 })
   const tenant = await strict.tenant()

@@ -194,6 +194,17 @@ test('a token that ends by itself ends it', async () => {
   expect(reader.errors()).toMatchObject([{ code: 'unauthorized' }])
 })
 
+test('what was missed while no notification came through is noticed afterwards: the agent was deleted', async () => {
+  const agent = await service.agent(ours)
+  const reader = await opened(ours.token, { id: agent.id })
+  await ours.ask('mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }', { id: agent.id })
+  await service.deps.pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen' and datname = current_database()",
+  )
+  await until(() => reader.state.completed)
+  expect(reader.errors()).toMatchObject([{ code: 'not_found', message: 'There is no agent with this id.' }])
+})
+
 const connect = async (agent: { id: string; ask: TestTenant['ask'] }, client: string): Promise<string> => {
   const { data } = await agent.ask(
     'mutation ($id: UUID!, $client: String!) { connect(input: { agentId: $id, client: $client, machine: "m" }) { connection { id } } }',

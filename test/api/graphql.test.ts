@@ -216,3 +216,31 @@ test('access, webhooks and the client are set and shown', async () => {
   })
   expect((await ours.ask('query ($id: UUID!) { agent(id: $id) { webhooks { id } } }', { id })).data.agent.webhooks).toEqual([])
 })
+
+test('every type, field, argument and value is described', async () => {
+  const { data } = await ours.ask(`{ __schema { types { name description
+    fields { name description args { name description } } inputFields { name description } enumValues { name description } } } }`)
+  interface Described {
+    name: string
+    description: string | null
+  }
+  type Type = Described & {
+    fields: (Described & { args: Described[] })[] | null
+    inputFields: Described[] | null
+    enumValues: Described[] | null
+  }
+  const types = (data.__schema.types as Type[]).filter(({ name }) => !name.startsWith('__'))
+  const silent = types.flatMap((type) =>
+    [
+      type,
+      ...(type.fields ?? []),
+      ...(type.fields ?? []).flatMap(({ args }) => args),
+      ...(type.inputFields ?? []),
+      ...(type.enumValues ?? []),
+    ]
+      .filter(({ description }) => !description)
+      .map(({ name }) => `${type.name}.${name}`),
+  )
+  expect(silent).toEqual([])
+  expect(types.length).toBeGreaterThan(40)
+})

@@ -1,5 +1,6 @@
 import { type Agent as AgentRow, createAgent, deleteAgent, type Icon as IconName, updateAgent } from '../../agent/agent.ts'
 import { findAgent } from '../../agent/reach.ts'
+import { notFound } from '../../core/errors.ts'
 import { agentName } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -41,7 +42,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
       const agent = await deps.prisma.agent.findFirst({ ...query, where: { AND: [{ id }, readableBy(viewer)] } })
-      return agent ?? findAgent(deps, viewer, id) // throws, in the words that REST has
+      if (agent) return agent
+      await findAgent(deps, viewer, id) // throws, in the words that REST has
+      throw notFound('agent')
     },
   }),
 }))

@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
+import { Readers } from '../../src/graphql/readers.ts'
+import { startGraphql } from '../support/graphql.ts'
+import { until } from '../support/until.ts'
+
+const service = await startGraphql()
+const ours = await service.tenant()
+const { hostname, port } = new URL(service.base)
+
+const EVENTS = 3_000
+/** Wide events: what a reader doesn't take would be 60 MB. */
+const fill = (agentId: string) =>
+  service.deps.pool.query(
+    `with fresh as (insert into event (agent_id, id, type, channel, message_id, sender, "from", created_at)
+       select $1, n, 'message.received', 'email', gen_random_uuid(),
+              jsonb_build_object('id', null, 'kind', 'contact', 'name', repeat('x', 20000), 'email', null, 'phone', null), 'x', now()
+         from generate_series(1, ${EVENTS}) n)
+     update event_log set last_id = ${EVENTS} where agent_id = $1`,
+    [agentId],
+  )
+
+const QUERY = (id: string) => `subscription { messageReceived(agentId: "${id}", after: 0) { id sender { name } } }`
+
+/** A client that sends a request and then reads nothing until it is told to. */
+const stalled = (path: string, method: string, headers: Record<string, string>, body = ''): Socket => {
+  const socket = connect(Number(port), hostname)
+  const head = Object.entries({
+    Host: hostname,
+    Authorization: `Bearer ${ours.token}`,
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  })
+  socket.write(`${method} ${path} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`)
+  socket.pause()
+  return socket
+}
+
+const distinct = (id: string): Socket =>
+  stalled('/graphql', 'POST', { 'Content-Type': 'application/json', Accept: 'text/event-stream' }, JSON.stringify({ query: QUERY(id) }))
+
+const single = async (id: string): Promise<Socket> => {
+  const url = `${service.base}/graphql/stream`
+  const authorized = { Authorization: `Bearer ${ours.token}` }
+  const sign = await (await fetch(url, { method: 'PUT', headers: authorized })).text()
+  const socket = stalled('/graphql/stream', 'GET', { Accept: 'text/event-stream', 'X-GraphQL-Event-Stream-Token': sign })
+  const headers = { ...authorized, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }
+  const body = JSON.stringify({ query: QUERY(id), extensions: { operationId: 'a' } })
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202)
+  return socket
+}
+
+const memory = (): number => {
+  globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+test.each([
+  ['a distinct connection', distinct],
+  ['the single connection', single],
+])('a reader of %s that stalls keeps nothing in memory, and has all of it once it reads', async (_name, open) => {
+  const agent = await service.agent(ours)
+  await fill(agent.id)
+  const before = memory()
+  const socket = await open(agent.id)
+  await until(() => service.graphql.size === 1)
+  await sleep(1_500) // long enough for 3,000 events to pile up, were they not waited with
+  expect(memory() - before).toBeLessThan(40_000_000)
+
+  const ids: number[] = []
+  let text = ''
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    const end = text.lastIndexOf('\n')
+    for (const [, id] of text.slice(0, end).matchAll(/"messageReceived":\{"id":(\d+)/g)) ids.push(Number(id))
+    text = text.slice(end)
+  })
+  socket.resume()
+  await until(() => ids.length === EVENTS)
+  expect(ids).toEqual(Array.from({ length: EVENTS }, (_, n) => n + 1))
+  socket.destroy()
+  await until(() => service.graphql.size === 0)
+})
+
+test('a reader that takes nothing for 30 s is cut off, a slow one is not', () => {
+  vi.useFakeTimers()
+  const response = (fields: object) => ({
+    writableNeedDrain: true,
+    once: vi.fn(),
+    destroy: vi.fn(),
+    socket: { bytesWritten: 1 },
+    ...fields,
+  })
+  const [dead, slow, idle] = [response({}), response({}), response({ writableNeedDrain: false })]
+  const readers = new Readers()
+  for (const reader of [dead, slow, idle]) readers.watch(reader as unknown as ServerResponse)
+  for (let second = 0; second < 60; second++) {
+    slow.socket.bytesWritten++
+    vi.advanceTimersByTime(1_000)
+    if (second === 29) expect(dead.destroy).not.toHaveBeenCalled()
+  }
+  expect(dead.destroy).toHaveBeenCalled()
+  expect(slow.destroy).not.toHaveBeenCalled()
+  expect(idle.destroy).not.toHaveBeenCalled()
+  readers.stop()
+  vi.useRealTimers()
+})
