@@ -13,7 +13,7 @@ export interface ConnectionDeps extends Db {
 }
 
 /** How long a connection counts as listening after its last sign of life. */
-export const LEASE_MS = 45_000
+const LEASE_MS = 45_000
 
 /** The topic on which every process hears that an agent's client was replaced; the key is the agent's id. */
 export const CLIENT_REPLACED = 'client_replaced'

@@ -12,7 +12,7 @@ const codePoints = (value: string): number => {
 }
 
 /** A text of `min` to `max` characters. */
-export const text = (min: number, max: number) =>
+const text = (min: number, max: number) =>
   z
     .string()
     .refine((value) => !value.includes('\0'), 'must not hold NUL characters')

@@ -58,7 +58,7 @@ export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Prom
 }
 
 /** How long an event is kept. */
-export const RETENTION_MS = 7 * 24 * 3_600_000
+const RETENTION_MS = 7 * 24 * 3_600_000
 
 /** Deletes events older than the retention and moves the horizons up to them. Idempotent; any process may call it at any time. */
 export const pruneEvents = async ({ pool }: Db, now: Date): Promise<number> => {

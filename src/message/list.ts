@@ -23,7 +23,7 @@ export interface PageRequest {
 }
 
 /** Newest first; messages of the same millisecond by id. */
-export const NEWEST_FIRST = [{ createdAt: 'desc' }, { id: 'desc' }] as const satisfies Prisma.MessageOrderByWithRelationInput[]
+const NEWEST_FIRST = [{ createdAt: 'desc' }, { id: 'desc' }] as const satisfies Prisma.MessageOrderByWithRelationInput[]
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

@@ -19,7 +19,7 @@ export interface TransmitDeps extends Db {
 }
 
 /** The topic on which every process hears that a message's status moved; the key is `agentId/messageId`. */
-export const MESSAGE_CHANGED = 'message_changed'
+const MESSAGE_CHANGED = 'message_changed'
 
 const load = ({ prisma }: Db, messageId: string) =>
   prisma.message.findUnique({

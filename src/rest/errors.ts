@@ -28,7 +28,7 @@ const ruleOf = ({ code, message, expected, values }: Issue): string => {
 }
 
 /** The first broken rule, with the field that broke it. Unknown fields are named. */
-export const inputError = (issues: readonly Issue[], whole: string): AppError => {
+const inputError = (issues: readonly Issue[], whole: string): AppError => {
   const issue = issues[0]!
   const path = fieldName(issue.path)
   if (issue.code === 'unrecognized_keys') return invalidInput([path, issue.keys![0]].filter(Boolean).join('.'), 'is not a known field')

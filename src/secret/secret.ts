@@ -21,7 +21,7 @@ export interface SecretItem {
 }
 
 /** Largest value, in bytes of UTF-8. */
-export const MOST_VALUE_BYTES = 64 * 1024
+const MOST_VALUE_BYTES = 64 * 1024
 
 /** A sealed value opens only as this agent's secret of this name. */
 const boundTo = (agentId: string, name: string) => `secret:${agentId}:${name}`

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 3_600_000
 const planLimit = (plan: Plan, what: string) => new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
 
 /** The plan of a workspace. */
-export const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> }, workspaceId: string): Promise<Plan> => {
+const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> }, workspaceId: string): Promise<Plan> => {
   const { plan } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } })
   return plan
 }
