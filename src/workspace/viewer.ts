@@ -3,7 +3,8 @@ import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
-import { hashToken } from './token.ts'
+import type { Notifier } from '../db/notify.ts'
+import { hashToken, TOKEN_REVOKED } from './token.ts'
 
 /** Who asks. Every operation takes one; nobody sees past its workspace. */
 export interface Viewer {
@@ -23,6 +24,38 @@ export interface Viewer {
 export interface ViewerDeps extends Db {
   clock: Clock
   log: Logger
+  knownViewers: KnownViewers
+}
+
+/** How long a process believes what it read of a token, should the word that it was revoked get lost. */
+const BELIEVED_MS = 1_000
+const MOST_KNOWN = 10_000
+
+/**
+ * Viewers that were authenticated within the last second, by the hash of their token. A process that is told that a token is revoked
+ * forgets it at once.
+ */
+export class KnownViewers {
+  readonly #viewers = new Map<string, { viewer: Viewer; until: number }>()
+
+  /** Forgets revoked tokens as they are told; returns how to stop. */
+  follow(notifier: Pick<Notifier, 'subscribe'>): () => void {
+    return notifier.subscribe(TOKEN_REVOKED, (tokenId) => {
+      for (const [hash, { viewer }] of this.#viewers) if (viewer.tokenId === tokenId) this.#viewers.delete(hash)
+    })
+  }
+
+  get(hash: Buffer, now: Date): Viewer | null {
+    const known = this.#viewers.get(hash.toString('latin1'))
+    return known && known.until > now.getTime() ? known.viewer : null
+  }
+
+  add(hash: Buffer, viewer: Viewer, now: Date): void {
+    const key = hash.toString('latin1')
+    this.#viewers.delete(key)
+    this.#viewers.set(key, { viewer, until: now.getTime() + BELIEVED_MS })
+    if (this.#viewers.size > MOST_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
+  }
 }
 
 interface TokenRow {
@@ -61,21 +94,33 @@ const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
  */
 export const authenticate = async (deps: ViewerDeps, token: string | null): Promise<Viewer> => {
   if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
-  const { rows } = await deps.pool.query<TokenRow>({ ...BY_HASH, values: [hashToken(token)] })
-  const row = rows[0]
-  if (!row || (row.expires_at && row.expires_at <= deps.clock.now())) throw new AppError('unauthorized', 'This token is not valid.')
-  noteUse(deps, row)
-  return {
-    kind: row.member_id ? 'member' : 'agent',
-    id: (row.member_id ?? row.agent_id)!,
-    workspaceId: row.workspace_id,
-    tokenId: row.id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    expiresAt: row.expires_at,
-  }
+  const hash = hashToken(token)
+  const now = deps.clock.now()
+  const viewer = deps.knownViewers.get(hash, now) ?? (await readViewer(deps, hash))
+  if (!viewer || (viewer.expiresAt && viewer.expiresAt <= now)) throw new AppError('unauthorized', 'This token is not valid.')
+  return viewer
 }
+
+const readViewer = async (deps: ViewerDeps, hash: Buffer): Promise<Viewer | null> => {
+  const { rows } = await deps.pool.query<TokenRow>({ ...BY_HASH, values: [hash] })
+  const row = rows[0]
+  if (!row) return null
+  noteUse(deps, row)
+  const viewer = toViewer(row)
+  deps.knownViewers.add(hash, viewer, deps.clock.now())
+  return viewer
+}
+
+const toViewer = (row: TokenRow): Viewer => ({
+  kind: row.member_id ? 'member' : 'agent',
+  id: (row.member_id ?? row.agent_id)!,
+  workspaceId: row.workspace_id,
+  tokenId: row.id,
+  name: row.name,
+  email: row.email,
+  role: row.role,
+  expiresAt: row.expires_at,
+})
 
 /** The token of an `Authorization` header's value, or null when there is none to read. */
 export const bearerOf = (authorization: string | null | undefined): string | null =>

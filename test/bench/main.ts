@@ -1,8 +1,12 @@
+import { benchRest } from './rest.ts'
+import { benchSmtp } from './smtp.ts'
 import { type BenchRow, printTable } from './table.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /** Every benchmark by the name that picks it: `npm run bench -- webhooks`. */
 const benches: Record<string, () => Promise<BenchRow[]>> = {
+  smtp: benchSmtp,
+  rest: benchRest,
   webhooks: benchWebhooks,
 }
 

@@ -19,6 +19,7 @@ import { createLookup } from '../../src/webhook/lookup.ts'
 import { createKeyring } from '../../src/workspace/keyring.ts'
 import { Plans } from '../../src/workspace/plan.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
+import { KnownViewers } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { openTestDatabase } from './database.ts'
 
@@ -92,7 +93,7 @@ export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: 
   const keyring = createKeyring(db, masterKey)
   const feed = new Feed({ ...shared, texts: new Texts({ notifier, sealer: keyring, clock: systemClock, log }) })
   feed.start()
-  const limits = { plans: new Plans(shared), rates: new RateLimits(shared) }
+  const limits = { knownViewers: new KnownViewers(), plans: new Plans(shared), rates: new RateLimits(shared) }
   const deps: GraphqlDeps = {
     ...shared,
     ...limits,
