@@ -88,10 +88,19 @@ const parse = <Options extends Record<string, { type: 'string' }>>(args: string[
   }
 }
 
+/** An address that cannot be listened on is the operator's affair: a stack trace would hide which. */
+const wordsOf = (error: unknown): string => {
+  const { code, syscall, address, port } = (error ?? {}) as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (syscall !== 'listen') return messageOf(error)
+  const reason = code === 'EADDRINUSE' ? 'another program listens there already' : code
+  return `Cannot listen on ${address}:${port}: ${reason}. HOST and PORT, SMTP_HOST and SMTP_PORT say where.`
+}
+
 /** What went wrong, for the person at the terminal, and the exit code that scripts read. */
 const fail = (error: unknown): never => {
   const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some((kind) => error instanceof kind)
-  process.stderr.write(`${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`)
+  const stack = !expected && error instanceof Error && !('syscall' in error) ? error.stack : undefined
+  process.stderr.write(`${stack ?? wordsOf(error)}\n`)
   const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)
   process.exit(usage ? EXIT_USAGE : EXIT_FAILURE)
 }
