@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Connection } from '../db/generated/prisma/client.ts'
+import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './reach.ts'
@@ -89,15 +89,19 @@ export const listListeners = async (deps: ConnectionDeps, viewer: Viewer, agentI
   return currentListeners(deps, agentId)
 }
 
+/** Which of an agent's connections and webhooks listen at `now`: the conditions of a read. */
+export const listeningAt = (now: Date) =>
+  ({
+    connections: { replacedAt: null, leaseUntil: { gt: now } },
+    webhooks: { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
+  }) satisfies { connections: Prisma.ConnectionWhereInput; webhooks: Prisma.WebhookWhereInput }
+
 /** The same without asking who wants to know. */
 export const currentListeners = async ({ prisma, clock }: ConnectionDeps, agentId: string): Promise<Listener[]> => {
-  const now = clock.now()
+  const { connections, webhooks: waiting } = listeningAt(clock.now())
   const [clients, webhooks] = await Promise.all([
-    prisma.connection.findMany({ where: { agentId, replacedAt: null, leaseUntil: { gt: now } } }),
-    prisma.webhook.findMany({
-      where: { agentId, OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
-      orderBy: { createdAt: 'asc' },
-    }),
+    prisma.connection.findMany({ where: { agentId, ...connections } }),
+    prisma.webhook.findMany({ where: { agentId, ...waiting }, orderBy: { createdAt: 'asc' } }),
   ])
   return [
     ...clients.map(({ client, machine }): Listener => ({ kind: 'client', client, machine })),

@@ -1,4 +1,4 @@
-import { connectClient, type Listener as ListenerShape } from '../../agent/connection.ts'
+import { connectClient, type Listener as ListenerShape, listeningAt } from '../../agent/connection.ts'
 import { clientName } from '../../core/rules.ts'
 import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
@@ -20,16 +20,12 @@ builder.prismaObjectField(Agent, 'listeners', (t) =>
   t.field({
     type: [Listener],
     description: 'Who hears the Message URL now: the client while it is connected, and the webhooks that do not wait for a retry.',
-    // The rule of currentListeners (agent/connection.ts), as a part of the query that reads the agents: for all of them at once.
+    // As a part of the query that reads the agents: for all of them at once.
     select: (_args, { deps }) => {
-      const now = deps.clock.now()
+      const { connections, webhooks } = listeningAt(deps.clock.now())
       return {
-        connections: { select: { client: true, machine: true }, where: { replacedAt: null, leaseUntil: { gt: now } } },
-        webhooks: {
-          select: { id: true, url: true },
-          where: { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
-          orderBy: { createdAt: 'asc' },
-        },
+        connections: { select: { client: true, machine: true }, where: connections },
+        webhooks: { select: { id: true, url: true }, where: webhooks, orderBy: { createdAt: 'asc' } },
       }
     },
     resolve: ({ connections, webhooks }): ListenerShape[] => [
