@@ -18,7 +18,7 @@ const LONGEST_SLUG = 40
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 /** `Müller's Support Bot` → `muellers-support-bot` would need a language; this gives `mullers-support-bot`. '' when nothing is left. */
-const slugOf = (name: string): string =>
+export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
     .replace(/[\u0300-\u036f'’]/g, '')

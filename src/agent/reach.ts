@@ -20,12 +20,43 @@ const reaches = (viewer: Viewer, agent: Agent, reach: Exclude<Reach, 'write'>): 
   return reach === 'mint' ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id : agent.id === viewer.id
 }
 
+const BY_ID = {
+  name: 'agent by id',
+  text: 'select id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at from agent where id = $1',
+}
+
+interface AgentRow {
+  id: string
+  workspace_id: string
+  name: string
+  icon: string
+  created_by_member_id: string | null
+  created_by_agent_id: string | null
+  created_at: Date
+}
+
+const readAgent = async ({ pool }: Db, agentId: string): Promise<Agent | null> => {
+  const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
+  const row = rows[0]
+  return row
+    ? {
+        id: row.id,
+        workspaceId: row.workspace_id,
+        name: row.name,
+        icon: row.icon,
+        createdByMemberId: row.created_by_member_id,
+        createdByAgentId: row.created_by_agent_id,
+        createdAt: row.created_at,
+      }
+    : null
+}
+
 /**
  * The agent, for a viewer who may do what `reach` says. Throws `not_found` for what is another workspace's, in the same words as for
- * what does not exist, and `forbidden` inside the workspace.
+ * what does not exist, and `forbidden` inside the workspace. Every operation on an agent begins with it: hence the prepared statement.
  */
-export const findAgent = async ({ prisma }: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
-  const agent = await prisma.agent.findUnique({ where: { id: agentId } })
+export const findAgent = async (db: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
+  const agent = await readAgent(db, agentId)
   if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
   if (reach !== 'write' && !reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
   return agent

@@ -12,7 +12,7 @@ const codePoints = (value: string): number => {
 }
 
 /** A text of `min` to `max` characters. */
-const text = (min: number, max: number) =>
+export const text = (min: number, max: number) =>
   z
     .string()
     .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
@@ -45,9 +45,12 @@ export const timestamp = z.iso
 
 export const agentName = name(100)
 export const tokenName = name(100)
+export const memberName = name(100)
+export const workspaceName = name(100)
 export const clientName = name(200)
 export const messageText = text(1, 32_000)
 export const urlText = text(1, 2_000)
+export const searchText = text(1, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
 export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')

@@ -3,7 +3,7 @@ import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Address, Agent, Message } from '../db/generated/prisma/client.ts'
+import type { Agent, Message } from '../db/generated/prisma/client.ts'
 import type { AttachmentView } from './present.ts'
 
 /** What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with `to`). */
@@ -106,10 +106,15 @@ const planStart = (input: SendInput): Plan => {
   return { channel: input.channel!, to: input.to, subject: input.subject ?? null, original: null, counterpartName: null, text: input.text }
 }
 
+const ADDRESSES = {
+  name: 'addresses of a channel',
+  text: 'select id from address where agent_id = $1 and channel = $2 order by "primary" desc, created_at',
+}
+
 /** The address that it goes out from: the one that the original came to while the agent has it, else the channel's primary one. */
-const senderAddress = async ({ prisma }: Db, agent: Agent, plan: Plan): Promise<Address> => {
-  const addresses = await prisma.address.findMany({ where: { agentId: agent.id, channel: plan.channel }, orderBy: { primary: 'desc' } })
-  const address = addresses.find(({ id }) => id === plan.original?.addressId) ?? addresses[0]
+const senderAddress = async ({ pool }: Db, agent: Agent, plan: Plan): Promise<{ id: string }> => {
+  const { rows } = await pool.query<{ id: string }>({ ...ADDRESSES, values: [agent.id, plan.channel] })
+  const address = rows.find(({ id }) => id === plan.original?.addressId) ?? rows[0]
   if (!address) throw new AppError('conflict', `The agent has no address on the channel ${plan.channel}.`)
   return address
 }

@@ -2,10 +2,10 @@ import { findAgent } from '../agent/reach.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel, Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type MessageWithFiles, withFiles } from './present.ts'
+import type { MessageWithFiles } from './present.ts'
+import { fromRow, type MessageRow, SELECT_MESSAGE } from './row.ts'
 
 export interface MessageFilter {
   channel?: Channel | undefined
@@ -13,6 +13,8 @@ export interface MessageFilter {
   status?: MessageStatus | undefined
   /** The id of any message of the thread. */
   thread?: string | undefined
+  /** Words to find in subject, text and counterpart, as a search box takes them: `"a phrase"`, `or`, `-without`. */
+  q?: string | undefined
   since?: Date | undefined
   until?: Date | undefined
 }
@@ -22,17 +24,20 @@ export interface PageRequest {
   cursor?: string | undefined
 }
 
-/** Newest first; messages of the same millisecond by id. */
-const NEWEST_FIRST = [{ createdAt: 'desc' }, { id: 'desc' }] as const satisfies Prisma.MessageOrderByWithRelationInput[]
+/**
+ * What the index `message_search_idx` holds, to the letter (else it isn't used). `simple` knows no language, so it finds words of all of
+ * them. Cut because PostgreSQL refuses more than 1 MB of words in one text.
+ */
+const SEARCHED = `to_tsvector('simple', left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000))`
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** The last moment that JavaScript and PostgreSQL both know. */
+const MOST_TIME = 8_640_000_000_000_000
 
-const before = (cursor: string): Prisma.MessageWhereInput => {
+const readPosition = (cursor: string): [Date, string] => {
   const [time, id] = readCursor(cursor, 2)
-  const createdAt = new Date(time as number)
-  if (typeof id !== 'string' || !UUID.test(id) || Number.isNaN(createdAt.getTime()))
-    throw invalidInput('cursor', 'is not one that this list gave')
-  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
+  if (typeof time === 'number' && Math.abs(time) <= MOST_TIME && typeof id === 'string' && UUID.test(id)) return [new Date(time), id]
+  throw invalidInput('cursor', 'is not one that this list gave')
 }
 
 const threadIdOf = async ({ prisma }: Db, agentId: string, messageId: string): Promise<string> => {
@@ -41,19 +46,39 @@ const threadIdOf = async ({ prisma }: Db, agentId: string, messageId: string): P
   return message.threadId
 }
 
-const whereOf = async (db: Db, agentId: string, filter: MessageFilter): Promise<Prisma.MessageWhereInput> => {
-  const { channel, direction, status, thread, since, until } = filter
-  return {
-    agentId,
-    ...(channel && { channel }),
-    ...(direction && { direction }),
-    ...(status && { status }),
-    ...(thread && { threadId: await threadIdOf(db, agentId, thread) }),
-    ...((since || until) && { createdAt: { ...(since && { gte: since }), ...(until && { lte: until }) } }),
+/** Conditions with their values, numbered as they are added. */
+class Conditions {
+  readonly values: unknown[] = []
+  readonly #all: string[] = []
+
+  /** `condition` has a `?` for each of the values. */
+  add(condition: string, ...values: unknown[]): void {
+    let next = this.values.length
+    this.#all.push(condition.replace(/\?/g, () => `$${++next}`))
+    this.values.push(...values)
+  }
+
+  toString(): string {
+    return this.#all.join(' and ')
   }
 }
 
-/** The agent's messages, newest first, a page at a time. */
+const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, cursor: string | undefined): Promise<Conditions> => {
+  const { channel, direction, status, thread, q, since, until } = filter
+  const conditions = new Conditions()
+  conditions.add('m.agent_id = ?', agentId)
+  if (channel) conditions.add('m.channel = ?::"Channel"', channel)
+  if (direction) conditions.add('m.direction = ?::"Direction"', direction)
+  if (status) conditions.add('m.status = ?::"MessageStatus"', status)
+  if (thread) conditions.add('m.thread_id = ?::uuid', await threadIdOf(db, agentId, thread))
+  if (q) conditions.add(`${SEARCHED} @@ websearch_to_tsquery('simple', ?)`, q)
+  if (since) conditions.add('m.created_at >= ?::timestamptz', since)
+  if (until) conditions.add('m.created_at <= ?::timestamptz', until)
+  if (cursor) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readPosition(cursor))
+  return conditions
+}
+
+/** The agent's messages, newest first (of one millisecond by id), a page at a time. */
 export const listMessages = async (
   deps: Db,
   viewer: Viewer,
@@ -62,22 +87,24 @@ export const listMessages = async (
   { limit, cursor }: PageRequest,
 ): Promise<Page<MessageWithFiles>> => {
   await findAgent(deps, viewer, agentId)
-  const where = await whereOf(deps, agentId, filter)
-  const messages = await deps.prisma.message.findMany({
-    where: cursor ? { AND: [where, before(cursor)] } : where,
-    orderBy: NEWEST_FIRST,
-    take: limit + 1,
-    include: withFiles,
-  })
-  return pageOf(messages, limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
+  const conditions = await conditionsOf(deps, agentId, filter, cursor)
+  const { rows } = await deps.pool.query<MessageRow>(
+    `${SELECT_MESSAGE} where ${conditions} order by m.created_at desc, m.id desc limit ${limit + 1}`,
+    conditions.values,
+  )
+  return pageOf(rows.map(fromRow), limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
 }
+
+const BY_ID = { name: 'message by id', text: `${SELECT_MESSAGE} where m.id = $1 and m.agent_id = $2` }
 
 /** One message of the agent. */
 export const readMessage = async (deps: Db, viewer: Viewer, agentId: string, messageId: string): Promise<MessageWithFiles> => {
-  await findAgent(deps, viewer, agentId)
-  const message = await deps.prisma.message.findFirst({ where: { id: messageId, agentId }, include: withFiles })
-  if (!message) throw notFound('message')
-  return message
+  const [, { rows }] = await Promise.all([
+    findAgent(deps, viewer, agentId),
+    deps.pool.query<MessageRow>({ ...BY_ID, values: [messageId, agentId] }),
+  ])
+  if (!rows[0]) throw notFound('message')
+  return fromRow(rows[0])
 }
 
 /** The email as it came, byte for byte. Throws `not_found` for a message that has no such form. */

@@ -1,4 +1,5 @@
 import type { Message } from '../db/generated/prisma/client.ts'
+import type { AttachmentView, MessageWithFiles } from './present.ts'
 
 /** A message under its column names, as `json_populate_record(null::message, …)` reads it back. */
 export const toRow = (message: Message) => ({
@@ -28,4 +29,49 @@ export const toRow = (message: Message) => ({
   checks: message.checks,
   fingerprint: message.fingerprint && `\\x${Buffer.from(message.fingerprint).toString('hex')}`,
   created_at: message.createdAt,
+})
+
+/** A message with its attachments' descriptions, as `SELECT_MESSAGE` reads it. */
+export interface MessageRow extends Omit<ReturnType<typeof toRow>, 'fingerprint'> {
+  attachments: AttachmentView[]
+}
+
+const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name,
+  "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
+  checks, created_at`
+
+/** Reads messages `m` with their attachments in one statement; a `where` follows. */
+export const SELECT_MESSAGE = `select ${COLUMNS.replace(/[a-z_"]+/g, (column) => `m.${column}`)},
+  coalesce((select json_agg(json_build_object('name', f.name, 'type', f.type, 'size', f.size) order by f.index)
+              from attachment f where f.message_id = m.id), '[]') as attachments
+  from message m`
+
+export const fromRow = (row: MessageRow): MessageWithFiles => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  addressId: row.address_id,
+  channel: row.channel,
+  direction: row.direction,
+  status: row.status,
+  refusal: row.refusal,
+  admission: row.admission,
+  error: row.error,
+  counterpart: row.counterpart,
+  counterpartName: row.counterpart_name,
+  to: row.to,
+  cc: row.cc,
+  subject: row.subject,
+  text: row.text,
+  replyText: row.reply_text,
+  internetMessageId: row.internet_message_id,
+  threadMessageId: row.thread_message_id,
+  threadReferences: row.thread_references,
+  threadId: row.thread_id,
+  replyToId: row.reply_to_id,
+  forwardOfId: row.forward_of_id,
+  checks: row.checks,
+  fingerprint: null,
+  createdAt: row.created_at,
+  attachments: row.attachments,
 })

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { copies, messageSubject, messageText, recipients, timestamp, uuid } from '../core/rules.ts'
+import { copies, messageSubject, messageText, recipients, searchText, timestamp, uuid } from '../core/rules.ts'
 import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import { listMessages, readAttachment, readMessage, readRaw } from '../message/list.ts'
 import { presentMessage } from '../message/present.ts'
@@ -53,6 +53,9 @@ const list = createRoute({
       direction: z.enum(Direction).optional(),
       status: z.enum(MessageStatus).optional(),
       thread: uuid.optional().openapi({ description: 'The id of any message of the thread' }),
+      q: searchText
+        .optional()
+        .openapi({ description: 'Full-text search in subject, text and counterpart: words, "a phrase", or, -without' }),
       since: timestamp.optional(),
       until: timestamp.optional(),
       ...PAGING,
