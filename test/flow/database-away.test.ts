@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type App, startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { type Db, openDb } from '../../src/db/client.ts'
+import { createWorkspace } from '../../src/workspace/workspace.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { type EventStream, openEvents } from '../support/events.ts'
+import { expectFailure } from '../support/failure.ts'
+import { deliver } from '../support/mail.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { type Api, apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { startWire, type Wire } from '../support/wire.ts'
+
+/** One service whose database goes away and comes back: each test goes on where the one before it ended. */
+const dataDir = temporaryDir()
+let wire: Wire
+let app: App
+let owner: Api
+let agent: { id: string; address: string; token: string }
+let stream: EventStream
+let receiver: Receiver
+let close: () => Promise<void>
+
+const openService = async (): Promise<string> => {
+  const database = await createTestDatabase()
+  wire = await startWire(database.url)
+  const db: Db & { close(): Promise<void> } = await openDb(wire.url, { max: 10, log: silentLogger })
+  const masterKey = randomBytes(32)
+  const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1' })
+  const resolver = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
+  app = await startApp(config, { db, databaseUrl: wire.url, masterKey, close: async () => undefined }, silentLogger, { resolver })
+  close = async () => {
+    await app.stop(2_000)
+    await db.close()
+    await wire.cut()
+    await database.drop()
+  }
+  const made = await createWorkspace({ ...db, masterKey }, { name: 'Acme', ownerEmail: 'boss@example.com', plan: 'unlimited' })
+  return made.token
+}
+
+beforeAll(async () => {
+  const token = await openService()
+  owner = apiOf(app.http, token)
+  receiver = await createReceiver()
+  const { id } = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
+  await owner('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
+  await owner('POST', `/agents/${id}/webhooks`, { url: `${receiver.url}/hook` })
+  const [{ value: address }] = (await owner('GET', `/agents/${id}/addresses`)).body
+  const minted = (await owner('POST', `/agents/${id}/tokens`, {})).body
+  agent = { id, address, token: minted.token }
+  const connection = await apiOf(app.http, agent.token)('PUT', `/agents/${id}/connection`, { client: 'c', machine: 'm' })
+  stream = await openEvents(`${app.http}/agents/${id}/connections/${connection.body.id}/events`, agent.token)
+})
+afterAll(async () => {
+  stream.close()
+  await close()
+  await receiver.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+let count = 0
+/** Each of a sender of its own, so that none goes over the rate. */
+const write = (subject: string) => deliver(app.smtp!, { from: `s${count++}@example.com`, to: agent.address, subject, text: 'hi' })
+
+test('while it is there everything works', async () => {
+  await write('One')
+  await stream.got(1)
+  await receiver.got('/hook', 1)
+})
+
+test('while it is away HTTP answers 503 with when to come again, SMTP 451, and health tells which', async () => {
+  await wire.cut()
+  for (const [method, path, body] of [
+    ['GET', `/agents/${agent.id}`],
+    ['GET', `/agents/${agent.id}/messages`],
+    ['POST', '/agents', { name: 'x', icon: 'bot' }],
+    ['POST', `/agents/${agent.id}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hi' }],
+    ['GET', `/agents/${agent.id}/connections/${agent.id}/events`],
+  ] as const) {
+    const answer = await owner(method, path, body)
+    expectFailure(answer, 'unavailable')
+    expect(answer.text).not.toMatch(/ECONN|postgres|127\.0\.0\.1/i)
+  }
+  expect((await owner('GET', '/healthz')).status).toBe(200)
+  expectFailure(await owner('GET', '/readyz'), 'unavailable')
+  const graphql = await owner('POST', '/graphql', { query: '{ agents { id } }' })
+  expect(graphql.body.errors ?? graphql.body.error).toMatchObject(
+    graphql.body.errors ? [{ extensions: { code: 'unavailable' } }] : { code: 'unavailable' },
+  )
+  await expect(write('Lost?')).rejects.toMatchObject({ responseCode: 451 })
+})
+
+test('once it is back everything works again by itself, the open stream and the webhook too', async () => {
+  await wire.mend()
+  await until(async () => (await owner('GET', `/agents/${agent.id}`)).status === 200)
+  await until(async () => (await owner('GET', '/readyz')).status === 200)
+  await until(() => write('Two').then(() => true))
+  const frames = await stream.got(2)
+  expect(frames.map(({ id }) => id)).toEqual([1, 2])
+  const { items } = (await owner('GET', `/agents/${agent.id}/messages`)).body
+  expect(items.map(({ subject }: { subject: string }) => subject)).toEqual(['Two', 'One'])
+  const deliveries = await receiver.got('/hook', 2)
+  expect(deliveries.map(({ body }) => JSON.parse(body).data.message.subject)).toEqual(['One', 'Two'])
+})
+
+test('gone and back again and again, in the middle of mail: what got 250 is stored, in order, once', async () => {
+  const accepted: string[] = []
+  const refused: number[] = []
+  let over = false
+  const mailing = async (sender: number) => {
+    for (let n = 0; !over; n++) {
+      const subject = `${sender}/${n}`
+      await write(subject).then(
+        () => accepted.push(subject),
+        (error) => refused.push(error.responseCode),
+      )
+    }
+  }
+  const senders = Promise.all([0, 1, 2].map(mailing))
+  for (let round = 0; round < 3; round++) {
+    const before = accepted.length
+    await until(() => accepted.length > before + 3)
+    await wire.cut()
+    const refusals = refused.length
+    await until(() => refused.length > refusals)
+    await wire.mend()
+  }
+  over = true
+  await senders
+  expect(new Set(refused)).toEqual(new Set([451]))
+  const logged = (await owner('GET', `/agents/${agent.id}/events?limit=100`)).body.items.map(({ id }: { id: number }) => id)
+  expect(logged).toEqual(logged.map((_: number, index: number) => index + 1))
+  const { items } = (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body
+  expect(items.map(({ subject }: { subject: string }) => subject)).toEqual(expect.arrayContaining(accepted))
+  await stream.got(logged.length)
+  expect(stream.frames.map(({ id }) => id)).toEqual(logged)
+})

@@ -1,0 +1,190 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEvents } from '../support/events.ts'
+import { deliver } from '../support/mail.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { killAll, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
+import { type Api, apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** One service's life, told in order: each test goes on where the one before it ended. */
+const dataDir = temporaryDir()
+const settings = { DATA_DIR: dataDir, OWNER_EMAIL: 'boss@example.com' }
+let service: ServiceProcess
+let ready: { http: string; smtp: string }
+let token: string
+let owner: Api
+let agent: { id: string; address: string }
+
+const start = async () => {
+  service = run(settings)
+  ready = await service.ready()
+  owner = apiOf(ready.http, token)
+}
+const modeOf = (...path: string[]) => (statSync(join(dataDir, ...path)).mode & 0o777).toString(8)
+const write = (subject: string) => deliver(ready.smtp, { from: 'boss@example.com', to: agent.address, subject, text: 'hi' })
+const subjects = async (): Promise<string[]> =>
+  (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body.items.map((item: { subject: string }) => item.subject)
+
+beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+afterAll(() => {
+  const postgres = (() => {
+    try {
+      return postgresOf(dataDir)
+    } catch {
+      return null
+    }
+  })()
+  killAll()
+  if (postgres !== null && lives(postgres)) process.kill(postgres, 'SIGQUIT')
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+test('the first start prints the token of the owner once, then that it is ready', async () => {
+  service = run(settings)
+  ready = await service.ready()
+  expect(ready).toEqual({
+    ready: true,
+    http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    smtp: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+  })
+  const lines = service.stdout.trimEnd().split('\n')
+  expect(lines).toHaveLength(2)
+  token = /amt_[0-9A-Za-z]{43}/.exec(lines[0]!)![0]
+  expect(service.stderr).not.toContain(token)
+  expect(readFileSync(join(dataDir, 'owner-token'), 'utf8').trim()).toBe(token)
+  owner = apiOf(ready.http, token)
+  expect((await owner('GET', '/agents')).body).toEqual([])
+})
+
+test('others may pass through its folder, and read nothing in it', () => {
+  expect(statSync(dataDir).mode & 0o777).toBe(0o711)
+  expect(modeOf('pg')).toBe('700')
+  const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile())
+  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['master.key', 'owner-token']))
+  for (const { name } of files) expect({ name, mode: modeOf(name) }).toEqual({ name, mode: '600' })
+})
+
+test('it works: an agent, a mail in, an answer out', async () => {
+  const { body } = await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })
+  const [{ value }] = (await owner('GET', `/agents/${body.id}/addresses`)).body
+  agent = { id: body.id, address: value }
+  expect((await write('First')).response).toMatch(/^250/)
+  const [message] = (await owner('GET', `/agents/${agent.id}/messages`)).body.items
+  expect(message.subject).toBe('First')
+  const answer = await owner('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'yes' })
+  await until(async () => (await owner('GET', `/agents/${agent.id}/messages/${answer.body.id}`)).body.status === 'sent')
+  expect(modeOf('outbox')).toMatch(/^7[01]1$|^700$/)
+  const [mail] = readdirSync(join(dataDir, 'outbox'))
+  expect(modeOf('outbox', mail!)).toBe('600')
+})
+
+test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no PostgreSQL behind', async () => {
+  const minted = await owner('POST', `/agents/${agent.id}/tokens`, {})
+  const own = apiOf(ready.http, minted.body.token)
+  const { body } = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const stream = await openEvents(`${ready.http}/agents/${agent.id}/connections/${body.id}/events`, minted.body.token)
+  expect(stream.status).toBe(200)
+  const postgres = postgresOf(dataDir)
+  const started = performance.now()
+  service.kill('SIGTERM')
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+  expect(performance.now() - started).toBeLessThan(10_000)
+  await stream.ended
+  expect(lives(postgres)).toBe(false)
+})
+
+test('the next start has everything still, and prints no token', async () => {
+  await start()
+  expect(service.stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(service.stdout).not.toContain('amt_')
+  expect(await subjects()).toEqual(['Re: First', 'First'])
+})
+
+test('a second service on the same folder is refused clearly, with 2', async () => {
+  const second = run(settings)
+  expect((await second.exited).code).toBe(2)
+  expect(second.stderr).toContain(`DATA_DIR ${dataDir} is in use by another service (process ${service.pid})`)
+  expect(second.stdout).toBe('')
+  expect((await owner('GET', '/agents')).status).toBe(200)
+})
+
+test('the workspace and token commands beside it print one JSON line, whose token works', async () => {
+  const makes = async (...args: string[]) => {
+    const command = run(settings, ...args)
+    expect(await command.exited).toEqual({ code: 0, signal: null })
+    expect(command.stdout).toMatch(/^\{.*\}\n$/)
+    return JSON.parse(command.stdout)
+  }
+  const made = await makes('workspace', '--name', 'Other', '--owner', 'other@example.com')
+  expect(made).toEqual({ workspace: expect.any(String), member: expect.any(String), token: expect.stringMatching(/^amt_/) })
+  expect((await apiOf(ready.http, made.token)('GET', '/agents')).body).toEqual([])
+  const again = await makes('token', '--member', 'Boss@Example.com')
+  expect((await apiOf(ready.http, again.token)('GET', '/agents')).body).toMatchObject([{ id: agent.id }])
+  expect((await owner('GET', '/agents')).status).toBe(200)
+})
+
+test('a command that cannot be is refused with 2, one that fails with 1, in words', async () => {
+  const cases = [
+    { args: ['token', '--member', 'nobody@example.com'], code: 1, says: 'There is no member nobody@example.com' },
+    { args: ['token'], code: 2, says: '--member is missing' },
+    { args: ['dance'], code: 2, says: 'Unknown command dance' },
+  ]
+  for (const { args, code, says } of cases) {
+    const command = run(settings, ...args)
+    expect((await command.exited).code).toBe(code)
+    expect(command.stderr).toContain(says)
+    expect(command.stdout).toBe('')
+  }
+})
+
+test('kill -9 loses nothing: the next start just works', async () => {
+  await write('Before the kill')
+  service.kill('SIGKILL')
+  await service.exited
+  await start()
+  expect(await subjects()).toContain('Before the kill')
+  await write('After the kill')
+  expect(await subjects()).toContain('After the kill')
+})
+
+test('PostgreSQL killed under it: only 503 and 451 until it serves again by itself, and no mail that got 250 is lost', async () => {
+  const postgres = postgresOf(dataDir)
+  const accepted: string[] = []
+  const refused: string[] = []
+  const statuses = new Set<number>()
+  let recovered = 0
+  const mailing = async () => {
+    for (let n = 0; recovered < 3; n++) {
+      const killed = !lives(postgres)
+      await write(`Mail ${n}`).then(
+        () => {
+          accepted.push(`Mail ${n}`)
+          if (killed) recovered++
+        },
+        (error) => refused.push(String(error.responseCode)),
+      )
+    }
+  }
+  const reading = async () => {
+    while (recovered < 3) statuses.add((await owner('GET', `/agents/${agent.id}`)).status)
+  }
+  const both = Promise.all([mailing(), reading()])
+  await until(() => accepted.length > 2 && statuses.has(200))
+  process.kill(postgres, 'SIGKILL')
+  await both
+  for (const status of statuses) expect([200, 503]).toContain(status)
+  for (const code of refused) expect(code).toBe('451')
+  expect(await subjects()).toEqual(expect.arrayContaining(accepted))
+  expect((await owner('GET', '/readyz')).status).toBe(200)
+  expect(lives(service.pid)).toBe(true)
+})
+
+test('it stops as cleanly after all that', async () => {
+  const postgres = postgresOf(dataDir)
+  service.kill('SIGINT')
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+  expect(lives(postgres)).toBe(false)
+})

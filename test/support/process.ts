@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from './until.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** `node dist/main.js` as a process of its own, with no other settings than those given. */
+export interface ServiceProcess {
+  readonly pid: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly exited: Promise<Exit>
+  /** Resolves with the ready line's object; rejects when the process ends before it. */
+  ready(): Promise<{ ready: true; http: string; smtp: string }>
+  kill(signal: NodeJS.Signals): void
+}
+
+const children = new Set<ChildProcess>()
+
+/** Ends what a test left running. */
+export const killAll = (): void => {
+  for (const child of children) child.kill('SIGKILL')
+}
+
+export function run(settings: Record<string, string>, ...args: string[]): ServiceProcess {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, PORT: '0', SMTP_PORT: '0', ...settings }
+  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], { env, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  children.add(child)
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk
+    })
+  }
+  const exited = new Promise<Exit>((resolve) =>
+    child.on('close', (code, signal) => {
+      children.delete(child)
+      resolve({ code, signal })
+    }),
+  )
+  let ended = false
+  void exited.then(() => {
+    ended = true
+  })
+  const lastLine = () => said.stdout.split('\n').at(-2) ?? ''
+  return {
+    pid: child.pid!,
+    get stdout() {
+      return said.stdout
+    },
+    get stderr() {
+      return said.stderr
+    },
+    exited,
+    async ready() {
+      await until(() => ended || lastLine().startsWith('{'), 30_000)
+      if (ended) throw new Error(`it ended before it was ready: ${said.stderr}`)
+      return JSON.parse(lastLine())
+    },
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+/** The PostgreSQL that runs on a data folder: its process's id. */
+export const postgresOf = (dataDir: string): number => Number.parseInt(readFileSync(join(dataDir, 'pg', 'postmaster.pid'), 'utf8'), 10)
+
+/** Whether a process lives (a zombie does not). */
+export const lives = (pid: number): boolean => {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { createBatch } from '../../src/db/batch.ts'
+import { until } from '../support/until.ts'
+
+const options = { most: 10, parallel: 1, isUnavailable: (error: unknown) => (error as Error).message === 'away' }
+
+/** A write that notes what it got, and waits until it is let go. */
+const held = () => {
+  const writes: number[][] = []
+  const waiting: (() => void)[] = []
+  const write = async (items: number[]) => {
+    writes.push(items)
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return items.map((item) => item * 2)
+  }
+  return { writes, write, go: () => waiting.shift()!() }
+}
+
+test('what arrives in one turn goes together; what arrives during a write goes with the next', async () => {
+  const { writes, write, go } = held()
+  const batch = createBatch(write, options)
+  const first = [1, 2, 3].map((item) => batch.add(item))
+  await until(() => writes.length === 1)
+  const second = [4, 5].map((item) => batch.add(item))
+  expect(writes).toEqual([[1, 2, 3]])
+  go()
+  expect(await Promise.all(first)).toEqual([2, 4, 6])
+  await until(() => writes.length === 2)
+  go()
+  expect(await Promise.all(second)).toEqual([8, 10])
+  expect(writes[1]).toEqual([4, 5])
+})
+
+test('a write holds at most so many items and so many bytes; a larger item goes alone', async () => {
+  const writes: number[][] = []
+  const write = async (items: number[]) => {
+    writes.push(items)
+    return items
+  }
+  const batch = createBatch(write, { ...options, most: 3, mostBytes: 100, sizeOf: (item) => item })
+  await Promise.all([1, 1, 1, 1, 60, 60, 500, 1].map((item) => batch.add(item)))
+  expect(writes).toEqual([[1, 1, 1], [1, 60], [60], [500], [1]])
+})
+
+test('so many writes at once, and no more', async () => {
+  const { writes, write, go } = held()
+  const batch = createBatch(write, { ...options, most: 1, parallel: 2 })
+  const all = Promise.all([1, 2, 3].map((item) => batch.add(item)))
+  await until(() => writes.length === 2)
+  go()
+  await until(() => writes.length === 3)
+  go()
+  go()
+  expect(await all).toEqual([2, 4, 6])
+})
+
+test("one item's bad data fails that item alone", async () => {
+  const batch = createBatch(async (items: string[]) => {
+    if (items.includes('bad')) throw new Error('violates a constraint')
+    return items.map((item) => item.toUpperCase())
+  }, options)
+  const results = await Promise.allSettled(['a', 'bad', 'b'].map((item) => batch.add(item)))
+  expect(results).toEqual([
+    { status: 'fulfilled', value: 'A' },
+    { status: 'rejected', reason: new Error('violates a constraint') },
+    { status: 'fulfilled', value: 'B' },
+  ])
+})
+
+test('a database that is away fails all of them at once, and the next ones are tried again', async () => {
+  let writes = 0
+  const batch = createBatch(async (items: number[]) => {
+    if (writes++ === 0) throw new Error('away')
+    return items
+  }, options)
+  const results = await Promise.allSettled([1, 2, 3].map((item) => batch.add(item)))
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(writes).toBe(1)
+  expect(await batch.add(4)).toBe(4)
+})

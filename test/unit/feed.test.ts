@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import type { Db } from '../../src/db/client.ts'
+import type { LoggedEvent } from '../../src/event/event.ts'
+import { Feed, type Truncated } from '../../src/event/feed.ts'
+import { Texts } from '../../src/event/texts.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
+
+let bench: WebhookBench
+let db: Db
+beforeAll(async () => {
+  db = await openTestDatabase()
+  bench = createWebhookBench(db)
+})
+
+const leaving: AbortController[] = []
+afterEach(() => {
+  for (const one of leaving.splice(0)) one.abort()
+})
+
+/** A feed whose notifications go nowhere: what arrives was told by `committed`, or found by the poll. */
+const createFeed = () => {
+  const clock = createFakeClock()
+  const published: string[] = []
+  const notifier = {
+    publish: (_topic: string, key: string) => void published.push(key),
+    subscribe: () => () => undefined,
+    onReconnect: () => () => undefined,
+    start: async () => undefined,
+    stop: async () => undefined,
+  }
+  const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
+  const texts = new Texts({ notifier, sealer, clock, log: silentLogger })
+  const feed = new Feed({ ...db, notifier, clock, log: silentLogger, texts })
+  return { feed, clock, published }
+}
+
+const follow = (feed: Feed, agentId: string, after: number) => {
+  const signal = new AbortController()
+  leaving.push(signal)
+  const items: (LoggedEvent | Truncated)[] = []
+  const done = (async () => {
+    for await (const item of feed.follow(agentId, after, signal.signal)) items.push(item)
+  })()
+  const ids = () => items.map((item) => ('truncated' in item ? `truncated to ${item.nextId}` : item.id))
+  return { ids, done, leave: () => signal.abort(), got: (count: number) => until(() => items.length >= count) }
+}
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+test('backfill and live join without a gap or a repetition, however the two interleave', async () => {
+  const { feed } = createFeed()
+  const { id } = await bench.agent()
+  await bench.store(id, 700)
+  const reader = follow(feed, id, 0)
+  for (let n = 0; n < 20; n++) feed.committed(await bench.store(id, 5))
+  await reader.got(800)
+  expect(reader.ids()).toEqual(upTo(800))
+})
+
+test('what is told out of order is heard in order', async () => {
+  const { feed } = createFeed()
+  const { id } = await bench.agent()
+  const reader = follow(feed, id, 0)
+  feed.committed(await bench.store(id, 1))
+  await reader.got(1)
+  const [second, third, fourth] = await bench.store(id, 3)
+  feed.committed([fourth!])
+  feed.committed([second!, third!])
+  await reader.got(4)
+  expect(reader.ids()).toEqual([1, 2, 3, 4])
+})
+
+test('what nobody told of is found within 1.5 seconds', async () => {
+  const { feed, clock } = createFeed()
+  feed.start()
+  const { id } = await bench.agent()
+  const reader = follow(feed, id, 0)
+  feed.committed(await bench.store(id, 1))
+  await reader.got(1)
+  await bench.store(id, 2)
+  await until(() => clock.sleepers > 0)
+  clock.advance(1_500)
+  await reader.got(3)
+  expect(reader.ids()).toEqual([1, 2, 3])
+  feed.stop()
+})
+
+test('each agent hears its own events only, and every process is told', async () => {
+  const { feed, published } = createFeed()
+  const [one, two] = [await bench.agent(), await bench.agent()]
+  const readers = [follow(feed, one.id, 0), follow(feed, two.id, 0)]
+  feed.committed(await bench.store(one.id, 2))
+  feed.committed(await bench.store(two.id, 1))
+  await readers[0]!.got(2)
+  await readers[1]!.got(1)
+  expect(readers.map(({ ids }) => ids())).toEqual([[1, 2], [1]])
+  expect(published).toEqual([one.id, one.id, two.id])
+})
+
+test('a position that is no longer kept is said to be, once', async () => {
+  const { feed } = createFeed()
+  const { id } = await bench.agent()
+  await bench.store(id, 5)
+  await db.pool.query('delete from event where agent_id = $1 and id <= 3', [id])
+  await db.pool.query('update event_log set horizon = 3 where agent_id = $1', [id])
+  const reader = follow(feed, id, 1)
+  await reader.got(3)
+  expect(reader.ids()).toEqual(['truncated to 4', 4, 5])
+  const behind = follow(feed, id, 3)
+  await behind.got(2)
+  expect(behind.ids()).toEqual([4, 5])
+})
+
+test('leaving ends it, also while nothing happens; an agent that is not there has no events', async () => {
+  const { feed } = createFeed()
+  const reader = follow(feed, randomUUID(), 0)
+  reader.leave()
+  await reader.done
+  expect(reader.ids()).toEqual([])
+})
