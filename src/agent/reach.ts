@@ -15,17 +15,29 @@ const FORBIDDEN: Record<Exclude<Reach, 'write'>, string> = {
   mint: 'Only a member, or the agent that created this one, can make its tokens.',
 }
 
-const reaches = (viewer: Viewer, agent: Agent, reach: Exclude<Reach, 'write'>): boolean => {
+/** As much of an agent as tells who may do what to it. */
+export type AgentRef = Pick<Agent, 'id' | 'workspaceId' | 'createdByAgentId'>
+
+const reaches = (viewer: Viewer, agent: AgentRef, reach: Exclude<Reach, 'write'>): boolean => {
   if (viewer.kind === 'member') return reach !== 'be'
   return reach === 'mint' ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id : agent.id === viewer.id
 }
 
-const BY_ID = {
-  name: 'agent by id',
-  text: 'select id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at from agent where id = $1',
+/**
+ * Passes the agent on to a viewer who may do what `reach` says. Throws `not_found` for what is another workspace's, in the same words as
+ * for what does not exist, and `forbidden` inside the workspace.
+ */
+export const ensureReach = <Found extends AgentRef>(viewer: Viewer, agent: Found | null, reach: Reach = 'manage'): Found => {
+  if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
+  if (reach !== 'write' && !reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
+  return agent
 }
 
-interface AgentRow {
+export const AGENT_COLUMNS = 'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
+
+const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
+
+export interface AgentRow {
   id: string
   workspace_id: string
   name: string
@@ -35,29 +47,18 @@ interface AgentRow {
   created_at: Date
 }
 
-const readAgent = async ({ pool }: Db, agentId: string): Promise<Agent | null> => {
-  const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
-  const row = rows[0]
-  return row
-    ? {
-        id: row.id,
-        workspaceId: row.workspace_id,
-        name: row.name,
-        icon: row.icon,
-        createdByMemberId: row.created_by_member_id,
-        createdByAgentId: row.created_by_agent_id,
-        createdAt: row.created_at,
-      }
-    : null
-}
+export const toAgent = (row: AgentRow): Agent => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  icon: row.icon,
+  createdByMemberId: row.created_by_member_id,
+  createdByAgentId: row.created_by_agent_id,
+  createdAt: row.created_at,
+})
 
-/**
- * The agent, for a viewer who may do what `reach` says. Throws `not_found` for what is another workspace's, in the same words as for
- * what does not exist, and `forbidden` inside the workspace. Every operation on an agent begins with it: hence the prepared statement.
- */
-export const findAgent = async (db: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
-  const agent = await readAgent(db, agentId)
-  if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
-  if (reach !== 'write' && !reaches(viewer, agent, reach)) throw new AppError('forbidden', FORBIDDEN[reach])
-  return agent
+/** The agent, for a viewer who may do what `reach` says; throws as `ensureReach` does. Most operations begin with it: hence prepared. */
+export const findAgent = async ({ pool }: Db, viewer: Viewer, agentId: string, reach: Reach = 'manage'): Promise<Agent> => {
+  const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
+  return ensureReach(viewer, rows[0] ? toAgent(rows[0]) : null, reach)
 }

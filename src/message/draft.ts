@@ -106,15 +106,15 @@ const planStart = (input: SendInput): Plan => {
   return { channel: input.channel!, to: input.to, subject: input.subject ?? null, original: null, counterpartName: null, text: input.text }
 }
 
-const ADDRESSES = {
-  name: 'addresses of a channel',
-  text: 'select id from address where agent_id = $1 and channel = $2 order by "primary" desc, created_at',
+/** Where an agent may write from, the primary address of each channel first. */
+export interface Sender extends Agent {
+  addresses: { id: string; channel: string }[]
 }
 
 /** The address that it goes out from: the one that the original came to while the agent has it, else the channel's primary one. */
-const senderAddress = async ({ pool }: Db, agent: Agent, plan: Plan): Promise<{ id: string }> => {
-  const { rows } = await pool.query<{ id: string }>({ ...ADDRESSES, values: [agent.id, plan.channel] })
-  const address = rows.find(({ id }) => id === plan.original?.addressId) ?? rows[0]
+const senderAddress = ({ addresses }: Sender, plan: Plan): { id: string } => {
+  const ofChannel = addresses.filter(({ channel }) => channel === plan.channel)
+  const address = ofChannel.find(({ id }) => id === plan.original?.addressId) ?? ofChannel[0]
   if (!address) throw new AppError('conflict', `The agent has no address on the channel ${plan.channel}.`)
   return address
 }
@@ -146,11 +146,11 @@ const attachmentsToForward = async ({ prisma }: Db, input: SendInput): Promise<I
   input.forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: input.forward }, orderBy: { index: 'asc' } })
 
 /** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` without an address. */
-export const draft = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Draft> => {
+export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): Promise<Draft> => {
   const mode = modeOf(input)
   const plan =
     mode === 'reply' ? await planReply(deps, agent, input) : mode === 'forward' ? await planForward(deps, agent, input) : planStart(input)
-  const address = await senderAddress(deps, agent, plan)
+  const address = senderAddress(agent, plan)
   const channel = deps.channels[plan.channel]
   if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
   const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])

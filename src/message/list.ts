@@ -1,4 +1,4 @@
-import { findAgent } from '../agent/reach.ts'
+import { ensureReach, findAgent } from '../agent/reach.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
@@ -95,16 +95,22 @@ export const listMessages = async (
   return pageOf(rows.map(fromRow), limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
 }
 
-const BY_ID = { name: 'message by id', text: `${SELECT_MESSAGE} where m.id = $1 and m.agent_id = $2` }
+/** The agent and, if it has it, the message: what a read needs to know, in one round trip. */
+const BY_ID = {
+  name: 'message by id',
+  text: `select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*
+           from agent a left join lateral (${SELECT_MESSAGE} where m.id = $2 and m.agent_id = a.id) as message on true
+          where a.id = $1`,
+}
+type FoundRow = Partial<MessageRow> & { agent_workspace_id: string; created_by_agent_id: string | null }
 
 /** One message of the agent. */
-export const readMessage = async (deps: Db, viewer: Viewer, agentId: string, messageId: string): Promise<MessageWithFiles> => {
-  const [, { rows }] = await Promise.all([
-    findAgent(deps, viewer, agentId),
-    deps.pool.query<MessageRow>({ ...BY_ID, values: [messageId, agentId] }),
-  ])
-  if (!rows[0]) throw notFound('message')
-  return fromRow(rows[0])
+export const readMessage = async ({ pool }: Db, viewer: Viewer, agentId: string, messageId: string): Promise<MessageWithFiles> => {
+  const { rows } = await pool.query<FoundRow>({ ...BY_ID, values: [agentId, messageId] })
+  const found = rows[0]
+  ensureReach(viewer, found ? { id: agentId, workspaceId: found.agent_workspace_id, createdByAgentId: found.created_by_agent_id } : null)
+  if (!found?.id) throw notFound('message')
+  return fromRow(found as MessageRow)
 }
 
 /** The email as it came, byte for byte. Throws `not_found` for a message that has no such form. */

@@ -1,4 +1,4 @@
-import { findAgent } from '../agent/reach.ts'
+import { AGENT_COLUMNS, type AgentRow, ensureReach, toAgent } from '../agent/reach.ts'
 import { AppError } from '../core/errors.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
@@ -7,7 +7,7 @@ import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
 import type { Plans } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type Draft, type DraftDeps, draft, type SendInput } from './draft.ts'
+import { type Draft, type DraftDeps, draft, type Sender, type SendInput } from './draft.ts'
 import type { MessageWithFiles } from './present.ts'
 import { toRow } from './row.ts'
 
@@ -56,7 +56,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
 export type DraftStore = Batch<Draft, undefined>
 
 export const createDraftStore = (db: Db): DraftStore =>
-  createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 2, isUnavailable })
+  createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 1, isUnavailable })
 
 export interface SendDeps extends DraftDeps {
   drafts: DraftStore
@@ -73,9 +73,22 @@ const ensureRate = ({ rates }: SendDeps, agentId: string): void => {
   if (!allowed) throw new AppError('rate_limited', `An agent sends at most ${limit} messages a minute.`, { retryAfter: resetSeconds })
 }
 
+const SENDER = {
+  name: 'agent that sends',
+  text: `select ${AGENT_COLUMNS},
+                coalesce((select json_agg(json_build_object('id', o.id, 'channel', o.channel) order by o."primary" desc, o.created_at)
+                            from address o where o.agent_id = a.id), '[]') as addresses
+           from agent a where a.id = $1`,
+}
+
+const findSender = async ({ pool }: Db, viewer: Viewer, agentId: string): Promise<Sender> => {
+  const { rows } = await pool.query<AgentRow & Pick<Sender, 'addresses'>>({ ...SENDER, values: [agentId] })
+  return ensureReach(viewer, rows[0] ? { ...toAgent(rows[0]), addresses: rows[0].addresses } : null)
+}
+
 /** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
 export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
-  const agent = await findAgent(deps, viewer, agentId)
+  const agent = await findSender(deps, viewer, agentId)
   const made = await draft(deps, agent, input)
   await deps.plans.ensureMaySend(agent.workspaceId)
   ensureRate(deps, agentId)
