@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
 import { createEmailChannel } from './channel/email/email-channel.ts'
 import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
+import { Letters } from './channel/letters.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
@@ -19,6 +20,7 @@ import { createArrivalStore } from './message/store.ts'
 import { listenerOf } from './rest/listener.ts'
 import { createRest } from './rest/router.ts'
 import { Streams } from './stream/streams.ts'
+import { createWeb } from './web/web.ts'
 import { createAllow } from './webhook/address.ts'
 import { Dialler } from './webhook/dial.ts'
 import { createLanes } from './webhook/lanes.ts'
@@ -26,6 +28,7 @@ import { createLookup } from './webhook/lookup.ts'
 import { createKeyring } from './workspace/keyring.ts'
 import { Plans } from './workspace/plan.ts'
 import { RateLimits } from './workspace/rate-limits.ts'
+import { KnownViewers } from './workspace/viewer.ts'
 
 /** What stands for the world outside: replaced in tests and in the demo. */
 export interface World {
@@ -43,7 +46,7 @@ export interface App {
   stop(graceMs: number): Promise<void>
 }
 
-const createChannels = (config: Config, log: Logger, { clock, resolver }: World): Partial<Record<ChannelKind, Channel>> => ({
+const createChannels = (config: Config, log: Logger, { clock, resolver }: World) => ({
   email: createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
@@ -65,6 +68,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const allow = createAllow(config.webhookAllow)
   const lookup = createLookup(allow)
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world)
   return {
     prisma: db.prisma,
     pool: db.pool,
@@ -77,7 +81,9 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     keyring,
     arrivals: createArrivalStore(db),
     drafts: createDraftStore(db),
-    channels: createChannels(config, log, world),
+    channels,
+    mailer: new Letters({ email: channels.email, mailDomain: config.mailDomain, clock, log }),
+    knownViewers: new KnownViewers(),
     plans: new Plans({ ...db, clock }),
     rates: new RateLimits({ ...db, clock, log }),
     rateLimit: config.rateLimit,
@@ -113,6 +119,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
   const streams = new Streams(parts)
   streams.start()
   const graphql = createGraphql(parts)
+  const web = createWeb(parts)
   const listener = listenerOf(createRest(parts).fetch)
   const server = await startHttp({
     host: config.host,
@@ -122,6 +129,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
     skins: {
       rest: (request, response) => void listener(request, response),
       graphql: (request, response) => graphql.handle(request, response),
+      web: (request, response, path) => web.handle(request, response, path),
       stream: (request, response, agentId, connectionId) => streams.serve(request, response, agentId, connectionId),
       ready: async () => void (await parts.pool.query('select')),
     },
@@ -138,6 +146,7 @@ export const startApp = async (config: Config, foundation: Foundation, log: Logg
   await parts.notifier.start()
   parts.feed.start()
   parts.rates.start()
+  const forget = parts.knownViewers.follow(parts.notifier)
   const { server, skins } = await startSkins(config, parts)
   const listening = config.roles.has('smtp') ? await startChannels(parts) : []
   const workers = config.roles.has('worker') ? startWorkers(parts) : []
@@ -148,7 +157,9 @@ export const startApp = async (config: Config, foundation: Foundation, log: Logg
       // Streams first: they would keep the HTTP server open for as long as their clients like.
       await Promise.all(skins.map((skin) => skin.stop(graceMs)))
       await Promise.all([server, ...listening, ...workers].map((part) => part.stop(graceMs)))
+      await parts.mailer.stop()
       await Promise.all(Object.values(parts.channels).map((channel) => channel.close?.()))
+      forget()
       parts.feed.stop()
       await parts.rates.stop()
       await parts.notifier.stop()

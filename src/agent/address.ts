@@ -45,6 +45,7 @@ export const giveEmailAddress = async (tx: Prisma.TransactionClient, agent: Agen
         value: `${local}@${domain}`,
         primary: true,
         given: true,
+        createdAt: agent.createdAt,
       },
       skipDuplicates: true,
     })

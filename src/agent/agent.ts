@@ -5,11 +5,11 @@ import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { ensureRoom } from '../workspace/plan.ts'
+import { TOKEN_REVOKED } from '../workspace/token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
 import { findAgent } from './reach.ts'
-import { TOKEN_REVOKED } from './token.ts'
 
 export type { Agent }
 

@@ -3,7 +3,7 @@ import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { hashToken, newToken } from '../workspace/token.ts'
+import { hashToken, newToken, TOKEN_REVOKED } from '../workspace/token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './reach.ts'
 
@@ -50,9 +50,6 @@ export const listAgentTokens = async (deps: Db, viewer: Viewer, agentId: string)
   await findAgent(deps, viewer, agentId)
   return deps.prisma.token.findMany({ where: { agentId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 }
-
-/** The topic on which every process hears that a token is revoked; the key is the token's id. */
-export const TOKEN_REVOKED = 'token_revoked'
 
 /** Revokes a token of the agent: it counts for nothing from now on, and what it holds open is closed on every process. */
 export const revokeAgentToken = async (deps: TokenDeps, viewer: Viewer, agentId: string, tokenId: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import { CLIENT_REPLACED, endLease, renewLeases } from '../agent/connection.ts'
-import { TOKEN_REVOKED } from '../agent/token.ts'
 import { AppError, messageOf, notFound } from '../core/errors.ts'
 import { readHeads } from '../event/log.ts'
+import { TOKEN_REVOKED } from '../workspace/token.ts'
 import type { GraphqlDeps } from './context.ts'
 
 /** How often leases are renewed, and what notifications may have missed is looked at. A third of a lease. */

@@ -12,6 +12,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<v
 export interface Skins {
   rest: Handler
   graphql: Handler
+  web(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
   stream(request: IncomingMessage, response: ServerResponse, agentId: string, connectionId: string): Promise<void>
   /** Resolves when the service can do its work; rejects while it cannot. */
   ready(): Promise<void>
@@ -26,6 +27,9 @@ export interface HttpServer {
 }
 
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
+
+/** Links whose last part is a key. */
+const LINK = /^\/(join|setup)\//
 
 const answer = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
@@ -43,11 +47,19 @@ const route = (skins: Skins, api: boolean): Handler => {
     if (path === '/readyz' && request.method === 'GET') return skins.ready().then(() => answer(response, 200, { status: 'ready' }))
     if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
     if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
+    if (LINK.test(path)) return skins.web(request, response, path)
     const [, agentId, connectionId] = (request.method === 'GET' && STREAM.exec(path)) || []
     if (agentId && connectionId) return skins.stream(request, response, agentId, connectionId)
     return skins.rest(request, response)
   }
 }
+
+/** A path as the log may have it: without the keys in links, however they are spelled, and without tokens in the wrong place. */
+const loggable = (url: string): string =>
+  url
+    .split('?', 1)[0]!
+    .replace(/(\/(?:join|setup)\/).+/i, '$1…')
+    .replace(/\b(a[amis]t_)[0-9A-Za-z]{8,}/g, '$1…')
 
 /** One line per request, written when it ends: who asked for what, how it went, how long it took. Never a query or a body. */
 const logRequest = (log: Logger, request: IncomingMessage, response: ServerResponse, requestId: string): void => {
@@ -56,7 +68,7 @@ const logRequest = (log: Logger, request: IncomingMessage, response: ServerRespo
     const fields = {
       requestId,
       method: request.method,
-      path: (request.url ?? '').split('?', 1)[0],
+      path: loggable(request.url ?? ''),
       status: response.statusCode,
       ms: Math.round(performance.now() - started),
     }

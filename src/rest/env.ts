@@ -8,6 +8,7 @@ import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { IdempotencyDeps } from '../workspace/idempotency.ts'
+import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
@@ -15,6 +16,7 @@ import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 export type RestDeps = ViewerDeps &
   AgentDeps &
   IdempotencyDeps &
+  InvitationDeps &
   SetupLinkDeps &
   TokenDeps &
   ConnectionDeps &

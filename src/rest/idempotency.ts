@@ -29,6 +29,10 @@ const depsWithin = (deps: RestDeps, db: Pick<RestDeps, 'prisma' | 'pool'>, after
   drafts: { add: async (draft) => (await storeDrafts(db, [draft]))[0] },
   notifier: { ...deps.notifier, publish: (...told) => void afterwards.push(() => deps.notifier.publish(...told)) },
   feed: { committed: (events) => void afterwards.push(() => deps.feed.committed(events)) },
+  mailer: {
+    normalize: (address) => deps.mailer.normalize(address),
+    send: (letter) => void afterwards.push(() => deps.mailer.send(letter)),
+  },
   texts: { share: (...shared) => void afterwards.push(() => deps.texts.share(...shared)) },
 })
 

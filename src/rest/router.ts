@@ -10,6 +10,7 @@ import { connectionRoutes } from './connections.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
 import { idempotency } from './idempotency.ts'
+import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
 import { limitRate } from './rate-limit.ts'
@@ -17,12 +18,13 @@ import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
 import { urlRoutes } from './url.ts'
 import { webhookRoutes } from './webhooks.ts'
+import { workspaceRoutes } from './workspace.ts'
 
 /** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
 const MOST_BODY_BYTES = 1024 * 1024
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
-const GUARDED = ['/agents/*', '/a/*']
+const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/tokens/*']
 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
@@ -63,6 +65,8 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   app.use('*', bodyLimit(MOST_BODY_BYTES))
   for (const path of GUARDED) app.use(path, idempotency)
   for (const routes of [
+    workspaceRoutes,
+    memberRoutes,
     agentRoutes,
     addressRoutes,
     accessRoutes,

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { ICONS } from '../agent/agent.ts'
-import { Admission, Admit, Channel, Direction, MessageStatus, Refusal } from '../db/generated/prisma/enums.ts'
+import { Admission, Admit, Channel, Direction, MemberRole, MessageStatus, Refusal } from '../db/generated/prisma/enums.ts'
 
 /** What the resources look like in answers: the documentation's half of each shape. The operations' present functions make them. */
 
@@ -56,6 +56,31 @@ export const TokenView = z
   .object({ id, name: z.string().nullable(), createdAt: time, lastUsedAt: time.nullable(), expiresAt: time.nullable() })
   .openapi('Token')
 export const NewTokenView = TokenView.extend({ token: z.string().openapi({ description: 'Shown this once' }) }).openapi('NewToken')
+
+const amount = z.int().min(0)
+const limit = amount.nullable().openapi({ description: 'null: no limit' })
+const amounts = <Amount extends z.ZodType>(of: Amount) =>
+  z.object({ agents: of, members: of, ownDomains: of, webhooks: of, sendsPerDay: of, storedMessages: of })
+export const WorkspaceView = z
+  .object({
+    id,
+    name: z.string(),
+    plan: z.object({
+      key: z.string().openapi({ example: 'unlimited' }),
+      limits: amounts(limit),
+      usage: amounts(amount).openapi({ description: '`sendsPerDay` counts the last 24 hours' }),
+      changeAddress: z.boolean().openapi({ description: 'Whether the address that the service gives an agent can be changed' }),
+    }),
+    settings: z.object({ agentsMaySetAccess: z.boolean(), agentsMayCreateAgents: z.boolean() }),
+    createdAt: time,
+  })
+  .openapi('Workspace')
+
+export const MemberView = z
+  .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })
+  .openapi('Member')
+export const InvitationView = z.object({ id, email: z.string(), role: z.enum(MemberRole), expiresAt: time }).openapi('Invitation')
+export const NewInvitationView = InvitationView.extend({ url: z.url() }).openapi('NewInvitation')
 
 export const AccessView = z.object({ admit: z.enum(Admit), senders: z.array(z.string()) }).openapi('Access')
 export const AccessByChannelView = z

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CLIENT_REPLACED, type ConnectionDeps, endLease, findConnection, renewLeases } from '../agent/connection.ts'
-import { TOKEN_REVOKED } from '../agent/token.ts'
 import { invalidInput, messageOf } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
+import { TOKEN_REVOKED } from '../workspace/token.ts'
 import { authenticate, bearerOf, type ViewerDeps } from '../workspace/viewer.ts'
 import { Stream } from './stream.ts'
 

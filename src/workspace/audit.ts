@@ -1,28 +1,44 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import type { Viewer } from './viewer.ts'
+import type { ActorKind } from '../db/generated/prisma/enums.ts'
 
 /** Something that may be asked about later. `detail` never holds a value or a token. */
 export interface Audited {
-  action: 'secret.reveal' | 'token.create' | 'token.revoke'
+  action:
+    | 'secret.reveal'
+    | 'token.create'
+    | 'token.revoke'
+    | 'workspace.update'
+    | 'member.invite'
+    | 'member.join'
+    | 'member.remove'
+    | 'invitation.revoke'
   agentId: string | null
   detail: Prisma.InputJsonObject
 }
 
-/** Writes who did what, when. Resolves once that is committed. */
+/** Who did it: a viewer, or a person who has no token yet. */
+interface Actor {
+  workspaceId: string
+  kind: ActorKind
+  id: string
+  tokenId: string | null
+}
+
+/** Writes who did what, when. Resolves once that is committed, or part of the caller's transaction. */
 export const audit = async (
-  { prisma, clock }: Db & { clock: Clock },
-  viewer: Viewer,
+  { prisma, clock }: { prisma: Pick<Db['prisma'], 'auditEntry'>; clock: Clock },
+  actor: Actor,
   { action, agentId, detail }: Audited,
 ): Promise<void> => {
   await prisma.auditEntry.create({
     data: {
-      workspaceId: viewer.workspaceId,
+      workspaceId: actor.workspaceId,
       agentId,
-      actorKind: viewer.kind,
-      actorId: viewer.id,
-      tokenId: viewer.tokenId,
+      actorKind: actor.kind,
+      actorId: actor.id,
+      tokenId: actor.tokenId,
       action,
       detail,
       createdAt: clock.now(),

@@ -28,6 +28,32 @@ export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: stri
   if (count >= most) throw planLimit(plan, `${most} ${kind}`)
 }
 
+/** How much of what plans limit a workspace has. */
+export interface Usage {
+  agents: number
+  members: number
+  ownDomains: number
+  webhooks: number
+  /** Sent in the last 24 hours. */
+  sendsPerDay: number
+  storedMessages: number
+}
+
+/** What counts against a plan, as of now. */
+export const usageOf = async ({ prisma, clock }: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
+  const where = { workspaceId }
+  const since = new Date(clock.now().getTime() - DAY_MS)
+  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages] = await Promise.all([
+    prisma.agent.count({ where }),
+    prisma.member.count({ where }),
+    prisma.domain.count({ where }),
+    prisma.webhook.count({ where }),
+    prisma.message.count({ where: { ...where, direction: 'outbound', createdAt: { gt: since } } }),
+    prisma.message.count({ where }),
+  ])
+  return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages }
+}
+
 /** Throws `plan_limit` where the plan doesn't let the given address be changed. */
 export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
   const plan = await planOf(db, workspaceId)

@@ -17,6 +17,17 @@ interface Row {
 }
 
 const TABLE: Record<string, Row> = {
+  'GET /workspace': { member: 200, agent: 200, peer: 200 },
+  'PATCH /workspace': { member: 200, agent: 403, body: {} },
+  'GET /members': { member: 200, agent: 403 },
+  'DELETE /members/{memberId}': { member: 204, agent: 403 },
+  'POST /members/invitations': { member: 201, agent: 403, body: () => ({ email: `${randomUUID()}@example.com` }) },
+  'GET /members/invitations': { member: 200, agent: 403 },
+  'DELETE /members/invitations/{invitationId}': { member: 204, agent: 403 },
+  'POST /tokens': { member: 201, agent: 403, body: {} },
+  'GET /tokens': { member: 200, agent: 403 },
+  // The token in the target is the agent's: here a member finds only what is their own.
+  'DELETE /tokens/{tokenId}': { member: 404, agent: 403 },
   'POST /agents': { member: 201, agent: 201, peer: 201, body: { name: 'New', icon: 'bot' } },
   'GET /agents': { member: 200, agent: 200, peer: 200 },
   'GET /agents/{id}': { member: 200, agent: 200 },
@@ -79,6 +90,9 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   await agent.api('PUT', `${path}/secrets/KEY`, { value: 'v' })
   await post(service, { from: tenant.email, to: agent.address, text: 'hi', attachments: [{ filename: 'a.txt', content: 'a' }] })
+  const email = `${randomUUID()}@example.com`
+  const member = await service.db.prisma.member.create({ data: { workspaceId: tenant.id, email } })
+  const invitation = await tenant.api('POST', '/members/invitations', { email: `invited-${email}` })
   const [message] = (await agent.api('GET', `${path}/messages`)).body.items
   return {
     agent,
@@ -91,6 +105,8 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       tokenId: spare.body.id,
       webhookId: webhook.body.id,
       connectionId: connection.body.id,
+      memberId: member.id,
+      invitationId: invitation.body.id,
       messageId: message.id,
     },
   }

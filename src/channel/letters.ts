@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Channel } from './channel.ts'
+
+export interface LettersOptions {
+  email: Pick<Channel, 'normalize' | 'send'>
+  mailDomain: string
+  clock: Clock
+  log: Logger
+}
+
+export interface Letter {
+  to: string
+  subject: string
+  text: string
+}
+
+/** How long one letter may take. */
+const PATIENCE_MS = 30_000
+
+/** What the service itself writes to people goes out from no-reply@ its own domain, tried once and not stored. */
+export class Letters {
+  readonly #options: LettersOptions
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(options: LettersOptions) {
+    this.#options = options
+  }
+
+  normalize(address: string): string {
+    return this.#options.email.normalize(address)
+  }
+
+  /** Returns at once. A failure is in the log. */
+  send(letter: Letter): void {
+    const { log } = this.#options
+    const sending = this.#send(letter)
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, 'a letter of the service could not be sent'))
+      .finally(() => this.#underWay.delete(sending))
+    this.#underWay.add(sending)
+  }
+
+  /** Resolves when what is on its way has gone out or failed. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+
+  async #send({ to, subject, text }: Letter): Promise<void> {
+    const { email, mailDomain, clock, log } = this.#options
+    const { rejected } = await email.send(
+      {
+        from: { address: `no-reply@${mailDomain}`, name: 'Agent Messaging Service' },
+        envelopeTo: [to],
+        to: [to],
+        cc: [],
+        subject,
+        text,
+        messageId: `${randomUUID()}@${mailDomain}`,
+        inReplyTo: null,
+        references: [],
+        attachments: [],
+        createdAt: clock.now(),
+      },
+      AbortSignal.timeout(PATIENCE_MS),
+    )
+    for (const { reason } of rejected) log.warn({ reason }, 'a letter of the service was refused')
+  }
+}

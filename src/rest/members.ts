@@ -1,0 +1,135 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { presentToken } from '../agent/token.ts'
+import { recipient, timestamp, tokenName } from '../core/rules.ts'
+import { MemberRole } from '../db/generated/prisma/enums.ts'
+import { inviteMember, listInvitations, presentInvitation, revokeInvitation } from '../workspace/invitation.ts'
+import { listMembers, presentMember, removeMember } from '../workspace/member.ts'
+import { createOwnToken, listOwnTokens, revokeOwnToken } from '../workspace/member-token.ts'
+import type { RestEnv } from './env.ts'
+import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { InvitationView, MemberView, NewInvitationView, NewTokenView, TokenView } from './views.ts'
+
+const tags = ['Members']
+const security = SECURITY
+
+const list = createRoute({
+  method: 'get',
+  path: '/members',
+  operationId: 'listMembers',
+  summary: 'List the people of the workspace: members only',
+  tags,
+  security,
+  responses: { 200: ok('Oldest first', z.array(MemberView)), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/members/{memberId}',
+  operationId: 'removeMember',
+  summary: 'Take a person out of the workspace: owners only',
+  description: 'Their tokens are revoked, and what those hold open is closed. Lists of senders that name them stay as they are.',
+  tags,
+  security,
+  request: { params: ids('memberId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const invite = createRoute({
+  method: 'post',
+  path: '/members/invitations',
+  operationId: 'inviteMember',
+  summary: 'Invite a person by email: members only',
+  description:
+    'The link is mailed and returned; it works once, for 7 days. Inviting the same address again replaces the earlier link. Only an owner invites owners.',
+  tags,
+  security,
+  request: body(
+    z
+      .strictObject({ email: recipient, role: z.enum(MemberRole).optional().openapi({ description: '`member` when left out' }) })
+      .openapi({ example: { email: 'ann@example.com' } }),
+  ),
+  responses: { 201: ok('With the link: shown this once', NewInvitationView), ...FAILURES },
+})
+
+const invitations = createRoute({
+  method: 'get',
+  path: '/members/invitations',
+  operationId: 'listInvitations',
+  summary: 'List who was invited and has not joined: members only',
+  tags,
+  security,
+  responses: { 200: ok('Oldest first', z.array(InvitationView)), ...FAILURES },
+})
+
+const revokeInvite = createRoute({
+  method: 'delete',
+  path: '/members/invitations/{invitationId}',
+  operationId: 'revokeInvitation',
+  summary: 'Take an invitation back: members only',
+  tags,
+  security,
+  request: { params: ids('invitationId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const createToken = createRoute({
+  method: 'post',
+  path: '/tokens',
+  operationId: 'createOwnToken',
+  summary: 'Make another token of the member who asks',
+  tags: ['Tokens'],
+  security,
+  request: body(z.strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() }).openapi({ example: { name: 'laptop' } })),
+  responses: { 201: ok('With the token: shown this once', NewTokenView), ...FAILURES },
+})
+
+const listTokens = createRoute({
+  method: 'get',
+  path: '/tokens',
+  operationId: 'listOwnTokens',
+  summary: 'List the tokens of the member who asks',
+  tags: ['Tokens'],
+  security,
+  responses: { 200: ok('Oldest first', z.array(TokenView)), ...FAILURES },
+})
+
+const revokeToken = createRoute({
+  method: 'delete',
+  path: '/tokens/{tokenId}',
+  operationId: 'revokeOwnToken',
+  summary: 'Revoke a token of the member who asks',
+  tags: ['Tokens'],
+  security,
+  request: { params: ids('tokenId') },
+  responses: { 204: NO_CONTENT, ...FAILURES },
+})
+
+const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(createToken, async (c) => {
+    const { token, ...row } = await createOwnToken(c.var.deps, c.var.viewer, c.req.valid('json'))
+    return c.json({ ...presentToken(row), token }, 201)
+  })
+  app.openapi(listTokens, async (c) => c.json((await listOwnTokens(c.var.deps, c.var.viewer)).map(presentToken), 200))
+  app.openapi(revokeToken, async (c) => {
+    await revokeOwnToken(c.var.deps, c.var.viewer, c.req.valid('param').tokenId)
+    return c.body(null, 204)
+  })
+}
+
+export const memberRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(list, async (c) => c.json((await listMembers(c.var.deps, c.var.viewer)).map(presentMember), 200))
+  app.openapi(invite, async (c) => {
+    const { invitation, url } = await inviteMember(c.var.deps, c.var.viewer, c.req.valid('json'))
+    return c.json({ ...presentInvitation(invitation), url }, 201)
+  })
+  app.openapi(invitations, async (c) => c.json((await listInvitations(c.var.deps, c.var.viewer)).map(presentInvitation), 200))
+  app.openapi(revokeInvite, async (c) => {
+    await revokeInvitation(c.var.deps, c.var.viewer, c.req.valid('param').invitationId)
+    return c.body(null, 204)
+  })
+  app.openapi(remove, async (c) => {
+    await removeMember(c.var.deps, c.var.viewer, c.req.valid('param').memberId)
+    return c.body(null, 204)
+  })
+  tokenRoutes(app)
+}

@@ -1,0 +1,43 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { workspaceName } from '../core/rules.ts'
+import { presentWorkspace, readWorkspace, updateWorkspace } from '../workspace/settings.ts'
+import type { RestEnv } from './env.ts'
+import { body, FAILURES, ok, SECURITY } from './route.ts'
+import { WorkspaceView } from './views.ts'
+
+const tags = ['Workspace']
+const security = SECURITY
+
+const read = createRoute({
+  method: 'get',
+  path: '/workspace',
+  operationId: 'readWorkspace',
+  summary: 'Read the workspace, its plan and how much of it is in use',
+  tags,
+  security,
+  responses: { 200: ok('The workspace', WorkspaceView), ...FAILURES },
+})
+
+const update = createRoute({
+  method: 'patch',
+  path: '/workspace',
+  operationId: 'updateWorkspace',
+  summary: 'Change its name, or what agents may do by themselves: members only',
+  tags,
+  security,
+  request: body(
+    z
+      .strictObject({
+        name: workspaceName.optional(),
+        agentsMaySetAccess: z.boolean().optional().openapi({ description: "Whether an agent's token may set whom its channels let in" }),
+        agentsMayCreateAgents: z.boolean().optional().openapi({ description: "Whether an agent's token may create agents" }),
+      })
+      .openapi({ example: { agentsMayCreateAgents: false } }),
+  ),
+  responses: { 200: ok('The workspace', WorkspaceView), ...FAILURES },
+})
+
+export const workspaceRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(read, async (c) => c.json(presentWorkspace(await readWorkspace(c.var.deps, c.var.viewer)), 200))
+  app.openapi(update, async (c) => c.json(presentWorkspace(await updateWorkspace(c.var.deps, c.var.viewer, c.req.valid('json'))), 200))
+}

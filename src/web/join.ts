@@ -1,0 +1,48 @@
+import type { Clock } from '../core/clock.ts'
+import { memberName } from '../core/rules.ts'
+import { findInvitation, join } from '../workspace/invitation.ts'
+import { closedPage, type Link } from './link.ts'
+import { html, type Page } from './page.ts'
+import { checked } from './rule.ts'
+
+type JoinDeps = Parameters<typeof join>[0] & { clock: Clock; publicUrl(): string }
+
+const ADVICE = 'Ask whoever invited you for a new one.'
+
+const welcome = (deps: JoinDeps, { workspace, email, token }: NonNullable<Awaited<ReturnType<typeof join>>>): Page => ({
+  status: 200,
+  title: `Welcome to ${workspace}`,
+  body: html`<p>You are a member now, as <strong>${email}</strong>. This is your token:</p>
+<code>${token}</code>
+<p><strong>Copy it now.</strong> It is shown this once and can't be read again. Whoever has it acts as you, so keep it like a password.</p>
+<p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
+})
+
+/** The link of an invitation: asks for a name, makes the member, shows their token once. */
+export const createJoinLink = (deps: JoinDeps): Link => {
+  const form = async (token: string, status: number, problem: string | null): Promise<Page> => {
+    const found = await findInvitation(deps, token)
+    if (found.state !== 'open') return closedPage(found.state, ADVICE)
+    const { workspace, email, role } = found.invitation
+    return {
+      status,
+      title: `Join ${workspace.name}`,
+      body: html`<p>You are invited to the workspace <strong>${workspace.name}</strong> as ${role === 'owner' ? 'an owner' : 'a member'}, under the address <strong>${email}</strong>.</p>
+${problem === null ? [] : html`<p class="bad" role="alert">${problem}</p>`}
+<form method="post">
+<label for="name">Your name (may be left empty)</label>
+<input id="name" name="name" maxlength="100" autocomplete="name">
+<button>Join</button>
+</form>`,
+    }
+  }
+  return {
+    show: (token) => form(token, 200, null),
+    again: form,
+    submit: async (token, fields) => {
+      const name = fields.get('name')?.trim() || null
+      const joined = await join(deps, token, name === null ? null : checked(memberName, 'name', name))
+      return joined ? welcome(deps, joined) : form(token, 200, null)
+    },
+  }
+}

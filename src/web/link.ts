@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError } from '../core/errors.ts'
+import { html, type Page, readForm, showPage } from './page.ts'
+
+/** A link that holds a token: a page when it is opened, something done once when its form is sent. */
+export interface Link {
+  show(token: string): Promise<Page>
+  /** Throws an `AppError` whose words the person reads. */
+  submit(token: string, form: URLSearchParams): Promise<Page>
+  /** The page again, with what was wrong. */
+  again(token: string, status: number, problem: string): Promise<Page>
+}
+
+const STATUS: Partial<Record<AppError['code'], number>> = { invalid_input: 400, plan_limit: 402, conflict: 409 }
+
+/** What a link is called on its pages, for when it leads nowhere. */
+const CLOSED = {
+  used: { status: 410, title: 'This link was used', says: 'It works once, and somebody has used it.' },
+  expired: { status: 410, title: 'This link has expired', says: 'It was good for a limited time, which is over.' },
+  unknown: {
+    status: 404,
+    title: 'This link is not known',
+    says: 'Check that you have all of it. It may have been taken back, or replaced by a newer one.',
+  },
+} as const
+
+/** The page of a link that can't be used (any more), with what to do about it. */
+export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => {
+  const { status, title, says } = CLOSED[state]
+  return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }
+}
+
+/** A broken rule as a person reads it: without the field's name, which is the input's label. */
+const wordsOf = (error: AppError): string => {
+  const words = error.field ? error.message.slice(error.field.length + 2) : error.message
+  return words.charAt(0).toUpperCase() + words.slice(1) + (words.endsWith('.') ? '' : '.')
+}
+
+const submitted = async (link: Link, token: string, form: URLSearchParams): Promise<Page> => {
+  try {
+    return await link.submit(token, form)
+  } catch (error) {
+    const status = error instanceof AppError && STATUS[error.code]
+    if (!status) throw error
+    return link.again(token, status, wordsOf(error))
+  }
+}
+
+/** Serves a link's page (GET) and its form (POST). Throws `invalid_input` for anything else. */
+export const serveLink = async (link: Link, token: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  if (request.method === 'GET' || request.method === 'HEAD') return showPage(response, await link.show(token))
+  const form = await readForm(request)
+  // What is left of a body that was not read to its end must not be taken for the next request.
+  if (!form) response.setHeader('Connection', 'close')
+  showPage(response, form ? await submitted(link, token, form) : await link.again(token, 400, 'This form could not be read.'))
+}

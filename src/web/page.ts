@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Pages for people: one column, no script, nothing from anywhere else. */
+
+/** HTML that is safe to put into a page. Made by `html` and nothing else. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
+
+type Part = string | Html | readonly Html[]
+
+const written = (part: Part): string => {
+  if (typeof part === 'string') return escaped(part)
+  return part instanceof Html ? part.text : part.map(({ text }) => text).join('')
+}
+
+/** A template whose every string is escaped. */
+export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
+  new Html(String.raw({ raw: strings }, ...parts.map((part) => written(part))))
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6678; --ground: #f4f5f7; --card: #fff; --line: #d5dae2; --main: #2457d6; --onmain: #fff; --bad: #b3261e }
+@media (prefers-color-scheme: dark) { :root { --ink: #e7eaf0; --soft: #a3adbd; --ground: #12151b; --card: #1b2029; --line: #38404e; --main: #8db0ff; --onmain: #0c1630; --bad: #ff8a80 } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem; background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif }
+main { width: 100%; max-width: 30rem; padding: 1.75rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem }
+h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere }
+p { margin: 0 0 1rem; overflow-wrap: anywhere }
+p:last-child { margin-bottom: 0 }
+.soft { color: var(--soft) }
+.bad { color: var(--bad); font-weight: 600 }
+label { display: block; margin-bottom: .3rem; font-weight: 600 }
+input, select, button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem }
+input, select { margin-bottom: 1rem }
+button { background: var(--main); border-color: var(--main); color: var(--onmain); font-weight: 600; cursor: pointer }
+:focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
+code { display: block; margin-bottom: 1rem; padding: .8rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: .95rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
+`
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  // The link in the address bar is a key: it goes into no cache and to no other site.
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+}
+
+const document = (title: string, body: Html): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body><main><h1>${title}</h1>${body}</main></body>
+</html>
+`
+
+/** What a page says, and under which status. */
+export interface Page {
+  status: number
+  title: string
+  body: Html
+}
+
+export const showPage = (response: ServerResponse, { status, title, body }: Page): void => {
+  const bytes = Buffer.from(document(title, body).text)
+  response.writeHead(status, { ...HEADERS, 'Content-Length': bytes.length }).end(bytes)
+}
+
+const MOST_FORM_BYTES = 16 * 1024
+
+/** The fields of a form that was posted, or null for what is none or too large. The first of a name counts. */
+export const readForm = async (request: IncomingMessage): Promise<URLSearchParams | null> => {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') return null
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_FORM_BYTES) return null
+    chunks.push(chunk)
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString())
+}

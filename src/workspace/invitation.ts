@@ -1,0 +1,158 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Invitation, Prisma } from '../db/generated/prisma/client.ts'
+import type { MemberRole } from '../db/generated/prisma/enums.ts'
+import { audit } from './audit.ts'
+import { ensureMember, ensureOwner } from './member.ts'
+import { ensureRoom } from './plan.ts'
+import { hashToken, type LinkState, linkState, newToken } from './token.ts'
+import type { Viewer } from './viewer.ts'
+
+/** How the service itself writes to people. */
+export interface Mailer {
+  /** The one spelling of an email address. Throws `invalid_input`. */
+  normalize(address: string): string
+  /** Tries once, in the background: nobody waits for it, and a failure is in the log. */
+  send(letter: { to: string; subject: string; text: string }): void
+}
+
+export interface InvitationDeps extends Db {
+  clock: Clock
+  mailer: Mailer
+  /** Where people reach the service, as it is known once HTTP listens. */
+  publicUrl(): string
+}
+
+const VALID_MS = 7 * 24 * 3_600_000
+
+/** An invitation as members read it: everything but its link, which is shown once. */
+export const presentInvitation = ({ id, email, role, expiresAt }: Invitation) => ({ id, email, role, expiresAt: expiresAt.toISOString() })
+
+const spelled = ({ mailer }: InvitationDeps, email: string): string => {
+  try {
+    return mailer.normalize(email)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_input') throw invalidInput('email', error.message.replace(/^\w+: /, ''))
+    throw error
+  }
+}
+
+const letterOf = (workspace: string, inviter: Viewer, url: string) => ({
+  subject: `Join ${workspace} on Agent Messaging Service`,
+  text: `${inviter.name ?? inviter.email} invites you to the workspace ${workspace}.
+
+Join here within 7 days:
+
+${url}
+
+The link works once and is for you alone. If you don't know what this is about, leave it: nothing happens without you.
+`,
+})
+
+/**
+ * Invites a person by email to join as a member, or as an owner if an owner asks; an earlier link to the same address stops working. The
+ * link is mailed and returned. Throws `conflict` for a member, `plan_limit` when the workspace is full.
+ */
+export const inviteMember = async (
+  deps: InvitationDeps,
+  viewer: Viewer,
+  input: { email: string; role?: MemberRole | undefined },
+): Promise<{ invitation: Invitation; url: string }> => {
+  ensureMember(viewer)
+  if (input.role === 'owner') ensureOwner(viewer)
+  const email = spelled(deps, input.email)
+  const { workspaceId } = viewer
+  const token = newToken('invitation')
+  const createdAt = deps.clock.now()
+  const fields = {
+    role: input.role ?? 'member',
+    tokenHash: Uint8Array.from(hashToken(token)),
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + VALID_MS),
+    acceptedAt: null,
+  }
+  const { invitation, workspace } = await deps.prisma.$transaction(async (prisma) => {
+    await ensureRoom(prisma, workspaceId, 'members')
+    const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
+    if (known) throw new AppError('conflict', `${email} is a member already.`)
+    const where = { workspaceId_email: { workspaceId, email } }
+    const invitation = await prisma.invitation.upsert({ where, create: { workspaceId, email, ...fields }, update: fields })
+    await audit({ ...deps, prisma }, viewer, { action: 'member.invite', agentId: null, detail: { email, role: fields.role } })
+    return { invitation, workspace: await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select: { name: true } }) }
+  })
+  const url = `${deps.publicUrl()}/join/${token}`
+  deps.mailer.send({ to: email, ...letterOf(workspace.name, viewer, url) })
+  return { invitation, url }
+}
+
+/** Who was asked and has not joined yet, oldest first. For members. */
+export const listInvitations = async ({ prisma }: Db, viewer: Viewer): Promise<Invitation[]> => {
+  ensureMember(viewer)
+  return prisma.invitation.findMany({
+    where: { workspaceId: viewer.workspaceId, acceptedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
+}
+
+/** Takes an invitation back: its link is unknown from now on. For members. */
+export const revokeInvitation = async (deps: Db & { clock: Clock }, viewer: Viewer, invitationId: string): Promise<void> => {
+  ensureMember(viewer)
+  await deps.prisma.$transaction(async (prisma) => {
+    const where = { id: invitationId, workspaceId: viewer.workspaceId, acceptedAt: null }
+    const { count } = await prisma.invitation.deleteMany({ where })
+    if (count === 0) throw notFound('invitation')
+    await audit({ ...deps, prisma }, viewer, { action: 'invitation.revoke', agentId: null, detail: { invitation: invitationId } })
+  })
+}
+
+type OpenInvitation = Prisma.InvitationGetPayload<{ include: { workspace: true } }>
+
+/** The invitation behind a link's token, and whether it can still be taken. */
+export const findInvitation = async (
+  { prisma, clock }: Db & { clock: Clock },
+  token: string,
+): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; invitation: OpenInvitation }> => {
+  const where = { tokenHash: Uint8Array.from(hashToken(token)) }
+  const invitation = await prisma.invitation.findUnique({ where, include: { workspace: true } })
+  const state = linkState(invitation && { expiresAt: invitation.expiresAt, usedAt: invitation.acceptedAt }, clock.now())
+  return state === 'open' && invitation ? { state, invitation } : { state: state as Exclude<LinkState, 'open'> }
+}
+
+/** What a person gets who joins: shown once. */
+export interface Joined {
+  workspace: string
+  email: string
+  token: string
+}
+
+/**
+ * Makes the invited person a member with a token of their own, once. Null when the link can't be taken (any more). Throws `plan_limit`
+ * when the workspace has become full: the link stays good.
+ */
+export const join = async (deps: Db & { clock: Clock }, linkToken: string, name: string | null): Promise<Joined | null> => {
+  const now = deps.clock.now()
+  const token = newToken('member')
+  return deps.prisma.$transaction(async (prisma) => {
+    const tokenHash = Uint8Array.from(hashToken(linkToken))
+    // Of two at once the second waits here, and then finds it taken.
+    const { count } = await prisma.invitation.updateMany({
+      where: { tokenHash, acceptedAt: null, expiresAt: { gt: now } },
+      data: { acceptedAt: now },
+    })
+    if (count === 0) return null
+    const { workspaceId, email, role, workspace } = await prisma.invitation.findUniqueOrThrow({
+      where: { tokenHash },
+      include: { workspace: true },
+    })
+    await ensureRoom(prisma, workspaceId, 'members')
+    const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
+    if (known) return null
+    const member = await prisma.member.create({ data: { workspaceId, email, role, name, createdAt: now } })
+    const hash = Uint8Array.from(hashToken(token))
+    await prisma.token.create({ data: { workspaceId, memberId: member.id, name: 'joined', hash, createdAt: now } })
+    const actor = { workspaceId, kind: 'member', id: member.id, tokenId: null } as const
+    await audit({ ...deps, prisma }, actor, { action: 'member.join', agentId: null, detail: { email, role } })
+    return { workspace: workspace.name, email, token }
+  })
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../core/clock.ts'
+import type { Db } from '../db/client.ts'
+import type { Plan, Workspace } from '../db/generated/prisma/client.ts'
+import { audit } from './audit.ts'
+import { ensureMember } from './member.ts'
+import { type Usage, usageOf } from './plan.ts'
+import type { Viewer } from './viewer.ts'
+
+export interface SettingsDeps extends Db {
+  clock: Clock
+}
+
+/** What a workspace is called, what its agents may do by themselves, what its plan includes and how much of that is in use. */
+export interface WorkspaceView {
+  workspace: Workspace & { plan: Plan }
+  usage: Usage
+}
+
+export interface WorkspaceChanges {
+  name?: string | undefined
+  agentsMaySetAccess?: boolean | undefined
+  agentsMayCreateAgents?: boolean | undefined
+}
+
+/** A workspace as clients read it. A null limit is none. */
+export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
+  const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, changeAddress } = workspace.plan
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    plan: {
+      key: workspace.plan.key,
+      limits: { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages },
+      usage,
+      changeAddress,
+    },
+    settings: { agentsMaySetAccess: workspace.agentsMaySetAccess, agentsMayCreateAgents: workspace.agentsMayCreateAgents },
+    createdAt: workspace.createdAt.toISOString(),
+  }
+}
+
+/** The workspace of whoever asks. */
+export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer): Promise<WorkspaceView> => {
+  const [workspace, usage] = await Promise.all([
+    deps.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } }),
+    usageOf(deps, workspaceId),
+  ])
+  return { workspace, usage }
+}
+
+/** Changes what is given; the rest stays. For members. */
+export const updateWorkspace = async (deps: SettingsDeps, viewer: Viewer, changes: WorkspaceChanges): Promise<WorkspaceView> => {
+  ensureMember(viewer)
+  const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  await deps.prisma.$transaction(async (prisma) => {
+    await prisma.workspace.update({ where: { id: viewer.workspaceId }, data })
+    await audit({ ...deps, prisma }, viewer, { action: 'workspace.update', agentId: null, detail: data })
+  })
+  return readWorkspace(deps, viewer)
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Logger } from '../../src/core/logger.ts'
+import { expectFailure } from '../support/failure.ts'
+import { visit } from '../support/page.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+const lines: string[] = []
+const write = (fields: object, text: string) => void lines.push(JSON.stringify(fields) + text)
+const log: Logger = { debug: write, info: write, warn: write, error: write, child: () => log }
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService({ log })
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+})
+
+const invite = (body: object, by = owner.api) => by('POST', '/members/invitations', body)
+
+/** Invites somebody, joins by the link, and returns them with their token. */
+const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member') => {
+  const { url } = (await invite({ email, role })).body
+  const token = /amt_[0-9A-Za-z]{43}/.exec((await visit(service.http, url, { name: 'New' })).text)![0]
+  const { id } = (await owner.api('GET', '/members')).body.find((member: { email: string }) => member.email === email)
+  return { id, email, token, api: apiOf(service.http, token) }
+}
+
+test('a workspace is read with its plan, and changed by members', async () => {
+  const { status, body } = await owner.api('GET', '/workspace')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    id: owner.id,
+    name: 'Acme',
+    plan: {
+      key: 'unlimited',
+      limits: { agents: null, members: null, ownDomains: null, webhooks: null, sendsPerDay: null, storedMessages: null },
+      usage: { agents: 1, members: 1, ownDomains: 0, webhooks: 0, sendsPerDay: 0, storedMessages: 0 },
+      changeAddress: true,
+    },
+    settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
+    createdAt: expect.any(String),
+  })
+  expect((await agent.api('GET', '/workspace')).body).toEqual(body)
+  expectFailure(await agent.api('PATCH', '/workspace', { agentsMaySetAccess: true }), 'forbidden', /Only a member/)
+  expect((await owner.api('PATCH', '/workspace', { name: 'Acme 2' })).body).toEqual({ ...body, name: 'Acme 2' })
+  expect((await owner.api('PATCH', '/workspace', {})).body).toEqual({ ...body, name: 'Acme 2' })
+})
+
+test('what agents may do by themselves is for members to say', async () => {
+  const access = `/agents/${agent.id}/access/email`
+  await owner.api('PATCH', '/workspace', { agentsMaySetAccess: false, agentsMayCreateAgents: false })
+  expectFailure(await agent.api('PUT', access, { senders: [] }), 'forbidden')
+  expectFailure(await agent.api('POST', '/agents', { name: 'x', icon: 'bot' }), 'forbidden')
+  expect((await owner.api('PUT', access, { senders: [] })).status).toBe(200)
+  await owner.api('PATCH', '/workspace', { agentsMaySetAccess: true, agentsMayCreateAgents: true })
+  expect((await agent.api('PUT', access, { senders: [] })).status).toBe(200)
+  expect((await agent.api('POST', '/agents', { name: 'x', icon: 'bot' })).status).toBe(201)
+})
+
+test.each([
+  [{ name: '' }, /^name: /],
+  [{ name: 'n'.repeat(101) }, /^name: /],
+  [{ agentsMaySetAccess: 'yes' }, /^agentsMaySetAccess: must be a boolean/],
+  [{ agentsMayCreateAgents: null }, /^agentsMayCreateAgents: /],
+  [{ plan: 'unlimited' }, /^plan: is not a known field/],
+])('PATCH /workspace %j is refused', async (body, says) => {
+  expectFailure(await owner.api('PATCH', '/workspace', body), 'invalid_input', says)
+})
+
+describe('inviting', () => {
+  test.each([
+    [{ email: 'nobody' }, /^email: /],
+    [{ email: 'Ann <ann@example.com>' }, /^email: /],
+    [{ email: 'a@b.com\r\nBcc: eve@example.com' }, /^email: /],
+    [{ email: '' }, /^email: /],
+    [{}, /^email: is required/],
+    [{ email: 'a@example.com', role: 'admin' }, /^role: must be one of owner, member/],
+    [{ email: 'a@example.com', name: 'x' }, /^name: is not a known field/],
+  ])('%j is refused', async (body, says) => {
+    expectFailure(await invite(body), 'invalid_input', says)
+  })
+
+  test('a member again is a conflict, in any spelling', async () => {
+    expectFailure(await invite({ email: owner.email.toUpperCase() }), 'conflict', /is a member already/)
+  })
+
+  test('lists who was asked and has not joined, without the link', async () => {
+    const { body } = await invite({ email: 'later@example.com' })
+    const { url, ...invitation } = body
+    const list = await owner.api('GET', '/members/invitations')
+    expect(list.body).toContainEqual(invitation)
+    expect(list.text).not.toContain(url.split('/').at(-1))
+    await visit(service.http, url, {})
+    expect((await owner.api('GET', '/members/invitations')).body).not.toContainEqual(invitation)
+    expectFailure(await owner.api('DELETE', `/members/invitations/${invitation.id}`), 'not_found')
+  })
+
+  test('only an owner makes owners', async () => {
+    const member = await newcomer()
+    expect((await invite({ email: 'x1@example.com' }, member.api)).status).toBe(201)
+    expectFailure(await invite({ email: 'x2@example.com', role: 'owner' }, member.api), 'forbidden', /Only an owner/)
+    expect((await invite({ email: 'x2@example.com', role: 'owner' })).body.role).toBe('owner')
+  })
+
+  test('the same key gives the same link again', async () => {
+    const header = { 'Idempotency-Key': 'invite-once' }
+    const first = await owner.api('POST', '/members/invitations', { email: 'key@example.com' }, header)
+    const again = await owner.api('POST', '/members/invitations', { email: 'key@example.com' }, header)
+    expect(again.text).toBe(first.text)
+    expect((await visit(service.http, first.body.url)).status).toBe(200)
+  })
+
+  test('the link is in no log and not in the database', async () => {
+    const { url } = (await invite({ email: 'quiet@example.com' })).body
+    const token = url.split('/').at(-1)
+    await visit(service.http, url)
+    await fetch(`${service.http}/JOIN/${token}/x?y=${token}`)
+    await fetch(`${service.http}/nothing/${token}`)
+    expect(lines.join('\n')).toContain('"path":"/join/…"')
+    expect(lines.join('\n')).not.toContain(token)
+    const { rows } = await service.db.pool.query('select i::text from invitation i')
+    expect(JSON.stringify(rows)).not.toContain(token)
+  })
+})
+
+describe('removing a member', () => {
+  test('ends their tokens at once, on every process', async () => {
+    const gone = await newcomer()
+    const other = await service.again()
+    const elsewhere = apiOf(other.http, gone.token)
+    expect((await elsewhere('GET', '/agents')).status).toBe(200)
+    const query = `subscription { messageReceived(agentId: "${agent.id}") { id } }`
+    const headers = { Authorization: `Bearer ${gone.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' }
+    const stream = await fetch(`${other.http}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    expect(stream.status).toBe(200)
+    expect((await owner.api('DELETE', `/members/${gone.id}`)).status).toBe(204)
+    await stream.text()
+    expectFailure(await gone.api('GET', '/agents'), 'unauthorized')
+    await expect.poll(async () => (await elsewhere('GET', '/agents')).status, { timeout: 1_000 }).toBe(401)
+    expectFailure(await owner.api('DELETE', `/members/${gone.id}`), 'not_found')
+  })
+
+  test('is for owners, and the last one stays', async () => {
+    const member = await newcomer()
+    const second = await newcomer(undefined, 'owner')
+    expectFailure(await member.api('DELETE', `/members/${second.id}`), 'forbidden', /Only an owner/)
+    expectFailure(await agent.api('DELETE', `/members/${second.id}`), 'forbidden')
+    // Each removes the other at the same moment: one of them is left.
+    const [one, two] = await Promise.all([owner.api('DELETE', `/members/${second.id}`), second.api('DELETE', `/members/${second.id}`)])
+    expect([one.status, two.status].filter((status) => status === 204)).toHaveLength(1)
+    expectFailure(await owner.api('DELETE', `/members/${owner.member}`), 'conflict', /last owner/)
+  })
+
+  test('who was removed can be invited again', async () => {
+    const gone = await newcomer()
+    await owner.api('DELETE', `/members/${gone.id}`)
+    const back = await newcomer(gone.email)
+    expect((await back.api('GET', '/workspace')).status).toBe(200)
+  })
+
+  test("another workspace's member is not found, in the bytes of one that never was", async () => {
+    const foreign = await service.workspace('Foreign')
+    const theirs = await owner.api('DELETE', `/members/${foreign.member}`)
+    expectFailure(theirs, 'not_found', /^There is no member with this id\.$/)
+    expect(theirs.text).toBe((await owner.api('DELETE', `/members/${randomUUID()}`)).text)
+    const invitation = (await foreign.api('POST', '/members/invitations', { email: 'x@example.com' })).body
+    expectFailure(await owner.api('DELETE', `/members/invitations/${invitation.id}`), 'not_found')
+  })
+})
+
+describe('own tokens', () => {
+  test('are made, listed, used and revoked by the member whose they are', async () => {
+    const member = await newcomer()
+    const made = await member.api('POST', '/tokens', { name: 'laptop' })
+    expect(made.status).toBe(201)
+    const { token, ...shown } = made.body
+    expect(token).toMatch(/^amt_[0-9A-Za-z]{43}$/)
+    expect((await member.api('GET', '/tokens')).body).toContainEqual(shown)
+    expect((await owner.api('GET', '/tokens')).body).not.toContainEqual(shown)
+    expectFailure(await owner.api('DELETE', `/tokens/${shown.id}`), 'not_found', /^There is no token with this id\.$/)
+    const laptop = apiOf(service.http, token)
+    expect((await laptop('GET', '/agents')).status).toBe(200)
+    expect((await member.api('DELETE', `/tokens/${shown.id}`)).status).toBe(204)
+    expectFailure(await laptop('GET', '/agents'), 'unauthorized')
+  })
+
+  test.each([
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must lie in the future/],
+    [{ name: '' }, /^name: /],
+    [{ token: 'amt_mine' }, /^token: is not a known field/],
+  ])('%j is refused', async (body, says) => {
+    expectFailure(await owner.api('POST', '/tokens', body), 'invalid_input', says)
+  })
+})
+
+test.each([
+  ['GET', '/members'],
+  ['GET', '/members/invitations'],
+  ['POST', '/members/invitations', { email: 'x@example.com' }],
+  ['DELETE', `/members/${randomUUID()}`],
+  ['DELETE', `/members/invitations/${randomUUID()}`],
+  ['GET', '/tokens'],
+  ['POST', '/tokens', {}],
+  ['DELETE', `/tokens/${randomUUID()}`],
+])('%s %s is not for agents, and for nobody without a token', async (method, path, body = undefined as object | undefined) => {
+  expectFailure(await agent.api(method, path, body), 'forbidden')
+  expectFailure(await apiOf(service.http, null)(method, path, body), 'unauthorized')
+})
