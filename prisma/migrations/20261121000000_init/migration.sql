@@ -540,15 +540,6 @@ CREATE INDEX "message_agent_id_thread_id_created_at_idx" ON "message"("agent_id"
 CREATE INDEX "message_workspace_id_created_at_idx" ON "message"("workspace_id", "created_at");
 
 -- CreateIndex
-CREATE INDEX "message_reply_to_id_idx" ON "message"("reply_to_id");
-
--- CreateIndex
-CREATE INDEX "message_forward_of_id_idx" ON "message"("forward_of_id");
-
--- CreateIndex
-CREATE UNIQUE INDEX "message_agent_id_fingerprint_key" ON "message"("agent_id", "fingerprint");
-
--- CreateIndex
 CREATE INDEX "event_created_at_idx" ON "event"("created_at");
 
 -- CreateIndex
@@ -690,6 +681,13 @@ CREATE UNIQUE INDEX "connection_current_key" ON "connection"("agent_id") WHERE "
 
 -- The only question asked of all jobs: which messages are due. Webhook jobs have no due_at: their lane knows.
 CREATE INDEX "job_due_at_idx" ON "job"("due_at") WHERE "due_at" IS NOT NULL;
+
+-- The same mail, sent again because the answer got lost, is stored once.
+CREATE UNIQUE INDEX "message_fingerprint_key" ON "message"("agent_id", "fingerprint") WHERE "fingerprint" IS NOT NULL;
+
+-- For the foreign keys' sake. Few messages answer or pass on another: the others needn't be in the index.
+CREATE INDEX "message_reply_to_id_idx" ON "message"("reply_to_id") WHERE "reply_to_id" IS NOT NULL;
+CREATE INDEX "message_forward_of_id_idx" ON "message"("forward_of_id") WHERE "forward_of_id" IS NOT NULL;
 
 -- Rows that are updated all the time, and never in an indexed column: room on their pages keeps such updates off the indices (HOT).
 ALTER TABLE "event_log" SET (fillfactor = 50);
