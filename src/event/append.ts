@@ -2,7 +2,8 @@ import { MESSAGE_RECEIVED } from './event.ts'
 
 /**
  * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id, ord, channel, subject,
- * created_at, sender, "from")`, one row for each message that raises an event, and leaves `appended`: the same with `event_id`.
+ * created_at, sender, "from")`, one row for each message that raises an event, and leaves `appended`: the same with `event_id` and
+ * `agent_name`, what the agent is called now.
  *
  * `locked` takes the log of each agent in the order of their ids (so that two batches can't deadlock) and holds it until the commit:
  * whoever waits for it then reads the newest id, which makes the order of ids the order of commits.
@@ -12,8 +13,8 @@ export const APPEND_EVENTS = `
       select agent_id, last_id from event_log where agent_id in (select agent_id from fresh) order by agent_id for update
     ),
     appended as materialized (
-      select f.*, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
-        from fresh f join locked l using (agent_id)
+      select f.*, g.name as agent_name, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
+        from fresh f join locked l using (agent_id) join agent g on g.id = f.agent_id
     ),
     heads as (
       update event_log l set last_id = a.last_id
@@ -21,6 +22,6 @@ export const APPEND_EVENTS = `
        where l.agent_id = a.agent_id
     ),
     events as (
-      insert into event (agent_id, id, type, channel, message_id, sender, "from", subject, created_at)
-      select agent_id, event_id, '${MESSAGE_RECEIVED}', channel, id, sender, "from", subject, created_at from appended
+      insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, created_at)
+      select agent_id, event_id, '${MESSAGE_RECEIVED}', channel, id, agent_name, sender, "from", subject, created_at from appended
     )`

@@ -23,6 +23,8 @@ export interface LoggedEvent {
   /** The sender's display name and address, as an email's From shows them. */
   from: string
   subject: string | null
+  /** What the agent was called when it happened. Left out where nobody asked the log for it. */
+  agentName?: string
   /** The text of a message that the service keeps no copy of: only in memory, only between its arrival and its hand-over. */
   text?: string
 }

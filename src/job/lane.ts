@@ -24,6 +24,8 @@ export interface Ahead {
   sender: unknown
   from: string
   subject: string | null
+  /** What the agent was called when it happened. */
+  agent_name: string
   /** Null when there is no job: of a `url` event that the webhook did not hear, or of a webhook added in that very moment. */
   state: JobState | null
   attempts: number
@@ -33,23 +35,22 @@ export interface Ahead {
 /** What a read found for one lane. `lastId` is the log's end in the same snapshot: there is nothing else up to it. */
 export interface Read {
   lastId: number
-  agentName: string
   jobs: Ahead[]
 }
 
-type ReadRow = { lane: string; last_id: number; agent_name: string } & (Ahead | { seq: null })
+type ReadRow = { lane: string; last_id: number } & (Ahead | { seq: null })
 
 /** The log leads and the job follows: a lane must not skip an event because its job is missing. */
 const READ = {
   name: 'lanes read ahead',
   text: `
-    select w.lane, l.last_id, a.name as agent_name, n.*
+    select w.lane, l.last_id, n.*
       from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) with ordinality as w(lane, agent_id, after, most, ord)
       join event_log l on l.agent_id = w.agent_id
       join agent a on a.id = w.agent_id
       left join lateral (
         select e.id as seq, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
-               e."from", e.subject, j.state, coalesce(j.attempts, 0) as attempts, j.payload
+               e."from", e.subject, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload
           from event e left join job j on j.lane = w.lane and j.seq = e.id
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most
@@ -65,7 +66,7 @@ export const readAhead = async ({ pool }: Db, wants: readonly Want[]): Promise<M
   })
   const reads = new Map<string, Read>()
   for (const row of rows) {
-    const read = reads.get(row.lane) ?? { lastId: row.last_id, agentName: row.agent_name, jobs: [] }
+    const read = reads.get(row.lane) ?? { lastId: row.last_id, jobs: [] }
     if (row.seq !== null) read.jobs.push(row)
     reads.set(row.lane, read)
   }

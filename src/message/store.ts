@@ -50,7 +50,7 @@ const STORE = {
         from arrival a join stored s using (id), json_to_record(a.event) as e(sender jsonb, "from" text)
        where e.sender is not null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
-    select s.id, a.event_id from stored s left join appended a using (id)`,
+    select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`,
 }
 
 const parametersOf = (arrivals: readonly Arrival[]): unknown[] => {
@@ -69,7 +69,7 @@ const parametersOf = (arrivals: readonly Arrival[]): unknown[] => {
   ]
 }
 
-const eventOf = ({ message, event }: Arrival, id: number): LoggedEvent => ({
+const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => ({
   agentId: message.agentId,
   id,
   type: MESSAGE_RECEIVED,
@@ -79,15 +79,18 @@ const eventOf = ({ message, event }: Arrival, id: number): LoggedEvent => ({
   sender: event!.sender,
   from: event!.from,
   subject: message.subject,
+  agentName,
 })
+
+type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
 
 /** Stores one batch; returns each arrival's event, or null when it raised none or was there already. */
 const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
-  const { rows } = await pool.query<{ id: string; event_id: number | null }>({ ...STORE, values: parametersOf(arrivals) })
-  const eventIds = new Map(rows.map((row) => [row.id, row.event_id]))
+  const { rows } = await pool.query<Stored>({ ...STORE, values: parametersOf(arrivals) })
+  const stored = new Map(rows.map((row) => [row.id, row]))
   return arrivals.map((arrival) => {
-    const id = eventIds.get(arrival.message.id)
-    return id === undefined || id === null ? null : eventOf(arrival, id)
+    const row = stored.get(arrival.message.id)
+    return row?.event_id ? eventOf(arrival, row.event_id, row.agent_name) : null
   })
 }
 

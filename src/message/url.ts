@@ -25,7 +25,7 @@ const APPEND = {
       select $1::uuid as id, $2::uuid as agent_id, 0 as ord, 'url'::"Channel" as channel, null::text as subject, $3::timestamptz as created_at,
              $4::jsonb as sender, $5::text as "from"
     ),${APPEND_EVENTS},${enqueueWebhookJobs('$6')}
-    select event_id from appended`,
+    select event_id, agent_name from appended`,
 }
 
 const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> => {
@@ -53,7 +53,7 @@ export const sendToUrl = async (deps: MessageUrlDeps, viewer: Viewer, agentId: s
   const sender = await senderOf(deps, viewer)
   const from = sender.name && sender.email ? `${sender.name} <${sender.email}>` : (sender.name ?? sender.email ?? sender.id!)
   const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
-  const { rows } = await deps.pool.query<{ event_id: number }>({
+  const { rows } = await deps.pool.query<{ event_id: number; agent_name: string }>({
     ...APPEND,
     values: [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed],
   })
@@ -68,6 +68,7 @@ export const sendToUrl = async (deps: MessageUrlDeps, viewer: Viewer, agentId: s
     sender,
     from,
     subject: null,
+    agentName: rows[0].agent_name,
     text,
   }
   deps.texts.share(agent.workspaceId, messageId, text, sealed)

@@ -15,7 +15,7 @@ export interface AttemptDeps {
 
 const bodyOf = async ({ keyring }: AttemptDeps, lane: Lane, { event, payload }: LaneJob): Promise<Buffer> => {
   const text = payload && (await keyring.open(lane.workspaceId, payload, handoverBinding(event.messageId))).toString()
-  return Buffer.from(payloadOf(text === null ? event : { ...event, text }, { id: lane.agentId, name: lane.agentName }))
+  return Buffer.from(payloadOf(text === null ? event : { ...event, text }))
 }
 
 /** Posts a lane's job once. Never rejects: what fails on our side is an outcome too, and tried again like the rest. */

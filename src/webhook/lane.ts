@@ -34,7 +34,6 @@ export class Lane implements Waiter {
   /** Null when the secret could not be opened. */
   readonly keys: readonly KeyObject[] | null
   readonly connection: Connection
-  agentName: string
   /** How many webhooks the agent has. */
   siblings: number
   state: LaneState = 'held'
@@ -63,7 +62,6 @@ export class Lane implements Waiter {
     this.url = row.url
     this.keys = keys
     this.connection = connection
-    this.agentName = row.agent_name
     this.siblings = row.siblings
     this.leasedUntil = leasedUntil
     this.failures = row.attempts
@@ -107,24 +105,23 @@ export class Lane implements Waiter {
    */
   hear(event: LoggedEvent | null): void {
     if (event && event.id <= this.#readTo) return
-    const next = event !== null && event.id === this.#readTo + 1 && event.channel !== 'url'
+    const next = event?.agentName !== undefined && event.id === this.#readTo + 1 && event.channel !== 'url'
     if (!next || this.state !== 'held' || this.reading || this.stale || this.waiting >= IN_HAND) {
       this.stale = true
       return
     }
-    this.#jobs.push({ event, attempts: 0, payload: null })
+    this.#jobs.push({ event: event as Told, attempts: 0, payload: null })
     this.#readTo = event.id
     this.#lastId = Math.max(this.#lastId, event.id)
   }
 
   /** Takes what was read for `want`. Jobs that are done already, and `url` events that are not for this webhook, are passed over. */
-  append({ lastId, agentName, jobs }: Read, most: number): void {
+  append({ lastId, jobs }: Read, most: number): void {
     if (this.#next > 0) {
       this.#jobs = this.#jobs.slice(this.#next)
       this.#next = 0
     }
     for (const row of jobs) if (isDue(row)) this.#jobs.push(this.#jobOf(row))
-    this.agentName = agentName
     this.#lastId = Math.max(this.#lastId, lastId)
     // A short read saw the end of the log: up to `lastId` there is nothing else, and there never will be.
     this.#readTo = Math.max(this.#readTo, jobs.length < most ? lastId : 0, jobs.at(-1)?.seq ?? 0)
@@ -182,6 +179,7 @@ export class Lane implements Waiter {
       sender: row.sender as EventSender | null,
       from: row.from,
       subject: row.subject,
+      agentName: row.agent_name,
     }
     return { event, attempts: row.attempts, payload: row.payload }
   }

@@ -337,7 +337,6 @@ class LaneWorker implements Lanes {
         if (!row) this.#lose(lane)
         else {
           if (row.renewed) lane.leasedUntil = from + this.#lease.ms
-          lane.agentName = row.agent_name
           lane.siblings = row.siblings
           this.#turn(lane)
         }

@@ -7,7 +7,6 @@ export interface LeasedLane {
   id: string
   workspace_id: string
   agent_id: string
-  agent_name: string
   url: string
   secret: Buffer
   previous_secret: Buffer | null
@@ -42,9 +41,9 @@ const LEASE = `
     update webhook w set lease_owner = $1, lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error
   )
-  select leased.*, a.name as agent_name, l.last_id,
+  select leased.*, l.last_id,
          (select count(*)::int from webhook s where s.agent_id = leased.agent_id) as siblings
-    from leased join agent a on a.id = leased.agent_id join event_log l on l.agent_id = leased.agent_id`
+    from leased join event_log l on l.agent_id = leased.agent_id`
 
 const OF_AGENTS = {
   name: 'lanes of agents',
@@ -95,9 +94,9 @@ export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly stri
       renewed as (
         update webhook w set lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id returning w.id
       )
-      select w.id, r.id is not null as renewed, a.name as agent_name,
+      select w.id, r.id is not null as renewed,
              (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
-        from webhook w join agent a on a.id = w.agent_id left join renewed r on r.id = w.id
+        from webhook w left join renewed r on r.id = w.id
        where w.id = any($3::uuid[]) and w.lease_owner = $1`,
     values: [lease.owner, lease.ms, ids],
   })
@@ -107,7 +106,6 @@ export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly stri
 /** What may have changed since the lane was leased. */
 export interface Renewed {
   renewed: boolean
-  agent_name: string
   siblings: number
 }
 

@@ -1,19 +1,19 @@
 import { type EventSender, eventIdOf, type LoggedEvent, MESSAGE_RECEIVED } from '../event/event.ts'
 
 /** What a delivery tells of an event. Only a `url` event needs its text and sender. */
-export type Told = Omit<LoggedEvent, 'type' | 'sender'> & { sender: EventSender | null }
+export type Told = Omit<LoggedEvent, 'type' | 'sender' | 'agentName'> & { sender: EventSender | null; agentName: string }
 
 /**
- * The body of a delivery. The same bytes for the same event and agent on every attempt. The content of an email or text is left out:
+ * The body of a delivery. The same bytes on every attempt, whatever has changed since the event. The content of an email or text is left out:
  * it is fetched by reading the message. A Message URL's is kept nowhere else, so it comes whole.
  */
-export const payloadOf = (event: Told, agent: { id: string; name: string }): string =>
+export const payloadOf = (event: Told): string =>
   JSON.stringify({
     eventId: eventIdOf(event),
     name: MESSAGE_RECEIVED,
     timestamp: event.createdAt.toISOString(),
     data: {
-      agent: { id: agent.id, name: agent.name },
+      agent: { id: event.agentId, name: event.agentName },
       message: {
         id: event.messageId,
         channel: event.channel,

@@ -28,8 +28,8 @@ const ROUNDS = 7
 const STORE = `
   with head as (update event_log set last_id = last_id + $2 where agent_id = any($1::uuid[]) returning agent_id, last_id - $2 as before),
   events as (
-    insert into event (agent_id, id, type, channel, message_id, sender, "from", subject)
-    select agent_id, before + n, '${MESSAGE_RECEIVED}', 'email', gen_random_uuid(),
+    insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject)
+    select agent_id, before + n, '${MESSAGE_RECEIVED}', 'email', gen_random_uuid(), 'Scout',
            '{"id": null, "kind": "contact", "name": "Ann Example", "email": "ann@example.com", "phone": null}', 'Ann Example <ann@example.com>', 'Hello'
       from head, generate_series(1, $2::int) n
     returning agent_id, id, message_id, created_at
@@ -77,6 +77,7 @@ const store = async ({ pool }: Db, targets: readonly Target[], each: number): Pr
     type: MESSAGE_RECEIVED,
     channel: 'email',
     messageId: row.message_id,
+    agentName: 'Scout',
     createdAt: row.created_at,
     sender: SENDER,
     from: 'Ann Example <ann@example.com>',
@@ -95,7 +96,7 @@ const postAll = async (targets: readonly Target[], events: readonly LoggedEvent[
       clients.set(url, client)
       const keys = [keyOf(secret)]
       for (const event of queues.get(agentId)!) {
-        const body = Buffer.from(payloadOf(event, { id: agentId, name: 'Scout' }))
+        const body = Buffer.from(payloadOf({ ...event, agentName: 'Scout' }))
         await post(client, pathname, signedHeaders(keys, eventIdOf(event), new Date(), body), body)
       }
     }),

@@ -75,6 +75,20 @@ test('after a 503 the same bytes come again with the same id, a fresh time and s
   expect(items.at(-1)!.attempts.map(({ status }) => status)).toEqual([503, 503, 204])
 })
 
+test('an agent that is renamed between two attempts is told of under the name that it had', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker()
+  receiver.answer(path, 503)
+  await bench.raise(viewer.id, 1)
+  await retryOf(id)
+  await db.prisma.agent.update({ where: { id: viewer.id }, data: { name: 'Renamed' } })
+  bench.clock.advance(10_000)
+  const [first, second] = await receiver.got(path, 2)
+  expect(second!.body).toBe(first!.body)
+  await bench.raise(viewer.id, 1)
+  expect((await receiver.got(path, 3)).at(-1)!.verified.data.agent).toEqual({ id: viewer.id, name: 'Renamed' })
+})
+
 test('410 removes the webhook with its jobs', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()

@@ -43,15 +43,16 @@ export interface WebhookBench {
 const STORE = `
   with head as (update event_log set last_id = last_id + $2 where agent_id = $1 returning last_id - $2 as before),
   events as (
-    insert into event (agent_id, id, type, channel, message_id, sender, "from", subject, created_at)
-    select $1, before + n, '${MESSAGE_RECEIVED}', $3::"Channel", gen_random_uuid(), '{}', $4, $5, $6 from head, generate_series(1, $2::int) n
+    insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, created_at)
+    select $1, before + n, '${MESSAGE_RECEIVED}', $3::"Channel", gen_random_uuid(), a.name, '{}', $4, $5, $6
+      from head, generate_series(1, $2::int) n, agent a where a.id = $1
     returning *
   ),
   jobs as (
     insert into job (id, kind, agent_id, lane, seq, created_at)
     select gen_random_uuid(), 'webhook', $1, w.id, e.id, e.created_at from events e join webhook w on w.agent_id = $1
   )
-  select id, message_id from events order by id`
+  select id, message_id, agent_name from events order by id`
 
 export const createWebhookBench = (db: Db): WebhookBench => {
   const masterKey = randomBytes(32)
@@ -97,9 +98,17 @@ export const createWebhookBench = (db: Db): WebhookBench => {
     async store(agentId, count, fields = {}) {
       const event = { channel: 'email' as const, from: 'Ann <ann@example.com>', subject: 'Hi', createdAt: clock.now(), ...fields }
       const values = [agentId, count, event.channel, event.from, event.subject, event.createdAt]
-      const { rows } = await db.pool.query<{ id: number; message_id: string }>(STORE, values)
+      const { rows } = await db.pool.query<{ id: number; message_id: string; agent_name: string }>(STORE, values)
       const sender = { id: null, kind: 'contact' as const, name: null, email: null, phone: null }
-      return rows.map((row) => ({ ...event, agentId, id: row.id, type: MESSAGE_RECEIVED, messageId: row.message_id, sender }))
+      return rows.map((row) => ({
+        ...event,
+        agentId,
+        id: row.id,
+        type: MESSAGE_RECEIVED,
+        messageId: row.message_id,
+        agentName: row.agent_name,
+        sender,
+      }))
     },
     async raise(agentId, count, fields) {
       const events = await bench.store(agentId, count, fields)

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import type { LoggedEvent } from '../../../src/event/event.ts'
-import { payloadOf } from '../../../src/webhook/payload.ts'
+import { payloadOf, type Told } from '../../../src/webhook/payload.ts'
 
 const agent = { id: '018f0000-0000-7000-8000-000000000001', name: 'Scout' }
-const event: LoggedEvent = {
+const event: Told = {
   agentId: agent.id,
+  agentName: agent.name,
   id: 42,
-  type: 'message.received',
   channel: 'email',
   messageId: '018f0000-0000-7000-8000-000000000002',
   createdAt: new Date('2026-11-20T12:00:00.123Z'),
@@ -16,7 +15,7 @@ const event: LoggedEvent = {
 }
 
 test('an email is told of without its content', () => {
-  expect(JSON.parse(payloadOf(event, agent))).toEqual({
+  expect(JSON.parse(payloadOf(event))).toEqual({
     eventId: 'evt_018f0000000070008000000000000001_42',
     name: 'message.received',
     timestamp: '2026-11-20T12:00:00.123Z',
@@ -29,10 +28,10 @@ test('an email is told of without its content', () => {
 })
 
 test('a message to the Message URL comes whole, with its sender', () => {
-  const { message } = JSON.parse(payloadOf({ ...event, channel: 'url', subject: null, text: 'wake up' }, agent)).data
+  const { message } = JSON.parse(payloadOf({ ...event, channel: 'url', subject: null, text: 'wake up' })).data
   expect(message).toEqual({ id: event.messageId, channel: 'url', from: event.from, subject: null, text: 'wake up', sender: event.sender })
 })
 
 test('the same event gives the same bytes', () => {
-  expect(payloadOf({ ...event }, { ...agent })).toBe(payloadOf(event, agent))
+  expect(payloadOf({ ...event })).toBe(payloadOf(event))
 })
