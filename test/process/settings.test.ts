@@ -2,15 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
-import { killAll, run } from '../support/process.ts'
+import { cleanUp, run } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
+
+// Each start of Node and PostgreSQL takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const dataDir = temporaryDir()
 beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
-afterEach(killAll)
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+afterAll(() => cleanUp(dataDir))
 
 describe('a setting that cannot be', () => {
   test.each([
@@ -47,7 +49,7 @@ test('a port that is taken ends the start with what is wrong, and leaves nothing
   }
   first.kill('SIGTERM')
   expect((await first.exited).code).toBe(0)
-  rmSync(dir, { recursive: true, force: true })
+  rmSync(dir, { recursive: true })
 })
 
 describe('DATABASE_URL', () => {

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { killAll, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
+import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+// Each start of Node and PostgreSQL takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** One service's life, told in order: each test goes on where the one before it ended. */
 const dataDir = temporaryDir()
@@ -29,18 +32,7 @@ const subjects = async (): Promise<string[]> =>
   (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body.items.map((item: { subject: string }) => item.subject)
 
 beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
-afterAll(() => {
-  const postgres = (() => {
-    try {
-      return postgresOf(dataDir)
-    } catch {
-      return null
-    }
-  })()
-  killAll()
-  if (postgres !== null && lives(postgres)) process.kill(postgres, 'SIGQUIT')
-  rmSync(dataDir, { recursive: true, force: true })
-})
+afterAll(() => cleanUp(dataDir))
 
 test('the first start prints the token of the owner once, then that it is ready', async () => {
   service = run(settings)

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from './until.ts'
 
@@ -23,9 +23,16 @@ export interface ServiceProcess {
 
 const children = new Set<ChildProcess>()
 
-/** Ends what a test left running. */
-export const killAll = (): void => {
+/** Ends what a test left running on a data folder, and removes that. */
+export async function cleanUp(dataDir: string): Promise<void> {
   for (const child of children) child.kill('SIGKILL')
+  await until(() => children.size === 0)
+  const postgres = existsSync(pidFile(dataDir)) ? postgresOf(dataDir) : null
+  if (postgres !== null && lives(postgres)) {
+    process.kill(postgres, 'SIGQUIT')
+    await until(() => !lives(postgres))
+  }
+  rmSync(dataDir, { recursive: true, force: true })
 }
 
 export function run(settings: Record<string, string>, ...args: string[]): ServiceProcess {
@@ -68,8 +75,10 @@ export function run(settings: Record<string, string>, ...args: string[]): Servic
   }
 }
 
+const pidFile = (dataDir: string) => join(dataDir, 'pg', 'postmaster.pid')
+
 /** The PostgreSQL that runs on a data folder: its process's id. */
-export const postgresOf = (dataDir: string): number => Number.parseInt(readFileSync(join(dataDir, 'pg', 'postmaster.pid'), 'utf8'), 10)
+export const postgresOf = (dataDir: string): number => Number.parseInt(readFileSync(pidFile(dataDir), 'utf8'), 10)
 
 /** Whether a process lives (a zombie does not). */
 export const lives = (pid: number): boolean => {
