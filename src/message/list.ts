@@ -28,7 +28,7 @@ export interface PageRequest {
  * What the index `message_search_idx` holds, to the letter (else it isn't used). `simple` knows no language, so it finds words of all of
  * them. Cut because PostgreSQL refuses more than 1 MB of words in one text.
  */
-const SEARCHED = `to_tsvector('simple', left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000))`
+export const SEARCHED = `to_tsvector('simple', left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000))`
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The last moment that JavaScript and PostgreSQL both know. */
