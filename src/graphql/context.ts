@@ -1,8 +1,11 @@
 import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { Feed } from '../event/feed.ts'
 import type { SendDeps } from '../message/send.ts'
+import type { MessageUrlDeps } from '../message/url.ts'
+import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
@@ -12,8 +15,11 @@ import type { Subscriptions } from './subscriptions.ts'
 export type GraphqlDeps = ViewerDeps &
   AgentDeps &
   TokenDeps &
+  SetupLinkDeps &
   ConnectionDeps &
   SendDeps &
+  MessageUrlDeps &
+  SecretDeps &
   WebhookDeps & {
     feed: Feed
     rates: Pick<RateLimits, 'take'>

@@ -71,15 +71,15 @@ const MOST_PARTICIPANTS = 100
 
 /** Everybody of a thread `t` but the agent's own addresses. Spelled in lower case, as addresses are compared. */
 const PARTICIPANTS = `
-  select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.appeared), '[]') from (
-    select lower(w.address) as address, max(w.name) as name, min((m.created_at, w.ord)::text) as appeared
+  select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
+    select lower(w.address) as address, max(w.name) as name, min(m.created_at) as since, min(w.ord) as ord
       from message m cross join lateral (
         select m.counterpart as address, m.counterpart_name as name, 0 as ord where m.direction = 'inbound'
         union all select u.address, null, u.ord::int from unnest(m."to" || m.cc) with ordinality as u(address, ord)
       ) w
      where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
        and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = lower(w.address))
-     group by 1 order by appeared limit ${MOST_PARTICIPANTS}
+     group by 1 order by since, ord limit ${MOST_PARTICIPANTS}
   ) p`
 
 const SUMMARIES = {

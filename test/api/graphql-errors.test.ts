@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { presentError } from '../../src/graphql/errors.ts'
+import { newToken } from '../../src/workspace/token.ts'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
 
 const logged: string[] = []
@@ -257,10 +258,12 @@ test('without a database: 503, and service again by itself', async () => {
   pool.query = (async () => {
     throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
   }) as unknown as typeof real
-  const away = await ask('{ viewer { kind } }')
+  const away = await service.askWith(newToken('member'))('{ viewer { kind } }')
+  const inside = await ask('{ agents { id } }')
   pool.query = real
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, '2'])
-  expect(errorsOf(away)).toEqual([{ code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' }])
+  for (const answer of [away, inside])
+    expect(errorsOf(answer)).toEqual([{ code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' }])
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 

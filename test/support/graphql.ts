@@ -91,14 +91,19 @@ export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: 
   await notifier.start()
   const shared = { prisma: db.prisma, pool: db.pool, clock: systemClock, log, notifier, mailDomain: MAIL_DOMAIN, channels: { email } }
   const keyring = createKeyring(db, masterKey)
-  const feed = new Feed({ ...shared, texts: new Texts({ notifier, sealer: keyring, clock: systemClock, log }) })
+  const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
+  const feed = new Feed({ ...shared, texts })
   feed.start()
-  const limits = { knownViewers: new KnownViewers(), plans: new Plans(shared), rates: new RateLimits(shared) }
+  const knownViewers = new KnownViewers()
+  knownViewers.follow(notifier)
+  const limits = { knownViewers, plans: new Plans(shared), rates: new RateLimits(shared) }
   const deps: GraphqlDeps = {
     ...shared,
     ...limits,
     feed,
+    texts,
     rateLimit,
+    publicUrl: () => 'http://localhost',
     drafts: createDraftStore(db),
     keyring,
     allow,

@@ -82,6 +82,30 @@ export const ViewerKind = builder.enumType('ViewerKind', {
   values: described({ member: 'A person in the workspace.', agent: "An agent's own." }),
 })
 
+export const SecretKind = builder.enumType('SecretKind', {
+  description: 'What a stored value is.',
+  values: described({ secret: 'A secret.' }),
+})
+
+export const ActorKind = builder.enumType('ActorKind', {
+  description: 'Who did something.',
+  values: described({
+    operator: 'Whoever runs the service.',
+    member: 'A member of the workspace.',
+    agent: 'The agent itself, or another.',
+  }),
+})
+
+export const DeliveryStatus = builder.enumType('DeliveryStatus', {
+  description: 'What became of an event on its way to a webhook.',
+  values: described({
+    pending: 'It waits, or is tried again.',
+    delivered: 'The webhook took it.',
+    skipped: 'The webhook said that it was too large (413).',
+    expired: 'It was given up 3 days after it happened.',
+  }),
+})
+
 export const SenderKind = builder.enumType('SenderKind', {
   description: 'What the sender of an event is to the workspace.',
   values: described({

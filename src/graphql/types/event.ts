@@ -1,6 +1,9 @@
+import { urlText } from '../../core/rules.ts'
 import type { EventSender, LoggedEvent } from '../../event/event.ts'
+import { sendToUrl } from '../../message/url.ts'
 import { builder } from '../builder.ts'
 import { followEvents } from '../follow.ts'
+import { checked } from '../input.ts'
 import { Channel, SenderKind } from './enums.ts'
 import { Message } from './message.ts'
 
@@ -59,5 +62,30 @@ builder.subscriptionField('messageReceived', (t) =>
       if ('failure' in item) throw item.failure
       return item
     },
+  }),
+)
+
+const SendToUrlInput = builder.inputType('SendToUrlInput', {
+  description: "A message for an agent's Message URL.",
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'An agent of the workspace.' }),
+    text: t.string({ required: true, description: 'Its text, 1 to 2000 characters.' }),
+  }),
+})
+
+const SendToUrlPayload = builder.objectRef<{ event: LoggedEvent }>('SendToUrlPayload').implement({
+  description: 'What became of `sendToUrl`.',
+  fields: (t) => ({ event: t.field({ type: Event, description: 'The event, with the text.', resolve: ({ event }) => event }) }),
+})
+
+builder.mutationField('sendToUrl', (t) =>
+  t.field({
+    type: SendToUrlPayload,
+    description:
+      'Sends to an agent of the workspace, as whoever asks. The message is handed whole to whoever listens; no copy is kept. `conflict` when nobody listens, `forbidden` when the agent takes messages from other senders only.',
+    args: { input: t.arg({ type: SendToUrlInput, required: true, description: 'The message.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => ({
+      event: await sendToUrl(deps, viewer, input.agentId, checked({ text: urlText }, input).text),
+    }),
   }),
 )

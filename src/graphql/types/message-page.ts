@@ -2,7 +2,7 @@ import { readCursor, writeCursor } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
-import type { MessageFilter } from '../../message/list.ts'
+import { type MessageFilter, SEARCHED } from '../../message/list.ts'
 
 /** Where a page begins and how long it is. */
 export interface PageRequest {
@@ -10,13 +10,21 @@ export interface PageRequest {
   after?: string | undefined
 }
 
-/** A message's place in its list. */
+/** Whose messages: an agent's, or those of one of its threads. All keys of one read are of the same kind. */
+export interface PageKey {
+  agentId: string
+  threadId?: string
+}
+
+/** A message's place in its list, with whatever else was selected of it. */
 export interface Place {
   id: string
   createdAt: Date
 }
 
 const MOST = 100
+/** The last moment that JavaScript and PostgreSQL both know. */
+const MOST_TIME = 8_640_000_000_000_000
 
 /** Throws `invalid_input` for a page that is too long or begins nowhere. Before any database work. */
 export const checkPage = (first: number, after: string | null | undefined): PageRequest => {
@@ -28,8 +36,8 @@ export const checkPage = (first: number, after: string | null | undefined): Page
 
 export const cursorOf = ({ createdAt, id }: Place): string => writeCursor(createdAt.getTime(), id)
 
-/** The cursors are those of the REST list. */
-const placeOf = (cursor: string): [Date, string] => {
+/** The cursors are those of the REST list. Throws `invalid_input` for what is none. */
+export const placeOf = (cursor: string): [Date, string] => {
   const wrong = invalidInput('after', 'is not one that this list gave')
   let parts: (string | number)[]
   try {
@@ -37,32 +45,55 @@ const placeOf = (cursor: string): [Date, string] => {
   } catch {
     throw wrong
   }
-  const createdAt = new Date(parts[0] as number)
+  const [time] = parts
   const id = uuid.safeParse(parts[1])
-  if (!id.success || typeof parts[0] !== 'number' || Number.isNaN(createdAt.getTime())) throw wrong
-  return [createdAt, id.data]
+  if (!id.success || typeof time !== 'number' || !(Math.abs(time) <= MOST_TIME)) throw wrong
+  return [new Date(time), id.data]
 }
 
-/** The condition of a filter in SQL; pushes its parameters. */
+/** The conditions of a filter in SQL; pushes their parameters. */
 const conditionsOf = (filter: MessageFilter, { after }: PageRequest, parameters: unknown[]): string => {
   const parameter = (value: unknown) => `$${parameters.push(value)}`
-  const { channel, direction, status, thread, since, until } = filter
+  const { channel, direction, status, thread, q, since, until } = filter
   const [createdAt, id] = after === undefined ? [] : placeOf(after)
   return [
-    channel && `and channel = ${parameter(channel)}::"Channel"`,
-    direction && `and direction = ${parameter(direction)}::"Direction"`,
-    status && `and status = ${parameter(status)}::"MessageStatus"`,
-    thread && `and thread_id = ${parameter(thread)}`,
-    since && `and created_at >= ${parameter(since)}`,
-    until && `and created_at <= ${parameter(until)}`,
-    createdAt && `and (created_at, id) < (${parameter(createdAt)}, ${parameter(id)})`,
+    channel && `and m.channel = ${parameter(channel)}::"Channel"`,
+    direction && `and m.direction = ${parameter(direction)}::"Direction"`,
+    status && `and m.status = ${parameter(status)}::"MessageStatus"`,
+    thread && `and m.thread_id = ${parameter(thread)}::uuid`,
+    q && `and ${SEARCHED} @@ websearch_to_tsquery('simple', ${parameter(q)})`,
+    since && `and m.created_at >= ${parameter(since)}::timestamptz`,
+    until && `and m.created_at <= ${parameter(until)}::timestamptz`,
+    createdAt && `and (m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`,
   ]
     .filter(Boolean)
     .join(' ')
 }
 
+/** What of a message a statement reads: `attachments`, and the model's fields by their names. */
+const columnsOf = (fields: readonly string[]): string =>
+  fields
+    .map((field) => (field === 'attachments' ? ATTACHMENTS : `m."${field.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}"`))
+    .map((column, index) => `${column} as "${fields[index]}"`)
+    .join(', ')
+
+const ATTACHMENTS = `coalesce((select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', f.type,
+  'size', f.size) order by f.index) from attachment f where f.message_id = m.id), '[]')`
+
+/** Statements worth preparing on each connection. Selections are the clients': past this many they are planned each time. */
+const MOST_PREPARED = 100
+const prepared = new Map<string, string>()
+
+const nameOf = (text: string): string | undefined => {
+  const known = prepared.get(text)
+  if (known !== undefined || prepared.size >= MOST_PREPARED) return known
+  const name = `messages ${prepared.size}`
+  prepared.set(text, name)
+  return name
+}
+
 /** The thread that a message is of, and whose it is. */
-const findThread = async ({ pool }: Db, messageId: string): Promise<{ agentId: string; threadId: string } | null> => {
+export const findThread = async ({ pool }: Db, messageId: string): Promise<{ agentId: string; threadId: string } | null> => {
   const { rows } = await pool.query<{ agent_id: string; thread_id: string }>({
     name: 'thread of a message',
     text: 'select agent_id, thread_id from message where id = $1',
@@ -71,31 +102,41 @@ const findThread = async ({ pool }: Db, messageId: string): Promise<{ agentId: s
   return rows[0] ? { agentId: rows[0].agent_id, threadId: rows[0].thread_id } : null
 }
 
-/**
- * The newest messages of each of these agents that fit the filter: one page and one more, in one statement however many agents it is
- * (what Prisma makes of a nested `take` is all rows of all of them, cut in memory). For an agent that has not the thread's message: an
- * error in place of its page.
- */
-export const readPlaces = async (
-  db: Db,
-  agentIds: readonly string[],
+const selectPages = async <Row extends Place>(
+  { pool }: Db,
+  keys: readonly PageKey[],
+  fields: readonly string[],
   filter: MessageFilter,
   page: PageRequest,
-): Promise<(Place[] | Error)[]> => {
-  const thread = filter.thread === undefined ? null : await findThread(db, filter.thread)
-  const parameters: unknown[] = [agentIds, page.first + 1]
-  const conditions = conditionsOf({ ...filter, thread: filter.thread && (thread?.threadId ?? filter.thread) }, page, parameters)
-  const { rows } = await db.pool.query<{ agent_id: string; id: string; created_at: Date }>(
-    `select m.agent_id, m.id, m.created_at from unnest($1::uuid[]) as a(id) cross join lateral (
-       select agent_id, id, created_at from message where agent_id = a.id ${conditions} order by created_at desc, id desc limit $2
-     ) m`,
-    parameters,
-  )
-  const places = new Map(agentIds.map((agentId) => [agentId, [] as Place[]]))
-  for (const { agent_id, id, created_at } of rows) places.get(agent_id)?.push({ id, createdAt: created_at })
-  return agentIds.map((agentId) =>
-    filter.thread !== undefined && thread?.agentId !== agentId
-      ? invalidInput('thread', 'is no message of this agent')
-      : (places.get(agentId) ?? []),
-  )
+): Promise<Row[][]> => {
+  const ofThreads = keys[0]?.threadId !== undefined
+  const parameters: unknown[] = [keys.map(({ agentId }) => agentId), keys.map(({ threadId }) => threadId ?? null), page.first + 1]
+  const conditions = conditionsOf(filter, page, parameters)
+  const text = `select k.ord::int as key, p.* from unnest($1::uuid[], $2::uuid[]) with ordinality as k(agent_id, thread_id, ord)
+    cross join lateral (select ${columnsOf(fields)} from message m where m.agent_id = k.agent_id ${ofThreads ? 'and m.thread_id = k.thread_id' : ''}
+      ${conditions} order by m.created_at desc, m.id desc limit $3) p`
+  const name = nameOf(text)
+  const { rows } = await pool.query<Row & { key: number }>({ ...(name === undefined ? {} : { name }), text, values: parameters })
+  const pages = keys.map((): Row[] => [])
+  for (const row of rows) pages[row.key - 1]?.push(row)
+  return pages
+}
+
+/**
+ * The newest messages of each of these agents or threads that fit the filter: one page and one more, in one statement however many
+ * they are (what Prisma makes of a nested `take` is all rows of all of them, cut in memory). `fields` are names of the model, `id` and
+ * `createdAt` among them. For an agent that has not the filter's thread: an error in place of its page.
+ */
+export const readPages = async <Row extends Place>(
+  db: Db,
+  keys: readonly PageKey[],
+  fields: readonly string[],
+  filter: MessageFilter,
+  page: PageRequest,
+): Promise<(Row[] | Error)[]> => {
+  if (filter.thread === undefined) return selectPages<Row>(db, keys, fields, filter, page)
+  const thread = await findThread(db, filter.thread)
+  const has = ({ agentId }: PageKey) => thread?.agentId === agentId
+  const pages = thread ? await selectPages<Row>(db, keys.filter(has), fields, { ...filter, thread: thread.threadId }, page) : []
+  return keys.map((key) => (has(key) ? pages.shift()! : invalidInput('thread', 'is no message of this agent')))
 }

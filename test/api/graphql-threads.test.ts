@@ -1,0 +1,85 @@
+import { beforeAll, expect, test } from 'vitest'
+import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
+
+const service = await startGraphql()
+const ours = await service.tenant()
+const theirs = await service.tenant()
+const agent = await service.agent(ours, 'Inbox')
+const sibling = await service.agent(ours, 'Sibling')
+
+const THREAD = `id channel subject participants { address name } messageCount unreadCount lastActivityAt
+  lastMessage { text } messages(first: 2) { edges { node { text direction } } pageInfo { hasNextPage } }`
+const THREADS = `query ($id: UUID!, $first: Int, $after: String) { agent(id: $id) { unreadCount lastMessage { text }
+  threads(first: $first, after: $after) { edges { cursor node { ${THREAD} } } pageInfo { hasNextPage endCursor } } } }`
+const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id threadId } } }'
+
+const inbox = async (variables: object = {}) => (await ours.ask(THREADS, { id: agent.id, ...variables })).data.agent
+const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code } }) => ({ message, code }))
+const idOf = async (text: string): Promise<string> => {
+  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { id } } } } }'
+  return (await ours.ask(query, { id: agent.id, q: text })).data.agent.messages.edges[0].node.id
+}
+
+beforeAll(async () => {
+  for (const word of ['apples', 'pears', 'plums']) await service.letter(agent, ours, `about ${word}`)
+  await service.letter(sibling, ours, 'for the sibling')
+  const replyTo = await idOf('apples')
+  await agent.ask(SEND, { input: { agentId: agent.id, text: 'An answer', replyTo, cc: ['bo@example.com'] } })
+})
+
+test('threads come with what a list shows, newest activity first', async () => {
+  const { threads, unreadCount, lastMessage } = await inbox()
+  const nodes = threads.edges.map(({ node }: { node: object }) => node)
+  expect(nodes.map(({ lastMessage: { text } }: { lastMessage: { text: string } }) => text)).toEqual([
+    'An answer',
+    'about plums',
+    'about pears',
+  ])
+  expect(nodes[0]).toMatchObject({
+    id: await idOf('apples'),
+    channel: 'email',
+    subject: 'Hello',
+    participants: [
+      { address: ours.email, name: 'Ann' },
+      { address: 'bo@example.com', name: null },
+    ],
+    messageCount: 2,
+    unreadCount: 0,
+    messages: { edges: [{ node: { text: 'An answer', direction: 'outbound' } }, { node: { text: 'about apples' } }] },
+  })
+  expect(nodes[1]).toMatchObject({ messageCount: 1, unreadCount: 1, messages: { pageInfo: { hasNextPage: false } } })
+  expect(unreadCount).toBe(2)
+  expect(lastMessage).toEqual({ text: 'An answer' })
+})
+
+test('pages of threads follow each other without gap or repetition', async () => {
+  const first = (await inbox({ first: 2 })).threads
+  const rest = (await inbox({ first: 2, after: first.pageInfo.endCursor })).threads
+  const texts = [...first.edges, ...rest.edges].map(({ node }) => node.lastMessage.text)
+  expect(texts).toEqual(['An answer', 'about plums', 'about pears'])
+  expect([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([true, false])
+})
+
+test('one thread, by its id or that of any message of it', async () => {
+  const { threads } = await inbox()
+  const query = `query ($id: UUID!) { thread(id: $id) { ${THREAD} } }`
+  const { node } = threads.edges[0]
+  expect((await ours.ask(query, { id: node.id })).data.thread).toEqual(node)
+  expect((await agent.ask(query, { id: await idOf('answer') })).data.thread).toEqual(node)
+  const missing = await ours.ask(query, { id: '00000000-0000-0000-0000-000000000000' })
+  expect(errorsOf(missing)).toEqual([{ message: 'There is no thread with this id.', code: 'not_found' }])
+  expect(errorsOf(await theirs.ask(query, { id: node.id }))).toEqual(errorsOf(missing))
+  expect(errorsOf(await sibling.ask(query, { id: node.id }))).toMatchObject([{ code: 'forbidden' }])
+})
+
+test('a search finds words of the text', async () => {
+  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { text } } } } }'
+  const texts = async (q: string) =>
+    (await ours.ask(query, { id: agent.id, q })).data.agent.messages.edges.map(({ node }: { node: { text: string } }) => node.text)
+  expect(await texts('pears')).toEqual(['about pears'])
+  expect(await texts('about -pears')).toEqual(['about plums', 'about apples'])
+  expect(await texts('sibling')).toEqual([])
+  expect(errorsOf(await ours.ask(query, { id: agent.id, q: 'x'.repeat(501) }))).toEqual([
+    { message: 'q: must be 1 to 500 characters long', code: 'invalid_input' },
+  ])
+})
