@@ -20,7 +20,7 @@ export interface OwnAddress {
  * A local part of dot-separated groups of letters, digits and `_ ' + -`, whose last character is not a dot, an apostrophe or a hyphen;
  * `@`; labels that start with a letter or digit, the last one of 2 or more letters.
  */
-const GIVEN_ADDRESS = /^[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*(?<![.'-])@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+export const GIVEN_ADDRESS = /^[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*(?<![.'-])@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 /** RFC 5321 4.5.3.1. */
 const MOST_LOCAL = 64
 const MOST_ADDRESS = 254

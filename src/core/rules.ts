@@ -28,7 +28,8 @@ const name = (max: number) =>
     .refine((value) => value.trim() !== '', 'must not be blank')
     .meta({ minLength: 1, maxLength: max })
 
-const UUID = /^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12})$/i
+const UUID =
+  /^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|0{8}-(0{4}-){3}0{12}|[fF]{8}-([fF]{4}-){3}[fF]{12})$/
 
 /** Version 1-8 and variant 8, 9, a or b; or the nil UUID; or the all-f UUID. In lower case afterwards. */
 export const uuid = z

@@ -3,7 +3,7 @@ import { readAccess, setAccess } from '../agent/access.ts'
 import { senders, uuid } from '../core/rules.ts'
 import { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
+import { body, failures, ids, ok, SECURITY } from './route.ts'
 import { AccessByChannelView, AccessView } from './views.ts'
 
 const tags = ['Access']
@@ -17,7 +17,7 @@ const read = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('By channel', AccessByChannelView), ...FAILURES },
+  responses: { 200: ok('By channel', AccessByChannelView), ...failures('agent') },
 })
 
 const set = createRoute({
@@ -32,11 +32,17 @@ const set = createRoute({
     params: z.object({ id: uuid, channel: z.enum(Channel) }),
     ...body(
       z
-        .strictObject({ admit: z.enum(Admit).optional(), senders })
+        .strictObject({
+          admit: z.enum(Admit).optional(),
+          senders: senders.meta({
+            description:
+              'Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url` the ids of agents and members',
+          }),
+        })
         .openapi({ example: { admit: 'list', senders: ['ann@example.com', '*@example.org'] } }),
     ),
   },
-  responses: { 200: ok('The access', AccessView), ...FAILURES },
+  responses: { 200: ok('The access', AccessView), ...failures('agent', 'body', 'conflict') },
 })
 
 export const accessRoutes = (app: OpenAPIHono<RestEnv>): void => {

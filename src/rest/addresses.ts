@@ -1,11 +1,12 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { listAddresses, presentAddress } from '../agent/address.ts'
 import { changeAddress, removeAddress } from '../agent/change-address.ts'
+import { GIVEN_ADDRESS } from '../agent/own-address.ts'
 import { createSetupLink } from '../agent/setup-link.ts'
 import { recipient } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { AddressView } from './views.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { AddressView, SetupView } from './views.ts'
 
 const tags = ['Addresses']
 const security = SECURITY
@@ -18,7 +19,7 @@ const list = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('Oldest first', z.array(AddressView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(AddressView)), ...failures('agent') },
 })
 
 const change = createRoute({
@@ -30,9 +31,13 @@ const change = createRoute({
   security,
   request: {
     params: ids('id', 'addressId'),
-    ...body(z.strictObject({ value: recipient }).openapi({ example: { value: 'help@agents.localhost' } })),
+    ...body(
+      z
+        .strictObject({ value: recipient.meta({ format: 'email', pattern: GIVEN_ADDRESS.source }) })
+        .openapi({ example: { value: 'help@agents.localhost' } }),
+    ),
   },
-  responses: { 200: ok('The address', AddressView), ...FAILURES },
+  responses: { 200: ok('The address', AddressView), ...failures('agent', 'body', 'plan', 'conflict') },
 })
 
 const remove = createRoute({
@@ -44,7 +49,7 @@ const remove = createRoute({
   tags,
   security,
   request: { params: ids('id', 'addressId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('agent', 'conflict') },
 })
 
 const setUp = createRoute({
@@ -55,8 +60,11 @@ const setUp = createRoute({
   description: 'It works once, for an hour.',
   tags,
   security,
-  request: { params: ids('id'), ...body(z.strictObject({ channel: z.enum(['email', 'sms', 'telegram']) })) },
-  responses: { 201: ok('The link', z.object({ url: z.url() }).openapi('Setup')), ...FAILURES },
+  request: {
+    params: ids('id'),
+    ...body(z.strictObject({ channel: z.enum(['email', 'sms', 'telegram']) }).openapi({ example: { channel: 'telegram' } })),
+  },
+  responses: { 201: ok('The link', SetupView), ...failures('agent', 'body', 'conflict') },
 })
 
 export const addressRoutes = (app: OpenAPIHono<RestEnv>): void => {

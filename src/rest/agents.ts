@@ -3,7 +3,7 @@ import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent 
 import { findAgent } from '../agent/reach.ts'
 import { agentName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { AgentView } from './views.ts'
 
 const icon = z.enum(ICONS)
@@ -18,7 +18,7 @@ const create = createRoute({
   tags,
   security,
   request: body(z.strictObject({ name: agentName, icon }).openapi({ example: { name: 'Support Bot', icon: 'headphones' } })),
-  responses: { 201: ok('The agent', AgentView), ...FAILURES },
+  responses: { 201: ok('The agent', AgentView), ...failures('body', 'forbidden', 'plan', 'conflict') },
 })
 
 const list = createRoute({
@@ -28,7 +28,7 @@ const list = createRoute({
   summary: 'List the agents that the token may read',
   tags,
   security,
-  responses: { 200: ok('Oldest first', z.array(AgentView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(AgentView)), ...failures() },
 })
 
 const read = createRoute({
@@ -39,7 +39,7 @@ const read = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('The agent', AgentView), ...FAILURES },
+  responses: { 200: ok('The agent', AgentView), ...failures('agent') },
 })
 
 const update = createRoute({
@@ -49,8 +49,11 @@ const update = createRoute({
   summary: 'Change name or icon',
   tags,
   security,
-  request: { params: ids('id'), ...body(z.strictObject({ name: agentName.optional(), icon: icon.optional() })) },
-  responses: { 200: ok('The agent', AgentView), ...FAILURES },
+  request: {
+    params: ids('id'),
+    ...body(z.strictObject({ name: agentName.optional(), icon: icon.optional() }).openapi({ example: { name: 'Help Desk' } })),
+  },
+  responses: { 200: ok('The agent', AgentView), ...failures('agent', 'body', 'conflict') },
 })
 
 const remove = createRoute({
@@ -61,7 +64,7 @@ const remove = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('agent') },
 })
 
 export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {

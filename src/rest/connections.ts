@@ -6,7 +6,7 @@ import { clientName } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { readEvents } from '../event/log.ts'
 import type { RestEnv } from './env.ts'
-import { body, DEFAULT_LIMIT, FAILURES, ids, integer, ok, PAGING, SECURITY } from './route.ts'
+import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
 import { ConnectionView, EventView, ListenerView, pageView } from './views.ts'
 
 const tags = ['Listening']
@@ -26,7 +26,10 @@ const connect = createRoute({
       z.strictObject({ client: clientName, machine: clientName }).openapi({ example: { client: 'my-agent/1.0', machine: 'laptop' } }),
     ),
   },
-  responses: { 200: ok('The connection, whose id its event stream is opened with', ConnectionView), ...FAILURES },
+  responses: {
+    200: ok('The connection, whose id its event stream is opened with', ConnectionView),
+    ...failures('agent', 'body', 'conflict'),
+  },
 })
 
 const listeners = createRoute({
@@ -37,7 +40,7 @@ const listeners = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('The connected client and the webhooks', z.array(ListenerView)), ...FAILURES },
+  responses: { 200: ok('The connected client and the webhooks', z.array(ListenerView)), ...failures('agent') },
 })
 
 const events = createRoute({
@@ -55,8 +58,11 @@ const events = createRoute({
       cursor: position.optional(),
     }),
   },
-  responses: { 200: ok('Oldest first; kept for 7 days', pageView(EventView)), ...FAILURES },
+  responses: { 200: ok('Oldest first; kept for 7 days', pageView(EventView)), ...failures('agent') },
 })
+
+/** A stream is opened rarely and stays: it counts against no rate. */
+const { 429: _, ...streamFailures } = failures('agent')
 
 /** Served by the stream skin; described here, where clients look for it. */
 const stream = createRoute({
@@ -72,7 +78,7 @@ const stream = createRoute({
   responses: {
     200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
     204: { description: 'Another client took over' },
-    ...FAILURES,
+    ...streamFailures,
   },
 })
 

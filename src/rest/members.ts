@@ -6,7 +6,7 @@ import { inviteMember, listInvitations, presentInvitation, revokeInvitation } fr
 import { listMembers, presentMember, removeMember } from '../workspace/member.ts'
 import { createOwnToken, listOwnTokens, revokeOwnToken } from '../workspace/member-token.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { InvitationView, MemberView, NewInvitationView, NewTokenView, TokenView } from './views.ts'
 
 const tags = ['Members']
@@ -19,7 +19,7 @@ const list = createRoute({
   summary: 'List the people of the workspace: members only',
   tags,
   security,
-  responses: { 200: ok('Oldest first', z.array(MemberView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(MemberView)), ...failures('forbidden') },
 })
 
 const remove = createRoute({
@@ -31,7 +31,7 @@ const remove = createRoute({
   tags,
   security,
   request: { params: ids('memberId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('missing', 'forbidden', 'conflict') },
 })
 
 const invite = createRoute({
@@ -48,7 +48,7 @@ const invite = createRoute({
       .strictObject({ email: recipient, role: z.enum(MemberRole).optional().openapi({ description: '`member` when left out' }) })
       .openapi({ example: { email: 'ann@example.com' } }),
   ),
-  responses: { 201: ok('With the link: shown this once', NewInvitationView), ...FAILURES },
+  responses: { 201: ok('With the link: shown this once', NewInvitationView), ...failures('body', 'forbidden', 'plan', 'conflict') },
 })
 
 const invitations = createRoute({
@@ -58,7 +58,7 @@ const invitations = createRoute({
   summary: 'List who was invited and has not joined: members only',
   tags,
   security,
-  responses: { 200: ok('Oldest first', z.array(InvitationView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(InvitationView)), ...failures('forbidden') },
 })
 
 const revokeInvite = createRoute({
@@ -69,7 +69,7 @@ const revokeInvite = createRoute({
   tags,
   security,
   request: { params: ids('invitationId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('missing', 'forbidden') },
 })
 
 const createToken = createRoute({
@@ -80,7 +80,7 @@ const createToken = createRoute({
   tags: ['Tokens'],
   security,
   request: body(z.strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() }).openapi({ example: { name: 'laptop' } })),
-  responses: { 201: ok('With the token: shown this once', NewTokenView), ...FAILURES },
+  responses: { 201: ok('With the token: shown this once', NewTokenView), ...failures('body', 'forbidden', 'conflict') },
 })
 
 const listTokens = createRoute({
@@ -90,7 +90,7 @@ const listTokens = createRoute({
   summary: 'List the tokens of the member who asks',
   tags: ['Tokens'],
   security,
-  responses: { 200: ok('Oldest first', z.array(TokenView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(TokenView)), ...failures('forbidden') },
 })
 
 const revokeToken = createRoute({
@@ -101,7 +101,7 @@ const revokeToken = createRoute({
   tags: ['Tokens'],
   security,
   request: { params: ids('tokenId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('missing', 'forbidden') },
 })
 
 const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {

@@ -6,7 +6,7 @@ import { presentMessage } from '../message/present.ts'
 import { sendMessage } from '../message/send.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
-import { body, DEFAULT_LIMIT, FAILURES, ids, integer, ok, PAGING, SECURITY } from './route.ts'
+import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
 import { MessageView, pageView } from './views.ts'
 
 const tags = ['Messages']
@@ -26,9 +26,11 @@ const send = createRoute({
       z
         .strictObject({
           text: messageText,
-          replyTo: uuid.optional(),
-          forward: uuid.optional(),
-          channel: channel.optional(),
+          replyTo: uuid
+            .optional()
+            .openapi({ description: 'To answer: the message. Recipients and subject follow from it unless they are given' }),
+          forward: uuid.optional().openapi({ description: 'To pass on: the message, with its text and attachments. Wants `to`' }),
+          channel: channel.optional().openapi({ description: "To start: where, from the agent's primary address there. Wants `to`" }),
           to: recipients.optional(),
           cc: copies.optional(),
           subject: messageSubject.optional(),
@@ -36,7 +38,7 @@ const send = createRoute({
         .openapi({ example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' } }),
     ),
   },
-  responses: { 201: ok('The message, with status `sending`', MessageView), ...FAILURES },
+  responses: { 201: ok('The message, with status `sending`', MessageView), ...failures('agent', 'body', 'plan', 'conflict') },
 })
 
 const list = createRoute({
@@ -61,7 +63,7 @@ const list = createRoute({
       ...PAGING,
     }),
   },
-  responses: { 200: ok('Newest first', pageView(MessageView)), ...FAILURES },
+  responses: { 200: ok('Newest first', pageView(MessageView)), ...failures('agent') },
 })
 
 const read = createRoute({
@@ -72,7 +74,7 @@ const read = createRoute({
   tags,
   security,
   request: { params: ids('id', 'messageId') },
-  responses: { 200: ok('The message', MessageView), ...FAILURES },
+  responses: { 200: ok('The message', MessageView), ...failures('agent') },
 })
 
 const bytes = (description: string, type: string) => ({
@@ -88,7 +90,7 @@ const raw = createRoute({
   tags,
   security,
   request: { params: ids('id', 'messageId') },
-  responses: { 200: bytes('An RFC 5322 message', 'message/rfc822'), ...FAILURES },
+  responses: { 200: bytes('An RFC 5322 message', 'message/rfc822'), ...failures('agent') },
 })
 
 const attachment = createRoute({
@@ -99,7 +101,7 @@ const attachment = createRoute({
   tags,
   security,
   request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
-  responses: { 200: bytes('Its content, in its own content type', '*/*'), ...FAILURES },
+  responses: { 200: bytes('Its content, in its own content type', '*/*'), ...failures('agent') },
 })
 
 export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {

@@ -1,25 +1,49 @@
 import { z } from '@hono/zod-openapi'
 import { uuid } from '../core/rules.ts'
-import { ErrorView } from './views.ts'
 
 /** The pieces that the routes' descriptions are made of. */
 
 export const SECURITY = [{ bearer: [] }]
 
-const failure = (description: string) => ({ description, content: { 'application/json': { schema: ErrorView } } })
-
-/** What every operation may answer besides what it is for. */
-export const FAILURES = {
-  400: failure('`invalid_input`: the message names the field and the rule that it broke'),
-  401: failure('`unauthorized`: no token, or one that is not valid'),
-  403: failure('`forbidden`: this token may not do this'),
-  404: failure('`not_found`: not there, or not in your workspace'),
-  409: failure('`conflict`'),
-  413: failure('`invalid_input`: the body is too large'),
-  415: failure('`invalid_input`: the body is not application/json'),
-  500: failure('`internal`'),
-  503: failure('`unavailable`: try again after `Retry-After` seconds'),
+/** The failures of the documentation, by status: `openapi.ts` says what each is. */
+export const FAILURE_NAMES = {
+  400: 'InvalidInput',
+  401: 'Unauthorized',
+  402: 'PlanLimit',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  413: 'BodyTooLarge',
+  415: 'NotJson',
+  429: 'RateLimited',
+  500: 'Internal',
+  503: 'Unavailable',
 } as const
+export type FailureStatus = keyof typeof FAILURE_NAMES
+
+/** Why an operation can fail, and under which statuses. */
+const REASONS = {
+  input: [400],
+  body: [400, 413, 415],
+  /** It is about an agent, which may be missing or another's. */
+  agent: [400, 403, 404],
+  forbidden: [403],
+  missing: [400, 404],
+  plan: [402],
+  conflict: [409],
+} as const
+type Reason = keyof typeof REASONS
+
+const ALWAYS = [401, 429, 500, 503] as const
+
+/** The failures of an operation: those that every one can have, and those of the reasons that apply to it. */
+export const failures = <Given extends Reason>(...reasons: Given[]) => {
+  const statuses: FailureStatus[] = [...ALWAYS, ...reasons.flatMap((reason) => [...REASONS[reason]])]
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${FAILURE_NAMES[status]}` }])) as Record<
+    (typeof ALWAYS)[number] | (typeof REASONS)[Given][number],
+    { $ref: string }
+  >
+}
 
 export const ok = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
   description,
@@ -45,9 +69,12 @@ export const integer = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .openapi({ type: 'integer', minimum: min, maximum: max })
 
+export const DEFAULT_LIMIT = 20
+
 /** `limit` and `cursor`, as every paged list takes them. */
 export const PAGING = {
-  limit: integer(1, 100).optional().openapi({ description: '1 to 100; 20 when left out' }),
+  limit: integer(1, 100)
+    .optional()
+    .openapi({ default: DEFAULT_LIMIT, description: `How many at most; ${DEFAULT_LIMIT} when left out` }),
   cursor: z.string().max(500).optional().openapi({ description: "The previous page's `nextCursor`" }),
 }
-export const DEFAULT_LIMIT = 20

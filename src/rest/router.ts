@@ -7,12 +7,14 @@ import { addressRoutes } from './addresses.ts'
 import { agentRoutes } from './agents.ts'
 import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
+import { documentationRoutes } from './documentation.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
 import { idempotency } from './idempotency.ts'
 import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
+import { registerParts } from './openapi.ts'
 import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -40,15 +42,6 @@ const prepare =
     c.set('deps', deps)
     await next()
   }
-
-const DESCRIPTION = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Agent Messaging Service',
-    version: '1.0.0',
-    description: 'Gives AI agents their own email inbox, SMS number, Telegram bot and secret storage.',
-  },
-}
 
 /** The documented paths, each a thin call of an operation. */
 export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
@@ -78,7 +71,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     webhookRoutes,
   ])
     routes(app)
-  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  app.doc31('/openapi.json', DESCRIPTION)
+  registerParts(app.openAPIRegistry)
+  documentationRoutes(app, deps)
   return app
 }

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { secretName, secretValue, uuid } from '../core/rules.ts'
 import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../secret/secret.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { SecretView } from './views.ts'
 
 const tags = ['Secrets']
@@ -17,7 +17,7 @@ const list = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('By name', z.array(SecretView)), ...FAILURES },
+  responses: { 200: ok('By name', z.array(SecretView)), ...failures('agent') },
 })
 
 const set = createRoute({
@@ -27,8 +27,13 @@ const set = createRoute({
   summary: 'Set a secret',
   tags,
   security,
-  request: { params, ...body(z.strictObject({ value: secretValue })) },
-  responses: { 200: ok('The secret, without its value', SecretView), ...FAILURES },
+  request: {
+    params,
+    ...body(
+      z.strictObject({ value: secretValue.meta({ description: 'At most 64 KiB as UTF-8' }) }).openapi({ example: { value: 'sk_live_…' } }),
+    ),
+  },
+  responses: { 200: ok('The secret, without its value', SecretView), ...failures('agent', 'body', 'conflict') },
 })
 
 const remove = createRoute({
@@ -39,7 +44,7 @@ const remove = createRoute({
   tags,
   security,
   request: { params },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('agent') },
 })
 
 const reveal = createRoute({
@@ -52,12 +57,17 @@ const reveal = createRoute({
   request: {
     params: ids('id'),
     ...body(
-      z.strictObject({
-        names: z.array(secretName).max(200, 'must name at most 200 secrets').optional().openapi({ description: 'Left out: all' }),
-      }),
+      z
+        .strictObject({
+          names: z.array(secretName).max(200, 'must name at most 200 secrets').optional().openapi({ description: 'Left out: all' }),
+        })
+        .openapi({ example: { names: ['STRIPE_KEY'] } }),
     ),
   },
-  responses: { 200: ok('Values by name', z.record(z.string(), z.string())), ...FAILURES },
+  responses: {
+    200: ok('Values by name', z.record(z.string(), z.string()).openapi({ example: { STRIPE_KEY: 'sk_live_…' } })),
+    ...failures('agent', 'body', 'conflict'),
+  },
 })
 
 const present = (secret: SecretItem) => ({ ...secret, updatedAt: secret.updatedAt.toISOString() })

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } from '../agent/token.ts'
 import { timestamp, tokenName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 import { NewTokenView, TokenView } from './views.ts'
 
 const tags = ['Tokens']
@@ -15,8 +15,15 @@ const create = createRoute({
   summary: "Make a token of the agent's own",
   tags,
   security,
-  request: { params: ids('id'), ...body(z.strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() })) },
-  responses: { 201: ok('With the token: shown this once', NewTokenView), ...FAILURES },
+  request: {
+    params: ids('id'),
+    ...body(
+      z
+        .strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() })
+        .openapi({ example: { name: 'laptop', expiresAt: '2027-01-01T00:00:00Z' } }),
+    ),
+  },
+  responses: { 201: ok('With the token: shown this once', NewTokenView), ...failures('agent', 'body', 'conflict') },
 })
 
 const list = createRoute({
@@ -27,7 +34,7 @@ const list = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('Oldest first', z.array(TokenView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(TokenView)), ...failures('agent') },
 })
 
 const revoke = createRoute({
@@ -38,7 +45,7 @@ const revoke = createRoute({
   tags,
   security,
   request: { params: ids('id', 'tokenId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('agent') },
 })
 
 export const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {

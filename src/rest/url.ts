@@ -3,7 +3,7 @@ import { urlText } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { sendToUrl } from '../message/url.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ids, ok, SECURITY } from './route.ts'
+import { body, failures, ids, ok, SECURITY } from './route.ts'
 import { EventView } from './views.ts'
 
 const about = {
@@ -13,7 +13,7 @@ const about = {
   tags: ['Message URL'],
   security: SECURITY,
   request: { params: ids('id'), ...body(z.strictObject({ text: urlText }).openapi({ example: { text: 'The build is green again.' } })) },
-  responses: { 200: ok('The event', EventView), ...FAILURES },
+  responses: { 200: ok('The event', EventView), ...failures('agent', 'body', 'conflict') },
 }
 
 const nested = createRoute({ method: 'post', path: '/agents/{id}/url', operationId: 'sendToUrl', ...about })

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { webhookUrl } from '../core/rules.ts'
 import { addWebhook, listDeliveries, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
 import type { RestEnv } from './env.ts'
-import { body, DEFAULT_LIMIT, FAILURES, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
+import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
 import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
 
 const tags = ['Webhooks']
@@ -23,7 +23,7 @@ const add = createRoute({
   responses: {
     201: ok('The webhook with its signing secret', NewWebhookView),
     200: ok('It was there already', NewWebhookView),
-    ...FAILURES,
+    ...failures('agent', 'body', 'plan', 'conflict'),
   },
 })
 
@@ -35,7 +35,7 @@ const list = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('Oldest first', z.array(WebhookView)), ...FAILURES },
+  responses: { 200: ok('Oldest first', z.array(WebhookView)), ...failures('agent') },
 })
 
 const remove = createRoute({
@@ -46,7 +46,7 @@ const remove = createRoute({
   tags,
   security,
   request: { params: ids('id', 'webhookId') },
-  responses: { 204: NO_CONTENT, ...FAILURES },
+  responses: { 204: NO_CONTENT, ...failures('agent') },
 })
 
 const deliveries = createRoute({
@@ -57,7 +57,7 @@ const deliveries = createRoute({
   tags,
   security,
   request: { params: ids('id', 'webhookId'), query: z.strictObject(PAGING) },
-  responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...FAILURES },
+  responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...failures('agent') },
 })
 
 const presentWebhook = (webhook: Webhook) => ({

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { workspaceName } from '../core/rules.ts'
 import { presentWorkspace, readWorkspace, updateWorkspace } from '../workspace/settings.ts'
 import type { RestEnv } from './env.ts'
-import { body, FAILURES, ok, SECURITY } from './route.ts'
+import { body, failures, ok, SECURITY } from './route.ts'
 import { WorkspaceView } from './views.ts'
 
 const tags = ['Workspace']
@@ -15,7 +15,7 @@ const read = createRoute({
   summary: 'Read the workspace, its plan and how much of it is in use',
   tags,
   security,
-  responses: { 200: ok('The workspace', WorkspaceView), ...FAILURES },
+  responses: { 200: ok('The workspace', WorkspaceView), ...failures() },
 })
 
 const update = createRoute({
@@ -34,7 +34,7 @@ const update = createRoute({
       })
       .openapi({ example: { agentsMayCreateAgents: false } }),
   ),
-  responses: { 200: ok('The workspace', WorkspaceView), ...FAILURES },
+  responses: { 200: ok('The workspace', WorkspaceView), ...failures('body', 'forbidden') },
 })
 
 export const workspaceRoutes = (app: OpenAPIHono<RestEnv>): void => {

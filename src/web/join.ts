@@ -1,8 +1,9 @@
 import type { Clock } from '../core/clock.ts'
+import { html } from '../core/html.ts'
 import { memberName } from '../core/rules.ts'
 import { findInvitation, join } from '../workspace/invitation.ts'
 import { closedPage, type Link } from './link.ts'
-import { html, type Page } from './page.ts'
+import type { Page } from './page.ts'
 import { checked } from './rule.ts'
 
 type JoinDeps = Parameters<typeof join>[0] & { clock: Clock; publicUrl(): string }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../core/errors.ts'
-import { html, type Page, readForm, showPage } from './page.ts'
+import { html } from '../core/html.ts'
+import { type Page, readForm, showPage } from './page.ts'
 
 /** A link that holds a token: a page when it is opened, something done once when its form is sent. */
 export interface Link {

@@ -1,30 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Html, html } from '../core/html.ts'
 
 /** Pages for people: one column, no script, nothing from anywhere else. */
-
-/** HTML that is safe to put into a page. Made by `html` and nothing else. */
-export class Html {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
-
-type Part = string | Html | readonly Html[]
-
-const written = (part: Part): string => {
-  if (typeof part === 'string') return escaped(part)
-  return part instanceof Html ? part.text : part.map(({ text }) => text).join('')
-}
-
-/** A template whose every string is escaped. */
-export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
-  new Html(String.raw({ raw: strings }, ...parts.map((part) => written(part))))
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6678; --ground: #f4f5f7; --card: #fff; --line: #d5dae2; --main: #2457d6; --onmain: #fff; --bad: #b3261e }

@@ -1,6 +1,7 @@
 import { findSetup, type SetUpDeps, type Setup, setUpEmailAddress } from '../agent/set-up-address.ts'
+import { type Html, html } from '../core/html.ts'
 import { closedPage, type Link } from './link.ts'
-import { type Html, html, type Page } from './page.ts'
+import type { Page } from './page.ts'
 
 const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
 const NAMES: Record<Exclude<Setup['channel'], 'email'>, string> = { sms: 'SMS', telegram: 'Telegram' }

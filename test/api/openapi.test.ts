@@ -1,0 +1,274 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDescription, type Description, type Json } from '../support/description.ts'
+import { post } from '../support/letter.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { type Answer, apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let document: Json
+let description: Description
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  document = (await owner.api('GET', '/openapi.json')).body
+  description = createDescription(document)
+})
+
+test('it is a valid OpenAPI 3.1 document', async () => {
+  expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: expect.stringMatching(/^http:/) }] })
+  const validator = new Validator()
+  expect(await validator.validate(document)).toMatchObject({ valid: true })
+  expect(validator.version).toBe('3.1')
+})
+
+describe('of every operation it tells', () => {
+  test('an id of its own, a summary, a tag that is described, and the token that it wants', () => {
+    const { operations } = description
+    expect(operations.length).toBeGreaterThan(35)
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length)
+    const tags = document.tags.map(({ name }: Json) => name)
+    for (const { id, operation } of operations) {
+      expect(operation, id).toMatchObject({ summary: expect.stringMatching(/\S/), security: [{ bearer: [] }] })
+      expect(tags, id).toEqual(expect.arrayContaining(operation.tags))
+    }
+    expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+
+  test('each failure with its code, example and request id', () => {
+    expect(document.components.schemas.ErrorCode.enum).toHaveLength(9)
+    for (const { id, operation } of description.operations) {
+      for (const [status, given] of Object.entries<Json>(operation.responses)) {
+        const response = description.resolve(given)
+        expect(response.headers, `${id} ${status}`).toHaveProperty('X-Request-Id')
+        if (Number(status) < 400) continue
+        const { schema, example } = response.content['application/json']
+        expect(description.faultsOf(schema, example), `${id} ${status}`).toEqual([])
+        expect(description.faultsOf(schema, { error: { code: 'teapot', message: 'x' } })).not.toEqual([])
+      }
+      for (const status of [401, 500, 503]) expect(operation.responses, id).toHaveProperty(String(status))
+      expect(429 in operation.responses, id).toBe(id !== 'streamEvents')
+      const hasBody = operation.requestBody !== undefined
+      expect(415 in operation.responses, id).toBe(hasBody)
+      expect(413 in operation.responses, id).toBe(hasBody)
+    }
+  })
+
+  test('for a POST the key that makes trying again safe', () => {
+    for (const { id, method, operation } of description.operations) {
+      const names = (operation.parameters ?? []).map((parameter: Json) => description.resolve(parameter).name)
+      expect(names.includes('Idempotency-Key'), id).toBe(method === 'post')
+      if (method === 'post') expect(operation.responses, id).toHaveProperty('409')
+    }
+  })
+
+  test('an example of the body that its own rules take', () => {
+    for (const { id, operation } of description.operations) {
+      const schema = operation.requestBody?.content['application/json'].schema
+      if (schema) expect(description.faultsOf(schema, schema.example), id).toEqual([])
+    }
+    for (const [name, schema] of Object.entries<Json>(document.components.schemas)) {
+      if (name === 'ErrorCode') continue
+      expect(schema.example ?? schema.allOf?.at(-1).example, name).toBeDefined()
+      expect(description.faultsOf(schema, schema.example ?? schema.allOf.at(-1).example), name).toEqual([])
+    }
+  })
+
+  test('a length for every text that a body takes, in characters as people count them', () => {
+    const texts = (schema: Json, at: string): [string, Json][] => {
+      const { type, properties = {}, items, enum: values, format, pattern, maxLength } = description.schemaOf(schema)
+      const below = Object.entries<Json>(properties).flatMap(([name, value]) => texts(value, `${at}.${name}`))
+      if (items) below.push(...texts(items, `${at}[]`))
+      const isText = [type].flat().includes('string') && !values && format !== 'uuid' && format !== 'date-time'
+      return isText ? [...below, [at, { maxLength, pattern }]] : below
+    }
+    const bodies = description.operations.flatMap(({ id, operation }) => {
+      const schema = operation.requestBody?.content['application/json'].schema
+      return schema ? texts(schema, id) : []
+    })
+    expect(bodies.length).toBeGreaterThan(15)
+    for (const [at, { maxLength, pattern }] of bodies) expect(maxLength ?? /\{\d+,\d+\}/.exec(pattern ?? '')?.[0], at).toBeDefined()
+    expect(Object.fromEntries(bodies)['sendMessage.text'].maxLength).toBe(32_000)
+  })
+})
+
+/** Requests that get a good answer out of every operation, in an order in which each finds what it needs. */
+async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> {
+  const member = 'member'
+  const self = 'agent'
+  const path = `/agents/${agent.id}`
+  yield [member, 'GET', '/workspace']
+  yield [member, 'PATCH', '/workspace', { name: 'Acme' }]
+  yield [member, 'GET', '/members']
+  yield [member, 'POST', '/members/invitations', { email: 'ann@example.com' }]
+  yield [member, 'GET', '/members/invitations']
+  const [invitation] = (await owner.api('GET', '/members/invitations')).body
+  yield [member, 'DELETE', `/members/invitations/${invitation.id}`]
+  const guest = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email: 'bo@example.com' } })
+  yield [member, 'DELETE', `/members/${guest.id}`]
+  yield [member, 'POST', '/tokens', { name: 'another' }]
+  yield [member, 'GET', '/tokens']
+  const own = (await owner.api('GET', '/tokens')).body
+  yield [member, 'DELETE', `/tokens/${own.at(-1).id}`]
+  yield [member, 'POST', '/agents', { name: 'Second', icon: 'zap' }]
+  yield [member, 'GET', '/agents']
+  yield [member, 'GET', path]
+  yield [member, 'PATCH', path, { name: 'Renamed' }]
+  yield [member, 'GET', `${path}/addresses`]
+  const [address] = (await owner.api('GET', `${path}/addresses`)).body
+  yield [member, 'PATCH', `${path}/addresses/${address.id}`, { value: 'renamed-bot@agents.localhost' }]
+  const number = { workspaceId: owner.id, agentId: agent.id, channel: 'sms', value: '+15551230000', primary: true } as const
+  const phone = await service.db.prisma.address.create({ data: number })
+  yield [member, 'DELETE', `${path}/addresses/${phone.id}`]
+  yield [member, 'POST', `${path}/addresses/setups`, { channel: 'email' }]
+  yield [member, 'PUT', `${path}/access/email`, { admit: 'anyone', senders: ['*@example.com'] }]
+  yield [member, 'GET', `${path}/access`]
+  yield [member, 'POST', `${path}/tokens`, {}]
+  yield [member, 'GET', `${path}/tokens`]
+  yield [self, 'PUT', `${path}/connection`, { client: 'c', machine: 'm' }]
+  const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
+  yield [self, 'GET', `${path}/connections/${connection.body.id}/events`]
+  yield [member, 'POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }]
+  yield [member, 'POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }]
+  yield [member, 'GET', `${path}/listeners`]
+  yield [member, 'POST', `${path}/url`, { text: 'hi' }]
+  yield [member, 'POST', `/a/${agent.id}`, { text: 'hi' }]
+  await post(service, {
+    from: 'Ann <ann@example.com>',
+    to: 'renamed-bot@agents.localhost',
+    text: 'hi',
+    attachments: [{ filename: 'a', content: 'a' }],
+  })
+  yield [member, 'GET', `${path}/messages?limit=1`]
+  const [message] = (await owner.api('GET', `${path}/messages?limit=1`)).body.items
+  yield [member, 'GET', `${path}/messages/${message.id}`]
+  yield [member, 'GET', `${path}/messages/${message.id}/raw`]
+  yield [member, 'GET', `${path}/messages/${message.id}/attachments/0`]
+  yield [member, 'POST', `${path}/messages`, { replyTo: message.id, text: 'hello' }]
+  yield [member, 'POST', `${path}/messages`, { forward: message.id, to: ['cy@example.com'], text: 'see' }]
+  yield [member, 'GET', `${path}/messages`]
+  yield [member, 'GET', `${path}/events?after=0`]
+  const [webhook] = (await owner.api('GET', `${path}/webhooks`)).body
+  yield [member, 'GET', `${path}/webhooks`]
+  yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries`]
+  yield [member, 'DELETE', `${path}/webhooks/${webhook.id}`]
+  yield [member, 'PUT', `${path}/secrets/KEY`, { value: 'v' }]
+  yield [member, 'GET', `${path}/secrets`]
+  yield [self, 'POST', `${path}/secrets/reveal`, {}]
+  yield [member, 'DELETE', `${path}/secrets/KEY`]
+  const tokens = (await owner.api('GET', `${path}/tokens`)).body
+  yield [member, 'DELETE', `${path}/tokens/${tokens.at(-1).id}`]
+  yield [member, 'DELETE', path]
+}
+
+/** What an answer breaks of what is described: its status, its headers, its shape. */
+const faultsOf = (operation: Json, answer: Answer): string[] => {
+  const response = description.resolve(operation.responses[answer.status])
+  if (!response) return [`${answer.status} is not described: ${answer.text.slice(0, 200)}`]
+  const optional = ['Idempotency-Replayed']
+  const headers = Object.keys(response.headers).filter((name) => !optional.includes(name) && !answer.headers.has(name))
+  const [type, media] = Object.entries<Json>(response.content ?? {})[0] ?? []
+  const given = answer.headers.get('content-type')?.split(';')[0]
+  const typed = type === undefined ? given === undefined : type === '*/*' || type === given
+  const body = type === 'application/json' ? description.faultsOf(media.schema, answer.body) : []
+  return [...headers.map((name) => `no header ${name}`), ...(typed ? [] : [`type ${given}`]), ...body]
+}
+
+/** Of a stream only how it begins. */
+const openStream = async (path: string): Promise<Answer> => {
+  const leaving = new AbortController()
+  const response = await fetch(service.http + path, { headers: { Authorization: `Bearer ${agent.token}` }, signal: leaving.signal })
+  leaving.abort()
+  return { status: response.status, headers: response.headers, body: null, text: '' }
+}
+
+test('every operation answers as described, with no field beside', async () => {
+  const asked = new Set<string>()
+  for await (const [who, method, path, body] of goodRequests()) {
+    const { id, operation } = description.operationOf(method, path)!
+    const isStream = id === 'streamEvents'
+    const answer = isStream ? await openStream(path) : await (who === 'agent' ? agent.api : owner.api)(method, path, body)
+    expect(answer.status, `${id} ${answer.text}`).toBeLessThan(300)
+    expect(faultsOf(operation, answer), `${id} ${answer.status}`).toEqual([])
+    asked.add(id)
+  }
+  expect(description.operations.map(({ id }) => id).filter((id) => !asked.has(id))).toEqual([])
+})
+
+test('failures answer as described', async () => {
+  const other = await createTestAgent(service, owner, 'Other')
+  const third = await createTestAgent(service, owner, 'Third')
+  const nobody = apiOf(service.http, null)
+  const cases: [Answer, string, number][] = [
+    [await nobody('GET', '/agents'), 'listAgents', 401],
+    [await owner.api('GET', '/agents/x'), 'readAgent', 400],
+    [await owner.api('GET', `/agents/${owner.id}`), 'readAgent', 404],
+    [await other.api('GET', `/agents/${third.id}`), 'readAgent', 403],
+    [await owner.api('PUT', `/agents/${other.id}/connection`, { client: 'c', machine: 'm' }), 'connect', 403],
+    [await owner.api('POST', `/a/${other.id}`, { text: 'x' }), 'sendToMessageUrl', 409],
+    [await owner.api('POST', '/agents', '{}', { 'Content-Type': 'text/plain' }), 'createAgent', 415],
+    [await owner.api('POST', '/agents', ' '.repeat(1024 * 1024 + 1)), 'createAgent', 413],
+  ]
+  for (const [answer, id, status] of cases) {
+    const { operation } = description.operations.find((one) => one.id === id)!
+    expect(answer.status, id).toBe(status)
+    expect(
+      faultsOf(operation, answer).filter((fault) => !/no header RateLimit/.test(fault)),
+      id,
+    ).toEqual([])
+  }
+})
+
+const CLIENT = `
+import type { components, operations, paths } from './api.js'
+type Message = components['schemas']['Message']
+type Send = operations['sendMessage']['requestBody']['content']['application/json']
+const send: Send = { channel: 'email', to: ['ann@example.com'], text: 'hi' }
+const icon: paths['/agents']['post']['requestBody']['content']['application/json']['icon'] = 'bot'
+export const subjectOf = ({ subject, checks }: Message): string => subject ?? checks[0]?.verdict ?? icon
+export const codes: components['schemas']['ErrorCode'][] = ['plan_limit']
+// @ts-expect-error: no such status
+export const wrong: Message['status'] = 'lost'
+export { send }
+`
+
+describe('a typed client', () => {
+  const dir = temporaryDir()
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  test('is generated without edits and compiles', { timeout: 60_000 }, () => {
+    writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document))
+    const bin = join(ROOT, 'node_modules', 'openapi-typescript', 'bin', 'cli.js')
+    const older = join(ROOT, 'test', 'support', 'older-typescript.mjs')
+    execFileSync(process.execPath, ['--import', older, bin, 'openapi.json', '-o', 'api.ts'], { cwd: dir, stdio: 'pipe' })
+    writeFileSync(join(dir, 'client.ts'), CLIENT)
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', '--types', '']
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+    const compile = () => execFileSync(process.execPath, [tsc, ...options, 'client.ts', 'api.ts'], { cwd: dir, encoding: 'utf8' })
+    expect(compile).not.toThrow()
+  })
+})
+
+describe('/docs', () => {
+  test('shows every operation, its rules and answers, with no script and nothing from elsewhere', async () => {
+    const { status, headers, text } = await apiOf(service.http, null)('GET', '/docs')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^text\/html/)
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
+    for (const { id, path } of description.operations) {
+      expect(text).toContain(`id="${id}"`)
+      expect(text).toContain(`<code>${path}</code>`)
+    }
+    for (const [, target] of text.matchAll(/href="#([^"]*)"/g)) expect(text, target).toContain(`id="${target}"`)
+    expect(text).toContain('1 to 32,000 characters')
+    expect(text).not.toMatch(/<script|<img|<link|\ssrc=|undefined|\[object Object\]/)
+  })
+})
