@@ -14,8 +14,12 @@ interface Types {
   DefaultFieldNullability: false
   DefaultEdgesNullability: false
   DefaultNodeNullability: false
-  /** `manage`: whether the viewer may read and change the agent with this id. */
-  AuthScopes: { manage: string }
+  AuthScopes: {
+    /** Whether the viewer may read and change the agent with this id. */
+    manage: string
+    /** Whether the viewer is a member. */
+    member: boolean
+  }
   Scalars: {
     UUID: { Input: string; Output: string }
     DateTime: { Input: Date; Output: Date }
@@ -53,10 +57,19 @@ export const builder = new SchemaBuilder<Types>({
   },
   complexity: { defaultListMultiplier: LIST_COST },
   scopeAuth: {
-    authScopes: ({ viewer }) => ({ manage: (agentId) => viewer.kind === 'member' || viewer.id === agentId }),
+    authScopes: ({ viewer }) => ({
+      manage: (agentId) => viewer.kind === 'member' || viewer.id === agentId,
+      member: viewer.kind === 'member',
+    }),
     unauthorizedError: () => new AppError('forbidden', "This token is another agent's."),
   },
 })
+
+/** What a field for members alone says of itself. */
+export const forMembers = {
+  authScopes: { member: true },
+  unauthorizedError: () => new AppError('forbidden', 'Only a member can do this.'),
+} as const
 
 builder.queryType({ description: 'Everything that can be read.' })
 builder.mutationType({ description: 'Everything that can be changed. Each has one argument, `input`, and a payload of its own.' })

@@ -7,6 +7,7 @@ import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -20,6 +21,7 @@ export type GraphqlDeps = ViewerDeps &
   SendDeps &
   MessageUrlDeps &
   SecretDeps &
+  InvitationDeps &
   WebhookDeps & {
     feed: Feed
     rates: Pick<RateLimits, 'take'>

@@ -70,3 +70,80 @@ test('a message to the Message URL comes back as its event, whole', async () => 
   })
   expect(errorsOf(await send((await service.agent(ours, 'Unlisted')).ask))).toMatchObject([{ code: 'forbidden' }])
 })
+
+test('the workspace with its people, its plan and how much of it is in use', async () => {
+  const tenant = await service.tenant()
+  const agent = await service.agent(tenant, 'Counted')
+  const query = `{ workspace { id name settings { agentsMaySetAccess agentsMayCreateAgents } domains { name } phoneNumbers { value }
+    plan { key changeAddress limits { agents members } usage { agents members ownDomains webhooks sendsPerDay storedMessages } }
+    members { id email role } invitations { email role expiresAt } } }`
+  const { data, errors } = await tenant.ask(query)
+  expect(errors).toBeUndefined()
+  expect(data.workspace).toMatchObject({
+    id: tenant.workspace,
+    settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
+    plan: { key: 'unlimited', changeAddress: true, limits: { agents: null }, usage: { agents: 1, members: 1, storedMessages: 0 } },
+    members: [{ id: tenant.member, email: tenant.email, role: 'owner' }],
+    invitations: [],
+    domains: [],
+    phoneNumbers: [],
+  })
+  expect((await agent.ask('{ workspace { name plan { usage { agents } } } }')).data.workspace).toMatchObject({
+    plan: { usage: { agents: 1 } },
+  })
+  for (const field of ['members { id }', 'invitations { id }', 'domains { id }', 'phoneNumbers { id }'])
+    expect(errorsOf(await agent.ask(`{ workspace { ${field} } }`))).toEqual([{ message: 'Only a member can do this.', code: 'forbidden' }])
+})
+
+test('people are invited and removed, settings and own tokens change', async () => {
+  const tenant = await service.tenant()
+  const agent = await service.agent(tenant, 'Watcher')
+  const invited = await change(tenant.ask, 'inviteMember', '{ invitation { id email role } url }', { email: 'Bo@Example.com' })
+  expect(invited.payload).toMatchObject({ invitation: { email: 'bo@example.com', role: 'member' } })
+  expect(invited.payload.url).toMatch(/\/join\/ait_/)
+  const { id } = invited.payload.invitation
+  expect((await tenant.ask('{ workspace { invitations { id } } }')).data.workspace.invitations).toEqual([{ id }])
+  expect((await change(tenant.ask, 'revokeInvitation', '{ invitationId }', { invitationId: id })).payload.invitationId).toBe(id)
+  const last = await change(tenant.ask, 'removeMember', '{ memberId }', { memberId: tenant.member })
+  expect(errorsOf(last)).toMatchObject([{ code: 'conflict' }])
+
+  const settings = await change(tenant.ask, 'updateWorkspace', '{ workspace { name settings { agentsMayCreateAgents } } }', {
+    name: 'Renamed',
+    agentsMayCreateAgents: false,
+  })
+  expect(settings.payload.workspace).toEqual({ name: 'Renamed', settings: { agentsMayCreateAgents: false } })
+  expect((await agent.ask('{ viewer { may { createAgents setAccess connect } } }')).data.viewer.may).toEqual({
+    createAgents: false,
+    setAccess: true,
+    connect: true,
+  })
+
+  const made = await change(tenant.ask, 'createOwnToken', '{ token record { id name } }', { name: 'laptop' })
+  expect(made.payload.token).toMatch(/^amt_/)
+  const tokens = async () => (await tenant.ask('{ viewer { tokens { name } } }')).data.viewer.tokens
+  expect(await tokens()).toEqual([{ name: 'owner' }, { name: 'laptop' }])
+  await change(tenant.ask, 'revokeOwnToken', '{ tokenId }', { tokenId: made.payload.record.id })
+  expect(await tokens()).toHaveLength(1)
+  expect((await service.askWith(made.payload.token)('{ viewer { id } }')).status).toBe(401)
+})
+
+test('the event log, a page at a time, with the messages that it tells of', async () => {
+  const [one, other] = [await service.agent(ours, 'Logged'), await service.agent(ours, 'Logged too')]
+  for (const text of ['first', 'second', 'third']) await service.letter(one, ours, text)
+  await service.letter(other, ours, 'elsewhere')
+  const query = `query ($id: UUID!, $first: Int, $after: String) { agent(id: $id) { events(first: $first, after: $after) {
+    edges { cursor node { id message { text } } } pageInfo { hasNextPage endCursor } } } }`
+  const events = async (variables: object) => (await ours.ask(query, { id: one.id, ...variables })).data.agent.events
+  const page = await events({ first: 2 })
+  expect(page.edges).toEqual([
+    { cursor: '1', node: { id: 1, message: { text: 'first' } } },
+    { cursor: '2', node: { id: 2, message: { text: 'second' } } },
+  ])
+  expect(page.pageInfo).toEqual({ hasNextPage: true, endCursor: '2' })
+  expect((await events({ after: '2' })).edges).toEqual([{ cursor: '3', node: { id: 3, message: { text: 'third' } } }])
+  const all = (await ours.ask('{ agents { name events { edges { node { message { text } } } } } }')).data.agents
+  expect(all.find(({ name }: { name: string }) => name === 'Logged too').events.edges).toEqual([
+    { node: { message: { text: 'elsewhere' } } },
+  ])
+  expect(errorsOf(await ours.ask(query, { id: one.id, after: 'x' }))).toMatchObject([{ code: 'invalid_input', field: 'after' }])
+})

@@ -104,6 +104,7 @@ export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: 
     texts,
     rateLimit,
     publicUrl: () => 'http://localhost',
+    mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     drafts: createDraftStore(db),
     keyring,
     allow,

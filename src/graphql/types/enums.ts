@@ -77,6 +77,15 @@ export const MemberRole = builder.enumType('MemberRole', {
   values: described({ owner: 'Runs the workspace.', member: 'Works with its agents.' }),
 })
 
+export const DomainState = builder.enumType('DomainState', {
+  description: 'How far a domain has come.',
+  values: described({
+    pending: 'Its DNS records were not seen yet.',
+    verified: "It is proven to be the workspace's: addresses can be on it.",
+    broken: 'It was verified, and its records are gone.',
+  }),
+})
+
 export const ViewerKind = builder.enumType('ViewerKind', {
   description: 'Whose token it is.',
   values: described({ member: 'A person in the workspace.', agent: "An agent's own." }),

@@ -6,6 +6,7 @@ import { followEvents } from '../follow.ts'
 import { checked } from '../input.ts'
 import { Channel, SenderKind } from './enums.ts'
 import { Message } from './message.ts'
+import { messageOf } from './message-list.ts'
 
 const Sender = builder.objectRef<EventSender>('EventSender').implement({
   description: 'Who sent what an event tells of.',
@@ -18,7 +19,7 @@ const Sender = builder.objectRef<EventSender>('EventSender').implement({
   }),
 })
 
-const Event = builder.objectRef<LoggedEvent>('Event').implement({
+export const Event = builder.objectRef<LoggedEvent>('Event').implement({
   description: "One entry of an agent's event log, which is kept for 7 days.",
   fields: (t) => ({
     id: t.expose('id', { type: 'SafeInt', description: 'Its place in the log: grows by 1 per agent. What `after` takes.' }),
@@ -31,12 +32,11 @@ const Event = builder.objectRef<LoggedEvent>('Event').implement({
       description: 'The text of a message that the service keeps no copy of, whole; else null.',
     }),
     sender: t.field({ type: Sender, description: 'Who sent it.', resolve: ({ sender }) => sender }),
-    message: t.prismaField({
+    message: t.field({
       type: Message,
       nullable: true,
       description: 'The message; null when the service keeps no copy of it, or no longer has it.',
-      resolve: (query, { messageId, agentId, channel }, _args, { deps }) =>
-        channel === 'url' ? null : deps.prisma.message.findFirst({ ...query, where: { id: messageId, agentId } }),
+      resolve: ({ messageId, channel }, _args, context, info) => (channel === 'url' ? null : messageOf(context, info, messageId)),
     }),
   }),
 })

@@ -89,6 +89,16 @@ export const newestOf = async (context: GraphqlContext, info: GraphQLResolveInfo
   return rows[0] ?? null
 }
 
+/** One message, read together with those that the same field of other parents asks for. */
+export const messageOf = (context: GraphqlContext, info: GraphQLResolveInfo, id: string): Promise<{ id: string } | null> => {
+  const { select } = queryFromInfo({ context, info, typeName: 'Message', select: { id: true } })
+  return batched(context, pathOf(info), id, async (ids: readonly string[]) => {
+    const rows = await context.deps.prisma.message.findMany({ select: select as { id: true }, where: { id: { in: [...ids] } } })
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.map((one) => byId.get(one) ?? null)
+  })
+}
+
 builder.prismaObjectField(Agent, 'messages', (t) =>
   t.field({
     type: MessageConnection,

@@ -4,7 +4,7 @@ import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
 import { Agent } from './agent.ts'
 
-const Token = builder.prismaObject('Token', {
+export const Token = builder.prismaObject('Token', {
   description: 'A bearer token, without itself: it was shown once, when it was made.',
   select: { id: true },
   fields: (t) => ({

@@ -1,8 +1,54 @@
 import type { Viewer as ViewerShape } from '../../workspace/viewer.ts'
-import { builder } from '../builder.ts'
+import { builder, forMembers } from '../builder.ts'
 import { Agent } from './agent.ts'
 import { MemberRole, ViewerKind } from './enums.ts'
+import { Token } from './token.ts'
 import { Workspace } from './workspace.ts'
+
+interface Permissions {
+  createAgents: boolean
+  setAccess: boolean
+  updateWorkspace: boolean
+  inviteMembers: boolean
+  inviteOwners: boolean
+  removeMembers: boolean
+  connect: boolean
+  revealSecrets: boolean
+}
+
+const may = (description: string) => ({ description })
+
+const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
+  description: 'What whoever asks may do, beyond reading: to the agents that `agents` lists, and to the workspace.',
+  fields: (t) => ({
+    createAgents: t.exposeBoolean('createAgents', may('Create agents.')),
+    setAccess: t.exposeBoolean('setAccess', may('Set whom channels let in.')),
+    updateWorkspace: t.exposeBoolean('updateWorkspace', may("Change the workspace's name and settings.")),
+    inviteMembers: t.exposeBoolean('inviteMembers', may('Invite members, and take invitations back.')),
+    inviteOwners: t.exposeBoolean('inviteOwners', may('Invite owners.')),
+    removeMembers: t.exposeBoolean('removeMembers', may('Take members out of the workspace.')),
+    connect: t.exposeBoolean('connect', may("Connect as the agent's client.")),
+    revealSecrets: t.exposeBoolean('revealSecrets', may("Reveal the agent's secrets.")),
+  }),
+})
+
+/** The rules are the operations' own; this says them beforehand, for a page that shows only what works. */
+const permissionsOf = (
+  { kind, role }: ViewerShape,
+  { agentsMayCreateAgents, agentsMaySetAccess }: { agentsMayCreateAgents: boolean; agentsMaySetAccess: boolean },
+): Permissions => {
+  const [member, owner] = [kind === 'member', role === 'owner']
+  return {
+    createAgents: member || agentsMayCreateAgents,
+    setAccess: member || agentsMaySetAccess,
+    updateWorkspace: member,
+    inviteMembers: member,
+    inviteOwners: owner,
+    removeMembers: owner,
+    connect: !member,
+    revealSecrets: !member,
+  }
+}
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'Who asks: the member or the agent whose token came with the request.',
@@ -14,6 +60,19 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     role: t.expose('role', { type: MemberRole, nullable: true, description: "A member's role; null for an agent." }),
     tokenId: t.expose('tokenId', { type: 'UUID', description: 'The id of the token that came with the request.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When that token ends; null: never.' }),
+    may: t.field({
+      type: ViewerMay,
+      description: 'What the viewer may do.',
+      resolve: async (viewer, _args, { deps }) =>
+        permissionsOf(viewer, await deps.prisma.workspace.findUniqueOrThrow({ where: { id: viewer.workspaceId } })),
+    }),
+    tokens: t.prismaField({
+      type: [Token],
+      ...forMembers,
+      description: "The member's own tokens, oldest first. For members.",
+      resolve: (query, viewer, _args, { deps }) =>
+        deps.prisma.token.findMany({ ...query, where: { memberId: viewer.id }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] }),
+    }),
     workspace: t.prismaField({
       type: Workspace,
       description: 'The workspace that all of it happens in.',
