@@ -139,6 +139,18 @@ describe('admission', () => {
     expect((await receive(service, agent, letter)).refusal).toBe('self')
   })
 
+  test('30 messages a minute of one sender are taken, the next refused; another sender has a rate of its own', async () => {
+    const agent = await agentWith('anyone', [])
+    const send = (from: string) => post(service, letterTo(agent, from))
+    for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => send('busy@listed.example')))
+    expect(await receive(service, agent, letterTo(agent, 'Busy@listed.example'))).toMatchObject({
+      status: 'refused',
+      refusal: 'rate_limit',
+    })
+    expect((await receive(service, agent, letterTo(agent, 'calm@listed.example'))).status).toBe('received')
+    expect(await eventsOf(agent)).toHaveLength(31)
+  })
+
   test('a refused message raises no event, the next one the first', async () => {
     const agent = await agentWith('list', [owner.email])
     await receive(service, agent, letterTo(agent, 's@stranger.example'))
