@@ -1,0 +1,142 @@
+import { Agent, request } from 'node:http'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDescription, type Described, type Description } from '../support/description.ts'
+import { post } from '../support/letter.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { type Pool, type WildRequest, wildRequest } from '../support/wild.ts'
+
+/** Another seed finds other things: FUZZ_SEED=7 FUZZ_RUNS=2000 npx vitest run … */
+const SEED = Number(process.env.FUZZ_SEED ?? 20261121)
+const RUNS = Number(process.env.FUZZ_RUNS ?? 330)
+const AT_ONCE = 8
+const MOST_MS = 40_000
+
+const STATUSES: Record<string, number[]> = {
+  invalid_input: [400, 405, 413, 415, 431],
+  unauthorized: [401],
+  plan_limit: [402],
+  forbidden: [403],
+  not_found: [404],
+  conflict: [409],
+  rate_limited: [429],
+}
+
+interface WildAnswer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let description: Description
+let pool: Pool
+const connections = new Agent({ keepAlive: true, maxSockets: AT_ONCE * 2 })
+afterAll(() => connections.destroy())
+
+beforeAll(async () => {
+  service = await startService({ environment: { RATE_LIMIT: '10000000' } })
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  const other = await createTestAgent(service, owner, 'Other')
+  const foreign = await createTestAgent(service, await service.workspace('Foreign'), 'Foreign')
+  const path = `/agents/${agent.id}`
+  await owner.api('PUT', `${path}/access/email`, { admit: 'anyone', senders: [] })
+  await post(service, { from: 'ann@example.com', to: agent.address, text: 'hi', attachments: [{ filename: 'a', content: 'a' }] })
+  const messages = (await owner.api('GET', `${path}/messages`)).body.items
+  const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
+  const webhook = await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+  description = createDescription((await owner.api('GET', '/openapi.json')).body)
+  pool = {
+    id: [agent.id, agent.id, agent.id, other.id, foreign.id],
+    messageId: messages.map(({ id }: { id: string }) => id),
+    addressId: [messages[0].addressId],
+    connectionId: [connection.body.id],
+    webhookId: [webhook.body.id],
+    memberId: [owner.member],
+  }
+})
+
+/** What the run stands on is not deleted by it. */
+const poolOf = ({ id, method }: Described): Pool => {
+  if (id === 'deleteAgent') return { id: pool.id!.slice(3) }
+  return method === 'delete' ? { id: pool.id!, memberId: pool.memberId! } : pool
+}
+
+const tokens = { member: () => owner.token, agent: () => agent.token, nobody: () => null, garbage: () => 'aat_garbage' }
+
+/** As it is, whatever that is: fetch would refuse to send some of it. Of a stream only the head is read. */
+const send = ({ method, path, headers, body, who }: WildRequest): Promise<WildAnswer> =>
+  new Promise((resolve, reject) => {
+    const token = tokens[who]()
+    const sent = {
+      ...headers,
+      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+    }
+    const { hostname, port } = new URL(service.http)
+    const outgoing = request({ agent: connections, hostname, port, method, path, headers: sent }, async (incoming) => {
+      const { statusCode: status = 0, headers: got } = incoming
+      const isStream = got['content-type'] === 'text/event-stream'
+      if (isStream) incoming.destroy()
+      const chunks: Buffer[] = []
+      if (!isStream) for await (const chunk of incoming) chunks.push(chunk as Buffer)
+      resolve({ status, headers: got, text: Buffer.concat(chunks).toString() })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body ?? undefined)
+  })
+
+const checkFailure = ({ status, headers, text }: WildAnswer, method: string): void => {
+  expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  expect(headers['content-type']).toMatch(/^application\/json/)
+  if (status === 405) expect(headers.allow).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer')
+  if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+  if (method === 'HEAD') return
+  const body = JSON.parse(text)
+  expect(body).toEqual({ error: { code: expect.any(String), message: expect.stringMatching(/\S/) } })
+  expect(STATUSES[body.error.code] ?? []).toContain(status)
+}
+
+const check = (wild: WildRequest, answer: WildAnswer): void => {
+  const { method, broken } = wild
+  const operation = description.operations.find(({ id }) => id === wild.id)!
+  const { status } = answer
+  expect(status).toBeGreaterThanOrEqual(200)
+  expect(status).toBeLessThan(500)
+  if (status >= 400) checkFailure(answer, method)
+  if (method !== operation.method.toUpperCase()) return
+  const described = description.resolve(operation.operation.responses[status])
+  expect(described, `${operation.id} answered ${status}, which is not described: ${answer.text.slice(0, 300)}`).toBeDefined()
+  if (broken) expect(status, `${operation.id} took what breaks its rules`).toBeGreaterThanOrEqual(400)
+  const schema = described.content?.['application/json']?.schema
+  if (schema) expect(description.faultsOf(schema, JSON.parse(answer.text))).toEqual([])
+}
+
+test('whatever is asked, no 500, and every failure in the error body', { timeout: MOST_MS + 30_000 }, async () => {
+  const counts: Record<number, number> = {}
+  const requests = fc.array(wildRequest(description, poolOf), { minLength: AT_ONCE, maxLength: AT_ONCE })
+  const property = fc.asyncProperty(requests, async (wilds) => {
+    const answers = await Promise.all(wilds.map(send))
+    for (const [index, answer] of answers.entries()) {
+      counts[answer.status] = (counts[answer.status] ?? 0) + 1
+      check(wilds[index]!, answer)
+    }
+  })
+  const started = performance.now()
+  const result = await fc.check(property, {
+    numRuns: RUNS,
+    seed: SEED,
+    interruptAfterTimeLimit: MOST_MS,
+    endOnFailure: process.env.CI !== undefined,
+  })
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const took = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(`fuzz: ${total} requests in ${took} s, by status ${JSON.stringify(counts)}\n`)
+  if (result.failed) throw new Error(fc.defaultReportMessage(result)?.slice(0, 4_000), { cause: result.errorInstance })
+  expect(total).toBeGreaterThanOrEqual(2_000)
+  expect((await owner.api('GET', '/agents')).status).toBe(200)
+})
