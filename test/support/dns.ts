@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import type { DnsResolver } from '../../src/channel/email/resolver.ts'
 
 /** What a name holds, by type. A TXT record longer than 255 bytes is split on the wire and put together again by node. */
@@ -42,8 +42,6 @@ export async function startDns(zone: Zone): Promise<DnsServer> {
     if (answer.length > 512) answer.writeUInt16BE(answer.readUInt16BE(2) | 0x0200, 2)
     udp.send(answer.length > 512 ? truncated(answer) : answer, peer.port, peer.address)
   })
-  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve))
-  const { port } = udp.address()
   const tcp = createServer((socket) => {
     let pending = Buffer.alloc(0)
     socket.on('error', () => undefined)
@@ -57,7 +55,10 @@ export async function startDns(zone: Zone): Promise<DnsServer> {
       }
     })
   })
-  await new Promise<void>((resolve) => tcp.listen(port, '127.0.0.1', resolve))
+  // TCP chooses the port: of the two, it is the one whose ports others take by the thousand.
+  await new Promise<void>((resolve, reject) => tcp.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = tcp.address() as AddressInfo
+  await new Promise<void>((resolve, reject) => udp.once('error', reject).bind(port, '127.0.0.1', resolve))
   return {
     address: `127.0.0.1:${port}`,
     async stop() {

@@ -31,6 +31,7 @@ test('with nothing set, the defaults', () => {
     dnsServers: [],
     telegram: { managerToken: undefined, apiUrl: 'https://api.telegram.org' },
     webhookAllow: [],
+    rateLimit: 600,
     plan: 'unlimited',
     logLevel: 'info',
   })
@@ -69,6 +70,7 @@ test('everything set', () => {
     TELEGRAM_MANAGER_TOKEN: '123:abc',
     TELEGRAM_API_URL: 'http://127.0.0.1:9998',
     WEBHOOK_ALLOW: 'LOCALHOST:8080, 10.0.0.0/8, ::1/128, [::1]:9000, 127.0.0.1, hooks.internal',
+    RATE_LIMIT: '1000',
     PLAN: 'free',
     LOG_LEVEL: 'debug',
   })
@@ -90,6 +92,7 @@ test('everything set', () => {
     twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
     telegram: { managerToken: '123:abc', apiUrl: 'http://127.0.0.1:9998' },
     webhookAllow: ['localhost:8080', '10.0.0.0/8', '::1/128', '[::1]:9000', '127.0.0.1', 'hooks.internal'],
+    rateLimit: 1000,
     plan: 'free',
     logLevel: 'debug',
   })
