@@ -30,6 +30,8 @@ export interface Ahead {
   state: JobState | null
   attempts: number
   payload: Buffer | null
+  /** When a replay asked for it. */
+  asked_at: Date | null
 }
 
 /** What a read found for one lane. `lastId` is the log's end in the same snapshot: there is nothing else up to it. */
@@ -50,7 +52,7 @@ const READ = {
       join agent a on a.id = w.agent_id
       left join lateral (
         select e.id as seq, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
-               e."from", e.subject, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload
+               e."from", e.subject, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at
           from event e left join job j on j.lane = w.lane and j.seq = e.id
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most
@@ -96,7 +98,20 @@ export interface Progress {
   lastDeliveredAt: Date | null
   /** Gives the lease back. */
   release: boolean
+  /** The lane's, when the work began: with another one the position was set back meanwhile, and nothing of this counts. */
+  revision: number
+  /** How many of the deliveries that were asked for are done with. */
+  answered: number
+  /** When it failed; the first time counts until it recovers. */
+  failedAt?: Date
+  /** When an event was given up for it. */
+  givenUpAt?: Date
+  /** It takes events again: what was wrong with it is over. */
+  recovered?: true
 }
+
+/** What writing a lane's progress came to: written; for nothing, because the position was set back; or the lane is no longer the owner's. */
+export type Fate = 'mine' | 'rewound' | 'lost'
 
 /** What became of one job in one attempt. */
 export interface Settled {
@@ -116,15 +131,30 @@ export interface Settled {
 const SETTLE = {
   name: 'lanes settle',
   text: `
-    with mine as (
+    with p as materialized (
+      select * from json_to_recordset($1::json) as p(lane uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+                                                     "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
+                                                     "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean)
+    ),
+    mine as (
       update webhook w
          set position = greatest(w.position, p.position), attempts = p.attempts, error = p.error, retry_at = p."retryAt",
-             last_delivered_at = coalesce(p."lastDeliveredAt", w.last_delivered_at),
+             last_delivered_at = coalesce(p."lastDeliveredAt", w.last_delivered_at), answered = greatest(w.answered, p.answered),
+             failing_since = coalesce(case when p.recovered then null else w.failing_since end, p."failedAt"),
+             given_up_at = coalesce(case when p.recovered then null else w.given_up_at end, p."givenUpAt"),
+             owner_told_at = case when p.recovered then null else w.owner_told_at end,
              lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else now() + $4 * interval '1 ms' end
-        from json_to_recordset($1::json) as p(lane uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
-                                              "lastDeliveredAt" timestamptz, release boolean)
-       where w.id = p.lane and w.lease_owner = $3
+        from p
+       where w.id = p.lane and w.lease_owner = $3 and w.revision = p.revision
+      returning w.id
+    ),
+    rewound as (
+      update webhook w
+         set lease_owner = case when p.release then null else w.lease_owner end,
+             lease_until = case when p.release then null else w.lease_until end
+        from p
+       where w.id = p.lane and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id
     ),
     done as (
@@ -135,22 +165,22 @@ const SETTLE = {
         join mine on mine.id = s.lane
        where j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
     )
-    select id from mine`,
+    select id, 'mine' as fate from mine union all select id, 'rewound' from rewound`,
 }
 
-/** Writes the progress of many lanes; returns those that are still the owner's. The others' is not written. */
+/** Writes the progress of many lanes; returns what became of each; those that are missing are lost. */
 export const settle = async (
   { pool }: Db,
   owner: string,
   leaseMs: number,
   progress: readonly Progress[],
   jobs: readonly Settled[],
-): Promise<Set<string>> => {
-  const { rows } = await pool.query<{ id: string }>({
+): Promise<Map<string, Fate>> => {
+  const { rows } = await pool.query<{ id: string; fate: Fate }>({
     ...SETTLE,
     values: [JSON.stringify(progress), JSON.stringify(jobs), owner, leaseMs],
   })
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map(({ id, fate }) => [id, fate]))
 }
 
 /** Deletes all jobs of lanes that are gone. */

@@ -19,6 +19,7 @@ import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
 import { urlRoutes } from './url.ts'
+import { webhookOperationRoutes } from './webhook-operations.ts'
 import { webhookRoutes } from './webhooks.ts'
 import { workspaceRoutes } from './workspace.ts'
 
@@ -69,6 +70,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     secretRoutes,
     urlRoutes,
     webhookRoutes,
+    webhookOperationRoutes,
   ])
     routes(app)
   registerParts(app.openAPIRegistry)

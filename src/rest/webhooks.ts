@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { webhookUrl } from '../core/rules.ts'
-import { addWebhook, listDeliveries, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
+import { listDeliveries } from '../webhook/deliveries.ts'
+import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
 import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
 import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
@@ -60,7 +61,7 @@ const deliveries = createRoute({
   responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...failures('agent') },
 })
 
-const presentWebhook = (webhook: Webhook) => ({
+export const presentWebhook = (webhook: Webhook) => ({
   ...webhook,
   createdAt: webhook.createdAt.toISOString(),
   retryAt: webhook.retryAt?.toISOString() ?? null,

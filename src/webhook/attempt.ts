@@ -3,8 +3,9 @@ import type { Logger } from '../core/logger.ts'
 import { eventIdOf, handoverBinding } from '../event/event.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { deliver, type Outcome } from './deliver.ts'
-import type { Lane, LaneJob } from './lane.ts'
+import type { AskedJob, Lane, LaneJob } from './lane.ts'
 import { payloadOf } from './payload.ts'
+import { keysAt } from './secret.ts'
 import { signedHeaders } from './sign.ts'
 
 export interface AttemptDeps {
@@ -13,20 +14,24 @@ export interface AttemptDeps {
   attemptMs: number
 }
 
-const bodyOf = async ({ keyring }: AttemptDeps, lane: Lane, { event, payload }: LaneJob): Promise<Buffer> => {
+const eventIdOfJob = (job: LaneJob | AskedJob): string => ('event' in job ? eventIdOf(job.event) : job.eventId)
+
+const bodyOf = async ({ keyring }: AttemptDeps, lane: Lane, job: LaneJob | AskedJob): Promise<Buffer> => {
+  if ('body' in job) return job.body
+  const { event, payload } = job
   const text = payload && (await keyring.open(lane.workspaceId, payload, handoverBinding(event.messageId))).toString()
   return Buffer.from(payloadOf(text === null ? event : { ...event, text }))
 }
 
 /** Posts a lane's job once. Never rejects: what fails on our side is an outcome too, and tried again like the rest. */
-export const attemptJob = async (deps: AttemptDeps, lane: Lane, job: LaneJob, now: Date): Promise<Outcome> => {
+export const attemptJob = async (deps: AttemptDeps, lane: Lane, job: LaneJob | AskedJob, now: Date): Promise<Outcome> => {
   try {
     if (!lane.keys) throw new Error('the signing secret could not be opened')
     const body = await bodyOf(deps, lane, job)
-    const headers = signedHeaders(lane.keys, eventIdOf(job.event), now, body)
+    const headers = signedHeaders(keysAt(lane.keys, now), eventIdOfJob(job), now, body)
     return await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs })
   } catch (error) {
-    deps.log.error({ webhookId: lane.id, event: eventIdOf(job.event), error: messageOf(error) }, 'a delivery could not be prepared')
+    deps.log.error({ webhookId: lane.id, event: eventIdOfJob(job), error: messageOf(error) }, 'a delivery could not be prepared')
     return { kind: 'failed', error: 'internal: the delivery could not be prepared', ms: 0, retryAfterMs: 0 }
   }
 }
@@ -43,13 +48,13 @@ export const sayOutcome = (outcome: Outcome): string => {
 }
 
 /** One line per attempt. The URL stays out: its path and query may hold the receiver's own secrets. */
-export const logAttempt = ({ log }: AttemptDeps, lane: Lane, job: LaneJob, outcome: Outcome, retryAt: Date | null): void => {
+export const logAttempt = ({ log }: AttemptDeps, lane: Lane, job: LaneJob | AskedJob, outcome: Outcome, retryAt: Date | null): void => {
   const fields = {
     webhookId: lane.id,
     agentId: lane.agentId,
     workspaceId: lane.workspaceId,
-    event: eventIdOf(job.event),
-    channel: job.event.channel,
+    event: eventIdOfJob(job),
+    ...('event' in job ? { channel: job.event.channel } : { asked: true }),
     attempt: job.attempts + 1,
     outcome: outcome.kind,
     ...('error' in outcome ? { error: outcome.error } : { status: outcome.status }),

@@ -1,9 +1,10 @@
-import type { KeyObject } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
 import type { EventSender, LoggedEvent } from '../event/event.ts'
 import type { Ahead, Progress, Read, Want } from '../job/lane.ts'
 import type { Connection } from './dial.ts'
 import type { LeasedLane } from './lease.ts'
 import type { Told } from './payload.ts'
+import type { SigningKeys } from './secret.ts'
 import type { Waiter } from './slots.ts'
 
 /** One delivery that a lane has read ahead. */
@@ -13,6 +14,19 @@ export interface LaneJob {
   attempts: number
   /** A `url` event's sealed text. */
   payload: Buffer | null
+  /** When the three days began after which it is given up: with the event, or when a replay asked for it. */
+  since: Date
+}
+
+/** A delivery that somebody asked for: it goes out between two events and moves no position. */
+export interface AskedJob {
+  /** The job's. */
+  id: string
+  seq: number
+  attempts: number
+  /** The `webhook-id`. */
+  eventId: string
+  body: Buffer
 }
 
 /** `held`: ours to work on. `leaving`: done with, its lease is being given back. `lost`: another worker's, or deleted. */
@@ -32,7 +46,7 @@ export class Lane implements Waiter {
   readonly agentId: string
   readonly url: string
   /** Null when the secret could not be opened. */
-  readonly keys: readonly KeyObject[] | null
+  readonly keys: SigningKeys | null
   readonly connection: Connection
   /** How many webhooks the agent has. */
   siblings: number
@@ -43,8 +57,24 @@ export class Lane implements Waiter {
   reading = false
   /** Whether there is news that it has not read. */
   stale = false
-  /** Until when the lease lasts for sure, by `performance.now()`. */
+  /** Whether deliveries were asked for that it has not read; whether they are being read. */
+  asks: boolean
+  asking = false
+  /** Its row changed under it (a new secret, another position): it is to be given back and leased anew. */
+  recalled = false
+  /** Whether it has failed since it last took an event. */
+  ailing: boolean
+  /** Its event is tried again then; a lane that is held before has something else to do. */
+  retryAt: Date | null
+  /** How many of the deliveries that were asked for are done with, as the database knows. */
+  answeredWritten: number
+  readonly revision: number
+  readonly #sealed: Buffer
+  /** Until when the lease lasts for sure, and when its row was last looked at, by `performance.now()`. */
   leasedUntil: number
+  checkedAt = performance.now()
+  /** Whether a write of its progress found it lost; the next one decides. */
+  doubted = false
   idleSince = performance.now()
   failures: number
   error: string | null
@@ -54,8 +84,13 @@ export class Lane implements Waiter {
   #batch = FIRST_READ
   #jobs: LaneJob[] = []
   #next = 0
+  #asked: AskedJob[] = []
+  #askedIds = new Set<string>()
+  /** How many asked for were read, and are done with. */
+  #askedTo: number
+  #answered: number
 
-  constructor(row: LeasedLane, keys: readonly KeyObject[] | null, connection: Connection, leasedUntil: number) {
+  constructor(row: LeasedLane, keys: SigningKeys | null, connection: Connection, leasedUntil: number) {
     this.id = row.id
     this.workspaceId = row.workspace_id
     this.agentId = row.agent_id
@@ -66,9 +101,40 @@ export class Lane implements Waiter {
     this.leasedUntil = leasedUntil
     this.failures = row.attempts
     this.error = row.error
+    this.retryAt = row.retry_at
+    this.ailing = row.failing_since !== null
+    this.revision = row.revision
+    this.#sealed = row.secret
+    this.asks = row.asked > row.answered
+    this.answeredWritten = row.answered
+    this.#askedTo = row.answered
+    this.#answered = row.answered
     this.#position = row.position
     this.#readTo = row.position
     this.#lastId = row.last_id
+  }
+
+  /** Hears how its row stands now: whether it changed under it, and what was asked for. */
+  compare({ revision, secret, asked }: Pick<LeasedLane, 'revision' | 'secret' | 'asked'>): void {
+    if (revision !== this.revision || !secret.equals(this.#sealed)) this.recall()
+    if (asked > this.#askedTo) this.asks = true
+  }
+
+  /** Whether its event must still wait. */
+  restsAt(clock: Clock): boolean {
+    return this.retryAt !== null && this.retryAt > clock.now()
+  }
+
+  /** Its row changed under it. */
+  recall(): void {
+    this.recalled = true
+    this.stale = true
+  }
+
+  /** A delivery was asked for. */
+  hearAsked(): void {
+    this.asks = true
+    if (this.state !== 'held') this.stale = true
   }
 
   get suspect(): boolean {
@@ -110,7 +176,7 @@ export class Lane implements Waiter {
       this.stale = true
       return
     }
-    this.#jobs.push({ event: event as Told, attempts: 0, payload: null })
+    this.#jobs.push({ event: event as Told, attempts: 0, payload: null, since: event.createdAt })
     this.#readTo = event.id
     this.#lastId = Math.max(this.#lastId, event.id)
   }
@@ -128,12 +194,38 @@ export class Lane implements Waiter {
     if (jobs.length === most) this.#batch = Math.min(this.#batch * 2, LARGEST_READ)
   }
 
+  /** The next delivery that was asked for. */
+  get askedHead(): AskedJob | undefined {
+    return this.#asked[0]
+  }
+
+  /** Takes what was asked for, `upTo` that many in all. What it took before is still pending until its progress is written. */
+  takeAsked(jobs: readonly AskedJob[], upTo: number): void {
+    for (const job of jobs) if (!this.#askedIds.has(job.id)) this.#asked.push(job)
+    for (const { id } of jobs) this.#askedIds.add(id)
+    if (this.#asked.length === 0) this.#answered = Math.max(this.#answered, upTo)
+    this.#askedTo = Math.max(this.#askedTo, upTo)
+  }
+
+  /** The first one that was asked for is done with. */
+  answer(): void {
+    this.#asked.shift()
+    if (this.#asked.length === 0) this.#answered = this.#askedTo
+  }
+
+  /** Whether nothing keeps it from being given back. */
+  get isIdle(): boolean {
+    const works = this.busy || this.queued || this.reading || this.asking || this.asks
+    return !works && this.#asked.length === 0 && !this.behind && this.waiting === 0
+  }
+
   /** The first job is done with, however. */
   advance(): void {
     const job = this.#jobs[this.#next]!
     this.#position = job.event.id
     this.#next++
     this.failures = 0
+    this.retryAt = null
     if (this.#next === this.#jobs.length) this.#forget()
     this.catchUp()
   }
@@ -147,7 +239,9 @@ export class Lane implements Waiter {
 
   /** Forgets what it read: somebody will read it again. */
   leave(state: 'leaving' | 'lost'): void {
+    if (this.asks || this.asking || this.#asked.length > 0) this.stale = true // somebody is to look again
     this.state = state
+    this.#asked = []
     this.#forget()
   }
 
@@ -156,15 +250,22 @@ export class Lane implements Waiter {
     this.#next = 0
   }
 
+  /** Whether its row does not know yet that all that was asked for is done with. */
+  get hasAnswered(): boolean {
+    return this.#answered > this.answeredWritten
+  }
+
   progress(change: Partial<Progress> = {}): Progress {
     return {
       lane: this.id,
       position: this.#position,
       attempts: this.failures,
       error: this.error,
-      retryAt: null,
+      retryAt: this.retryAt,
       lastDeliveredAt: null,
       release: false,
+      revision: this.revision,
+      answered: this.#answered,
       ...change,
     }
   }
@@ -181,7 +282,7 @@ export class Lane implements Waiter {
       subject: row.subject,
       agentName: row.agent_name,
     }
-    return { event, attempts: row.attempts, payload: row.payload }
+    return { event, attempts: row.attempts, payload: row.payload, since: row.asked_at ?? row.created_at }
   }
 }
 

@@ -14,6 +14,11 @@ export interface LeasedLane {
   position: number
   attempts: number
   error: string | null
+  retry_at: Date | null
+  failing_since: Date | null
+  revision: number
+  asked: number
+  answered: number
   /** The newest event of its agent. */
   last_id: number
   /** How many webhooks the agent has. */
@@ -26,9 +31,9 @@ export interface Lease {
   ms: number
 }
 
-/** A lane with something to do that is due and that nobody holds. */
+/** A lane with something to do that is due (an event, or what somebody asked for) and that nobody holds. */
 const DUE = `
-  w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) and (w.lease_until is null or w.lease_until < now())`
+  (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())`
 
 /** Leases what `picked (id)` names, as long as it is still free; what another worker is leasing right now is left to it. */
 const LEASE = `
@@ -39,7 +44,8 @@ const LEASE = `
   ),
   leased as (
     update webhook w set lease_owner = $1, lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id
-    returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error
+    returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
+              w.retry_at, w.failing_since, w.revision, w.asked, w.answered
   )
   select leased.*, l.last_id,
          (select count(*)::int from webhook s where s.agent_id = leased.agent_id) as siblings
@@ -94,7 +100,7 @@ export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly stri
       renewed as (
         update webhook w set lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id returning w.id
       )
-      select w.id, r.id is not null as renewed,
+      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
              (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
         from webhook w left join renewed r on r.id = w.id
        where w.id = any($3::uuid[]) and w.lease_owner = $1`,
@@ -106,6 +112,9 @@ export const renewLeases = async ({ pool }: Db, lease: Lease, ids: readonly stri
 /** What may have changed since the lane was leased. */
 export interface Renewed {
   renewed: boolean
+  secret: Buffer
+  revision: number
+  asked: number
   siblings: number
 }
 

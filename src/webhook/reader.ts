@@ -3,12 +3,22 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { LoggedEvent } from '../event/event.ts'
+import { type AskedRow, readAsked } from '../job/asked.ts'
 import { addJobs, type Read, readAhead } from '../job/lane.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Dialler } from './dial.ts'
-import { isMissing, Lane } from './lane.ts'
+import { type AskedJob, isMissing, Lane } from './lane.ts'
 import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
+import { askedEventId } from './payload.ts'
 import { openKeys } from './secret.ts'
+
+const askedJobOf = ({ agentId }: Lane, { id, seq, attempts, payload: body, event_id: eventId }: AskedRow): AskedJob => ({
+  id,
+  seq,
+  attempts,
+  body,
+  eventId: askedEventId({ id, agentId, eventId }),
+})
 
 export interface ReaderDeps extends Db {
   lease: Lease
@@ -49,6 +59,7 @@ export class Reader {
   /** Agents with news; with the events when they are in hand and without gap. */
   readonly #news = new Map<string, LoggedEvent[] | null>()
   readonly #hungry = new Set<Lane>()
+  readonly #asking = new Set<Lane>()
   readonly #stopping = new AbortController()
   #working: Promise<void> | null = null
   #running = false
@@ -58,6 +69,11 @@ export class Reader {
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
+  }
+
+  /** How many lanes it has. */
+  get size(): number {
+    return this.#lanes.size
   }
 
   get lanes(): Iterable<Lane> {
@@ -100,9 +116,17 @@ export class Reader {
     this.#work()
   }
 
+  /** The lane is to read what was asked for. */
+  ask(lane: Lane): void {
+    if (lane.asking) return
+    this.#asking.add(lane)
+    this.#work()
+  }
+
   drop(lane: Lane): void {
     if (this.#lanes.get(lane.id) === lane) this.#lanes.delete(lane.id)
     this.#hungry.delete(lane)
+    this.#asking.delete(lane)
     const group = this.#byAgent.get(lane.agentId)
     group?.delete(lane)
     if (group?.size === 0) this.#byAgent.delete(lane.agentId)
@@ -122,6 +146,7 @@ export class Reader {
       // Its lease had run out without anybody taking it.
       known.leasedUntil = leasedUntil
       known.stale = true
+      known.compare(row)
       return this.#deps.turn(known)
     }
     const lane = new Lane(row, await openKeys(this.#deps, row), this.#deps.dialler.connectionTo(row.url), leasedUntil)
@@ -131,13 +156,17 @@ export class Reader {
     this.#deps.turn(lane)
   }
 
+  get #wanted(): boolean {
+    return this.#hungry.size > 0 || this.#asking.size > 0 || this.#newsDue
+  }
+
   get #newsDue(): boolean {
     return this.#news.size > 0 && performance.now() - this.#askedAt >= PACE_MS
   }
 
   #work(): void {
     if (this.#working || !this.#running) return
-    if (this.#hungry.size > 0 || this.#newsDue) {
+    if (this.#wanted) {
       this.#working = this.#workOff().finally(() => {
         this.#working = null
         this.#work()
@@ -152,10 +181,11 @@ export class Reader {
 
   async #workOff(): Promise<void> {
     let wait = BACKOFF_MS.first
-    while (this.#running && (this.#newsDue || this.#hungry.size > 0)) {
+    while (this.#running && this.#wanted) {
       try {
         if (this.#newsDue) await this.#leaseNews()
         if (this.#hungry.size > 0) await this.#read()
+        if (this.#asking.size > 0) await this.#readAsked()
         wait = BACKOFF_MS.first
       } catch (error) {
         this.#deps.log.warn({ error: messageOf(error) }, 'could not read the jobs of webhooks; trying again')
@@ -210,6 +240,34 @@ export class Reader {
         this.#hungry.add(lane)
       }
       throw error
+    }
+  }
+
+  async #readAsked(): Promise<void> {
+    const lanes = [...this.#asking].filter(({ state }) => state === 'held')
+    this.#asking.clear()
+    for (const lane of lanes) {
+      lane.asking = true
+      lane.asks = false
+    }
+    try {
+      const ids = lanes.map(({ id }) => id)
+      const reads = await readAsked(this.#deps, ids)
+      for (const lane of lanes) {
+        const { jobs, asked } = reads.get(lane.id) ?? { jobs: [], asked: 0 }
+        lane.takeAsked(
+          jobs.map((row) => askedJobOf(lane, row)),
+          asked,
+        )
+      }
+    } catch (error) {
+      for (const lane of lanes) lane.asks = true
+      throw error
+    } finally {
+      for (const lane of lanes) {
+        lane.asking = false
+        this.#deps.turn(lane)
+      }
     }
   }
 

@@ -14,6 +14,16 @@ export const sealSecret = (keyring: Keyring, workspaceId: string, webhookId: str
 export const openSecret = async (keyring: Keyring, workspaceId: string, webhookId: string, sealed: Uint8Array): Promise<string> =>
   (await keyring.open(workspaceId, sealed, bindingOf(webhookId))).toString()
 
+/** What deliveries are signed with: the secret, and the one before it while that is valid. */
+export interface SigningKeys {
+  current: KeyObject
+  previous: { key: KeyObject; until: Date } | null
+}
+
+/** The keys that sign at a time, the newest first. */
+export const keysAt = ({ current, previous }: SigningKeys, now: Date): readonly KeyObject[] =>
+  previous && now < previous.until ? [current, previous.key] : [current]
+
 interface SealedKeys {
   id: string
   workspace_id: string
@@ -22,15 +32,18 @@ interface SealedKeys {
   previous_until: Date | null
 }
 
-/** The keys that a webhook's deliveries are signed with: the secret's, and the previous one's while that is valid. Null when they don't open. */
+/** The keys that a webhook's deliveries are signed with. Null when they don't open. */
 export const openKeys = async (
   { keyring, clock, log }: { keyring: Keyring; clock: Clock; log: Logger },
   row: SealedKeys,
-): Promise<readonly KeyObject[] | null> => {
-  const previous = row.previous_until && row.previous_until > clock.now() ? row.previous_secret : null
+): Promise<SigningKeys | null> => {
+  const open = async (sealed: Uint8Array) => keyOf(await openSecret(keyring, row.workspace_id, row.id, sealed))
+  const { previous_secret: previous, previous_until: until } = row
   try {
-    const secrets = [row.secret, ...(previous ? [previous] : [])]
-    return await Promise.all(secrets.map(async (sealed) => keyOf(await openSecret(keyring, row.workspace_id, row.id, sealed))))
+    return {
+      current: await open(row.secret),
+      previous: previous && until && until > clock.now() ? { key: await open(previous), until } : null,
+    }
   } catch (error) {
     log.error({ webhookId: row.id, error: messageOf(error) }, 'the signing secret of a webhook does not open')
     return null

@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
-import { type Progress, type Settled, settle } from '../job/lane.ts'
+import { type Fate, type Progress, type Settled, settle } from '../job/lane.ts'
 import type { Lease } from './lease.ts'
 
 /** What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats what was not written yet. */
@@ -12,8 +12,22 @@ const BACKOFF_MS = { first: 50, most: 2000 }
 export interface SettlerDeps extends Db {
   lease: Lease
   log: Logger
-  /** Told of what was written: `mine` is whether the lane is still ours, `writtenFrom` when the write began (`performance.now()`). */
-  written(progress: Progress, mine: boolean, writtenFrom: number): void
+  /** Told of what was written and what became of it; `writtenFrom` is when the write began (`performance.now()`). */
+  written(progress: Progress, fate: Fate, writtenFrom: number): void
+}
+
+/** What is to be written: where a lane stands now, and what became of a job of it. */
+export interface Conclusion {
+  progress: Progress
+  settled: Settled | null
+}
+
+/** What a lane's earlier progress says that a later one leaves out. */
+const carryOver = (before: Progress, progress: Progress): void => {
+  progress.lastDeliveredAt ??= before.lastDeliveredAt
+  if (progress.recovered) return
+  const { failedAt = progress.failedAt, givenUpAt = progress.givenUpAt, recovered } = before
+  Object.assign(progress, failedAt && { failedAt }, givenUpAt && { givenUpAt }, recovered && { recovered })
 }
 
 /** Writes the progress of all lanes, gathered. Nothing is forgotten while the database is away: it is written when that is back. */
@@ -30,11 +44,11 @@ export class Settler {
   }
 
   /** Notes where a lane stands, and what became of a job. */
-  note(progress: Progress, job: Settled | null): void {
+  note({ progress, settled }: Conclusion): void {
     const before = this.#progress.get(progress.lane)
-    if (before) progress.lastDeliveredAt ??= before.lastDeliveredAt
+    if (before) carryOver(before, progress)
     this.#progress.set(progress.lane, progress)
-    if (job) this.#jobs.push(job)
+    if (settled) this.#jobs.push(settled)
     if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
   }
 
@@ -64,8 +78,8 @@ export class Settler {
     for (let wait = BACKOFF_MS.first; !this.#stopping.signal.aborted; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       const from = performance.now()
       try {
-        const mine = await settle(this.#deps, lease.owner, lease.ms, progress, jobs)
-        for (const one of progress) written(one, mine.has(one.lane), from)
+        const fates = await settle(this.#deps, lease.owner, lease.ms, progress, jobs)
+        for (const one of progress) written(one, fates.get(one.lane) ?? 'lost', from)
         return
       } catch (error) {
         log.warn(

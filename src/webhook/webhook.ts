@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { findAgent } from '../agent/reach.ts'
 import type { Clock } from '../core/clock.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
-import { AppError, invalidInput, notFound } from '../core/errors.ts'
+import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Job, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
-import type { JobState } from '../db/generated/prisma/enums.ts'
+import type { Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { eventIdOf } from '../event/event.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { Allow } from './address.ts'
@@ -31,7 +28,21 @@ export const WEBHOOK_ADDED = 'webhook_added'
 /** The topic on which workers hear that a webhook was removed: what is on its way to it ends. */
 export const WEBHOOK_REMOVED = 'webhook_removed'
 
-/** A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with. */
+/** The topics on which workers hear that a webhook has another secret or position, and that a delivery was asked for (see `writeKey`). */
+export const WEBHOOK_CHANGED = 'webhook_changed'
+export const WEBHOOK_ASKED = 'webhook_asked'
+
+/** A webhook with its agent, as a notification's key. */
+export const writeKey = ({ agentId, id }: { agentId: string; id: string }): string => `${agentId}/${id}`
+export const readKey = (key: string): { agentId: string; id: string } => {
+  const [agentId = '', id = ''] = key.split('/')
+  return { agentId, id }
+}
+
+/**
+ * A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with; an event that was given up is told
+ * of in `error` until the webhook takes one again.
+ */
 export interface Webhook {
   id: string
   url: string
@@ -49,16 +60,9 @@ export interface AddedWebhook {
   created: boolean
 }
 
-export interface Delivery {
-  id: string
-  eventId: string
-  status: Exclude<JobState, 'failed'>
-  attempts: { at: string; status?: number; error?: string; ms: number }[]
-}
-
 const MOST_PER_AGENT = 10
 
-const toWebhook = (row: WebhookRow): Webhook => ({
+export const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
   url: row.url,
   createdAt: row.createdAt,
@@ -123,7 +127,8 @@ export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): P
   return rows.map(toWebhook)
 }
 
-const findWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<WebhookRow> => {
+/** The webhook's row, for a viewer who may manage its agent. Throws `not_found` for another agent's, like for one that is not there. */
+export const findWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<WebhookRow> => {
   const agent = await findAgent(deps, viewer, agentId)
   const row = await deps.prisma.webhook.findUnique({ where: { id: webhookId, agentId: agent.id } })
   if (!row) throw notFound('webhook')
@@ -140,37 +145,4 @@ export const removeWebhook = async (
   const { id } = await findWebhook(deps, viewer, agentId, webhookId)
   if (!(await deleteWebhook(deps, id))) throw notFound('webhook')
   deps.notifier.publish(WEBHOOK_REMOVED, id)
-}
-
-const toDelivery = (agentId: string, job: Job): Delivery => ({
-  id: job.id,
-  eventId: eventIdOf({ agentId, id: Number(job.seq) }),
-  status: job.state as Delivery['status'],
-  attempts: job.log as unknown as Delivery['attempts'],
-})
-
-const beforeOf = (cursor: string | null | undefined): bigint | null => {
-  if (cursor === null || cursor === undefined) return null
-  const [before] = readCursor(cursor, 1)
-  if (typeof before !== 'number' || !Number.isSafeInteger(before)) throw invalidInput('cursor', 'is not one that this list gave')
-  return BigInt(before)
-}
-
-/** What was and is to be delivered to a webhook, newest event first. */
-export const listDeliveries = async (
-  deps: Db,
-  viewer: Viewer,
-  agentId: string,
-  webhookId: string,
-  { limit, cursor }: { limit: number; cursor?: string | null | undefined },
-): Promise<Page<Delivery>> => {
-  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const before = beforeOf(cursor)
-  const jobs = await deps.prisma.job.findMany({
-    where: { lane: webhook.id, kind: 'webhook', ...(before === null ? {} : { seq: { lt: before } }) },
-    orderBy: { seq: 'desc' },
-    take: limit + 1,
-  })
-  const { items, nextCursor } = pageOf(jobs, limit, (job) => writeCursor(Number(job.seq)))
-  return { items: items.map((job) => toDelivery(webhook.agentId, job)), nextCursor }
 }

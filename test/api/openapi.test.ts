@@ -159,6 +159,13 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   const [webhook] = (await owner.api('GET', `${path}/webhooks`)).body
   yield [member, 'GET', `${path}/webhooks`]
   yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries`]
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/test`]
+  await service.db.prisma.job.updateMany({ where: { lane: webhook.id, seq: { gt: 0 } }, data: { state: 'delivered' } })
+  const deliveries = (await owner.api('GET', `${path}/webhooks/${webhook.id}/deliveries`)).body.items
+  const delivered = deliveries.find(({ eventId }: { eventId: string }) => eventId.startsWith('evt_'))
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/deliveries/${delivered.id}/resend`]
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/replay`, { after: 0 }]
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/rotate`]
   yield [member, 'DELETE', `${path}/webhooks/${webhook.id}`]
   yield [member, 'PUT', `${path}/secrets/KEY`, { value: 'v' }]
   yield [member, 'GET', `${path}/secrets`]

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { eventIdOf, handoverBinding } from '../../src/event/event.ts'
-import { listDeliveries } from '../../src/webhook/webhook.ts'
+import { listDeliveries } from '../../src/webhook/deliveries.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'

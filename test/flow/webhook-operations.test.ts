@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { listDeliveries, listWebhooks, removeWebhook } from '../../src/webhook/webhook.ts'
+import { listDeliveries } from '../../src/webhook/deliveries.ts'
+import { listWebhooks, removeWebhook } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createWebhookBench } from '../support/webhooks.ts'
 

@@ -61,11 +61,15 @@ const TABLE: Record<string, Row> = {
   'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
   'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
   'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
+  'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 }, // a test is not sent again
+  'POST /agents/{id}/webhooks/{webhookId}/rotate': { member: 201, agent: 201 },
+  'POST /agents/{id}/webhooks/{webhookId}/test': { member: 201, agent: 201 },
+  'POST /agents/{id}/webhooks/{webhookId}/replay': { member: 201, agent: 201, body: { after: 0 } },
 }
 
 const ROUTES = Object.keys(TABLE)
 const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
-const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'connectionId']
+const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'deliveryId', 'connectionId']
 
 type Ids = Record<string, string>
 interface Target {
@@ -87,6 +91,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const path = `/agents/${agent.id}`
   const spare = await tenant.api('POST', `${path}/tokens`, { name: 'spare' })
   const webhook = await tenant.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+  const delivery = await tenant.api('POST', `${path}/webhooks/${webhook.body.id}/test`)
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   await agent.api('PUT', `${path}/secrets/KEY`, { value: 'v' })
   await post(service, { from: tenant.email, to: agent.address, text: 'hi', attachments: [{ filename: 'a.txt', content: 'a' }] })
@@ -104,6 +109,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       name: 'KEY',
       tokenId: spare.body.id,
       webhookId: webhook.body.id,
+      deliveryId: delivery.body.id,
       connectionId: connection.body.id,
       memberId: member.id,
       invitationId: invitation.body.id,
@@ -113,7 +119,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
 }
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ environment: { RATE_LIMIT: '100000' } }) // each row makes a target of its own
   owner = await service.workspace('Owner')
   foreign = await service.workspace('Foreign')
   target = await createTarget(owner)

@@ -1,31 +1,56 @@
-import { expect, test } from 'vitest'
-import { Slots } from '../../../src/webhook/slots.ts'
+import { expect, test, vi } from 'vitest'
+import { type Slot, Slots } from '../../../src/webhook/slots.ts'
 
 const waiter = (workspaceId: string, suspect = false) => ({ workspaceId, suspect })
 
+/** Slots whose work goes on until the test ends it. */
+const watched = (size: number) => {
+  const ran: { workspaceId: string; suspect: boolean }[] = []
+  const taken: Slot[] = []
+  const slots = new Slots<ReturnType<typeof waiter>>(size, (one, slot) => {
+    ran.push(one)
+    taken.push(slot)
+  })
+  return { slots, ran, taken }
+}
+
 test('workspaces take turns, however many lanes each has', () => {
-  const ran: string[] = []
-  const slots = new Slots<ReturnType<typeof waiter>>(1, (one) => ran.push(one.workspaceId))
+  const { slots, ran, taken } = watched(1)
   for (const id of ['a', 'a', 'a', 'a', 'b', 'c']) slots.ask(waiter(id))
-  for (let i = 0; i < 5; i++) slots.free(false)
-  expect(ran).toEqual(['a', 'a', 'b', 'c', 'a', 'a'])
+  for (let i = 0; i < 5; i++) taken[i]!.free()
+  expect(ran.map(({ workspaceId }) => workspaceId)).toEqual(['a', 'a', 'b', 'c', 'a', 'a'])
 })
 
 test('those that failed get at most half of the slots', () => {
-  const ran: boolean[] = []
-  const slots = new Slots<ReturnType<typeof waiter>>(8, (one) => ran.push(one.suspect))
+  const { slots, ran } = watched(8)
   for (let i = 0; i < 20; i++) slots.ask(waiter('a', true))
   expect(ran).toHaveLength(4)
   for (let i = 0; i < 20; i++) slots.ask(waiter('a'))
-  expect(ran.filter((suspect) => !suspect)).toHaveLength(4)
-  expect(slots.taken).toBe(8)
+  expect(ran.filter(({ suspect }) => !suspect)).toHaveLength(4)
+  expect(slots.underWay).toBe(8)
 })
 
 test('those that failed are tried although others keep coming', () => {
-  const ran: boolean[] = []
-  const slots = new Slots<ReturnType<typeof waiter>>(8, (one) => ran.push(one.suspect))
+  const { slots, ran, taken } = watched(8)
   for (let i = 0; i < 100; i++) slots.ask(waiter('a'))
   slots.ask(waiter('a', true))
-  slots.free(false)
-  expect(ran.at(-1)).toBe(true)
+  taken[0]!.free()
+  expect(ran.at(-1)?.suspect).toBe(true)
+})
+
+test('who takes long gives way to who waits, and frees nothing a second time', () => {
+  vi.useFakeTimers()
+  const { slots, ran, taken } = watched(2)
+  for (const id of ['dead', 'dead', 'dead', 'living']) slots.ask(waiter(id))
+  expect(ran).toHaveLength(2)
+  vi.advanceTimersByTime(500)
+  expect(ran).toHaveLength(4)
+  expect(slots.underWay).toBe(4)
+  slots.ask(waiter('next'))
+  taken[0]!.free() // had given its slot away already
+  expect(ran).toHaveLength(4)
+  expect(slots.underWay).toBe(3)
+  taken[3]!.free()
+  expect(ran.at(-1)?.workspaceId).toBe('next')
+  vi.useRealTimers()
 })

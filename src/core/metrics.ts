@@ -1,0 +1,11 @@
+/**
+ * What the service counts while it works, each by outcome (never by anything that names a person, an address or an id):
+ * `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of messages, HTTP `requests` by status class.
+ */
+export type Counted = 'deliveries' | 'events' | 'mails' | 'sends' | 'requests'
+
+export interface Metrics {
+  count(what: Counted, outcome: string): void
+}
+
+export const noMetrics: Metrics = { count: () => undefined }

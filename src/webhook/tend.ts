@@ -1,0 +1,84 @@
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
+import type { Lane } from './lane.ts'
+import { type Lease, renewLeases } from './lease.ts'
+import type { Reader } from './reader.ts'
+
+export interface TenderDeps extends Db {
+  lease: Lease
+  log: Logger
+  /** How long a lane with nothing to do keeps its lease and its connection, in milliseconds. */
+  idleMs: number
+  reader: Pick<Reader, 'lanes' | 'lane'>
+  /** Called for a lane that had nothing to do for that long. */
+  rest(lane: Lane): void
+  /** Called for a lane that is no longer ours. */
+  lose(lane: Lane): void
+  /** Called for a lane whose lease goes on. */
+  turn(lane: Lane): void
+}
+
+/**
+ * Renews the leases of what is worked on and gives back what has nothing to do; hears on the way what no notification told of a lane. In
+ * real time: the database's clock, by which leases run, is no test's.
+ */
+export class Tender {
+  readonly #deps: TenderDeps
+  #timer: NodeJS.Timeout | undefined
+  #renewing = false
+
+  constructor(deps: TenderDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#tend(), Math.min(1000, this.#deps.lease.ms / 5))
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tend(): void {
+    const { reader, lease, idleMs, rest } = this.#deps
+    const now = performance.now()
+    const old: string[] = []
+    for (const lane of reader.lanes) {
+      if (lane.state !== 'held') continue
+      if (lane.isIdle && now - lane.idleSince > idleMs) rest(lane)
+      else if (now - lane.checkedAt > lease.ms / 3) old.push(lane.id)
+    }
+    if (old.length > 0) void this.#renew(old)
+  }
+
+  async #renew(ids: string[]): Promise<void> {
+    if (this.#renewing) return
+    this.#renewing = true
+    const { reader, lease, log, lose, turn } = this.#deps
+    const from = performance.now()
+    try {
+      const renewed = await renewLeases(this.#deps, lease, ids)
+      for (const id of ids) {
+        const lane = reader.lane(id)
+        const row = renewed.get(id)
+        if (lane?.state !== 'held') continue
+        if (!row) {
+          lose(lane)
+          continue
+        }
+        if (row.renewed) {
+          lane.leasedUntil = from + lease.ms
+          lane.checkedAt = from
+        }
+        lane.siblings = row.siblings
+        lane.compare(row)
+        turn(lane)
+      }
+    } catch (error) {
+      log.warn({ error: messageOf(error), lanes: ids.length }, 'could not renew the leases of webhooks')
+    } finally {
+      this.#renewing = false
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Rotating, testing, sending again and replaying over REST, from a real mail to a real receiver. */
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let receiver: Receiver
+let webhook: string
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  receiver = await createReceiver()
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  const { body } = await agent.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/hook` })
+  receiver.expect('/hook', body.secret)
+  webhook = `/agents/${agent.id}/webhooks/${body.id}`
+})
+afterAll(() => receiver.close())
+
+const mail = (subject: string) => post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
+const deliveries = async () => (await agent.api('GET', `${webhook}/deliveries`)).body.items
+const concluded = (id: string) =>
+  until(async () => (await deliveries()).find((one: { id: string; status: string }) => one.id === id && one.status !== 'pending'))
+
+test('a test, an event sent again after its agent was renamed, and a replay', async () => {
+  await mail('one')
+  const [first] = await receiver.got('/hook', 1)
+  const tested = await agent.api('POST', `${webhook}/test`)
+  expect(tested).toMatchObject({ status: 201, body: { status: 'pending', attempts: [] } })
+  expect(await concluded(tested.body.id)).toMatchObject({ eventId: tested.body.eventId, status: 'delivered', attempts: [{ status: 204 }] })
+  await agent.api('PATCH', `/agents/${agent.id}`, { name: 'Another name' })
+  const [, original] = await deliveries()
+  const again = await agent.api('POST', `${webhook}/deliveries/${original.id}/resend`)
+  expect(again).toMatchObject({ status: 201, body: { eventId: original.eventId, status: 'pending' } })
+  await concluded(again.body.id)
+  await mail('two')
+  await receiver.got('/hook', 4)
+  await until(async () => (await deliveries()).every(({ status }: { status: string }) => status === 'delivered'))
+  expect(await agent.api('POST', `${webhook}/replay`, { after: 0 })).toMatchObject({ status: 201, body: { events: 2 } })
+  const got = await receiver.got('/hook', 6)
+  expect(got.map(({ verified }) => verified.cursor)).toEqual(['1', undefined, '1', '2', '1', '2'])
+  for (const repeated of [got[2]!, got[4]!]) {
+    expect(repeated.body).toBe(first!.body)
+    expect(repeated.headers['webhook-id']).toBe(first!.headers['webhook-id'])
+  }
+  expect(receiver.mostAtOnce).toBe(1)
+})
+
+test('rotating answers with a new secret, once for a request that is repeated; the old one signs too', async () => {
+  const headers = { 'Idempotency-Key': 'rotate-1' }
+  const rotated = await agent.api('POST', `${webhook}/rotate`, undefined, headers)
+  expect(rotated.status).toBe(201)
+  expect(rotated.body).toMatchObject({ url: `${receiver.url}/hook`, secret: expect.stringMatching(/^whsec_/) })
+  expect((await agent.api('POST', `${webhook}/rotate`, undefined, headers)).body).toEqual(rotated.body)
+  const before = receiver.received.length
+  await mail('three')
+  const old = (await receiver.got('/hook', before + 1)).at(-1)!
+  expect(old.verified).toMatchObject({ cursor: '3' }) // by the old secret
+  receiver.expect('/hook', rotated.body.secret)
+  await mail('four')
+  const fresh = (await receiver.got('/hook', before + 2)).at(-1)!
+  expect(fresh.verified).toMatchObject({ cursor: '4' })
+  expect(fresh.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
+  expect((await agent.api('GET', webhook.replace(/\/[^/]+$/, ''))).text).not.toContain('whsec_')
+})
+
+test.each([
+  ['replay', {}, /^after: is required$/],
+  ['replay', { after: -1 }, /^after: /],
+  ['replay', { after: 1.5 }, /^after: /],
+  ['replay', { after: '1' }, /^after: /],
+  ['replay', { after: Number.MAX_SAFE_INTEGER + 1 }, /^after: /],
+  ['replay', { after: 1, before: 2 }, /^before: is not a known field$/],
+  ['deliveries/nothing/resend', undefined, /^deliveryId: must be a UUID$/],
+])('%s %j is invalid_input', async (operation, body, message) => {
+  expectFailure(await agent.api('POST', `${webhook}/${operation}`, body), 'invalid_input', message)
+})
