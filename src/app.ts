@@ -46,13 +46,14 @@ export interface App {
   stop(graceMs: number): Promise<void>
 }
 
-const createChannels = (config: Config, log: Logger, { clock, resolver }: World) => ({
+const createChannels = (config: Config, log: Logger, { clock, resolver }: World, local: Sink) => ({
   email: createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
+    local,
     resolver,
     log,
     clock,
@@ -68,8 +69,9 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const allow = createAllow(config.webhookAllow)
   const lookup = createLookup(allow)
-  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world)
-  return {
+  const local: Sink = { accepts: (address) => accepts(parts, 'email', address), inbound: (message) => receive(parts, message) }
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, local)
+  const parts = {
     prisma: db.prisma,
     pool: db.pool,
     clock,
@@ -94,6 +96,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     lookup,
     dialler: new Dialler({ allow, lookup }),
   }
+  return parts
 }
 type Parts = ReturnType<typeof compose>
 

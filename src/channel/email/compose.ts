@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Outbound } from '../channel.ts'
 import { normalize } from './address.ts'
 import { oneLine } from './storable.ts'
 
 /**
- * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt but for the MIME boundary. Every address passes `normalize`
+ * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `normalize`
  * (throws `invalid_input`), every header value is one line: nothing that an agent writes can add a header or a recipient. Nobody is named
  * but `to` and `cc`.
  */
@@ -25,6 +26,8 @@ export async function compose(out: Outbound): Promise<Buffer> {
       contentType: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : 'application/octet-stream',
       content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
     })),
+    // Of the message, not of the attempt: the same bytes every time, so that who got them already can tell.
+    baseBoundary: createHash('sha256').update(out.messageId).digest('hex').slice(0, 16),
     disableFileAccess: true,
     disableUrlAccess: true,
     newline: '\r\n',

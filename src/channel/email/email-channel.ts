@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Channel } from '../channel.ts'
+import type { Channel, Outbound, SendResult, Sink } from '../channel.ts'
 import { matches, normalize } from './address.ts'
 import { capture } from './capture.ts'
+import { deliverLocally, splitLocal } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
 import { understand } from './receive.ts'
 import type { DnsResolver } from './resolver.ts'
@@ -25,6 +26,8 @@ export interface EmailChannelOptions {
   relayUrl: string | null
   outboxDir: string
   dataDir: string
+  /** Who takes mail for our own domain without its leaving the process. Left out: it goes the way of all mail. */
+  local?: Sink
   resolver: DnsResolver
   log: Logger
   clock?: Clock
@@ -38,11 +41,15 @@ export interface EmailChannel extends Channel {
   close(): Promise<void>
 }
 
+const NOBODY: SendResult = { accepted: [], rejected: [] }
+
 /** Email as a channel. Starts nothing until `listen` or `send`; throws when `relayUrl` is no SMTP URL. */
 export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const { mailDomain, smtp, resolver, log } = options
   const parser = createMailParser(options.parser)
   const relay = options.relayUrl === null ? null : createRelay(options.relayUrl, options.relayTimeouts)
+  const sendAway = (message: Outbound, signal: AbortSignal) =>
+    relay === null ? capture(message, options.outboxDir) : relay.send(message, signal)
   return {
     kind: 'email',
     limits: { text: 32_000, subject: true, cc: true, coldStart: true },
@@ -61,7 +68,12 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
       })
     },
-    send: (message, signal) => (relay === null ? capture(message, options.outboxDir) : relay.send(message, signal)),
+    async send(message, signal) {
+      const { local, remote } = splitLocal(message, options.local ? mailDomain : '')
+      const delivered = local.length > 0 ? await deliverLocally(message, local, { sink: options.local!, parser, mailDomain }) : NOBODY
+      const sent = remote.length > 0 ? await sendAway({ ...message, envelopeTo: remote }, signal) : NOBODY
+      return { accepted: [...delivered.accepted, ...sent.accepted], rejected: [...delivered.rejected, ...sent.rejected] }
+    },
     async close() {
       relay?.close()
       await parser.close()

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createTestAgent, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const service = await startService()
+const tenant = await service.workspace()
+const other = await service.workspace('Other')
+const [ann, bob] = [await createTestAgent(service, tenant, 'Ann'), await createTestAgent(service, tenant, 'Bob')]
+const eve = await createTestAgent(service, other, 'Eve')
+
+const firstMessage = (agent: typeof ann) =>
+  until(async () => (await agent.api('GET', `/agents/${agent.id}/messages?direction=inbound`)).body.items[0])
+const settled = (agent: typeof ann, id: string) =>
+  until(async () => {
+    const { body } = await agent.api('GET', `/agents/${agent.id}/messages/${id}`)
+    return body.status !== 'sending' && body
+  })
+
+test('an agent reaches another of its workspace without leaving the process, under the same admission', async () => {
+  await bob.api('PUT', `/agents/${bob.id}/access/email`, { admit: 'team', senders: [] })
+  const sent = await ann.api('POST', `/agents/${ann.id}/messages`, {
+    channel: 'email',
+    to: [bob.address],
+    subject: 'Lunch?',
+    text: 'At noon.',
+  })
+  expect(await settled(ann, sent.body.id)).toMatchObject({ status: 'sent', error: null })
+  const received = await firstMessage(bob)
+  expect(received).toMatchObject({ status: 'received', admission: 'team', counterpart: ann.address, subject: 'Lunch?', text: 'At noon.' })
+  expect(existsSync(join(service.dataDir, 'outbox'))).toBe(false)
+
+  const answer = await bob.api('POST', `/agents/${bob.id}/messages`, { replyTo: received.id, text: 'Gladly.' })
+  await settled(bob, answer.body.id)
+  const back = await firstMessage(ann)
+  expect(back).toMatchObject({ refusal: 'sender', thread: { references: [received.thread.messageId] } })
+  const { items } = (await ann.api('GET', `/agents/${ann.id}/messages?thread=${sent.body.id}`)).body
+  expect(items.map(({ id }: { id: string }) => id)).toEqual([back.id, sent.body.id])
+})
+
+test("another workspace's agent is let in like any sender; one that doesn't exist fails; the rest still goes out", async () => {
+  const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
+    channel: 'email',
+    to: [eve.address, 'nobody@agents.localhost', 'cy@example.com'],
+    text: 'hello',
+  })
+  expect(await settled(ann, body.id)).toMatchObject({
+    status: 'failed',
+    error: 'nobody@agents.localhost: 550 5.1.1 No such recipient here',
+  })
+  expect(await firstMessage(eve)).toMatchObject({ status: 'refused', refusal: 'sender' })
+  expect(existsSync(join(service.dataDir, 'outbox'))).toBe(true)
+})
+
+test('an agent that writes to itself is not woken by it', async () => {
+  const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, { channel: 'email', to: [ann.address], text: 'note to self' })
+  await settled(ann, body.id)
+  expect(await firstMessage(ann)).toMatchObject({ status: 'refused', refusal: 'self', text: 'note to self' })
+})
