@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util'
-import { startApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
-import { demo } from './demo/demo.ts'
 import { type Foundation, lay, welcomeOwner } from './foundation.ts'
 import { createLogger } from './log.ts'
 import { createMemberToken, createWorkspace, type MemberToken } from './workspace/workspace.ts'
@@ -34,6 +32,8 @@ const serve = async (config: Config, log: Logger, foundation: Foundation): Promi
   const stopping = untilSignal()
   const ownerToken = await welcomeOwner(config, foundation)
   if (ownerToken) say(`Owner token (shown this once, kept in ${config.dataDir}/owner-token): ${ownerToken}`)
+  // Loaded when it is needed: most of what there is, a bad setting or `token` needs nothing of.
+  const { startApp } = await import('./app.ts')
   const app = await startApp(config, foundation, log)
   if (!config.smtp.relayUrl) log.warn({ outbox: `${config.dataDir}/outbox` }, 'SMTP_RELAY_URL is not set: mail is captured, not sent')
   say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
@@ -68,7 +68,7 @@ const dispatch = async (args: string[], config: Config, log: Logger): Promise<vo
   const [name = 'start', ...extra] = positionals
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
   if (name === 'start') return start(config, log)
-  if (name === 'demo') return demo()
+  if (name === 'demo') return (await import('./demo/demo.ts')).demo()
   if (name === 'workspace') {
     const input = { name: option(values, 'name'), ownerEmail: option(values, 'owner'), plan: config.plan }
     return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
