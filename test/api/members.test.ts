@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Logger } from '../../src/core/logger.ts'
 import { expectFailure } from '../support/failure.ts'
+import { createTestLog } from '../support/log.ts'
 import { visit } from '../support/page.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
 
-const lines: string[] = []
-const write = (fields: object, text: string) => void lines.push(JSON.stringify(fields) + text)
-const log: Logger = { debug: write, info: write, warn: write, error: write, child: () => log }
-
+const log = createTestLog()
 let service: TestService
 let owner: Tenant
 let agent: TestAgent
@@ -119,8 +116,8 @@ describe('inviting', () => {
     await visit(service.http, url)
     await fetch(`${service.http}/JOIN/${token}/x?y=${token}`)
     await fetch(`${service.http}/nothing/${token}`)
-    expect(lines.join('\n')).toContain('"path":"/join/…"')
-    expect(lines.join('\n')).not.toContain(token)
+    expect(log.text()).toContain('"path":"/join/…"')
+    expect(log.text()).not.toContain(token)
     const { rows } = await service.db.pool.query('select i::text from invitation i')
     expect(JSON.stringify(rows)).not.toContain(token)
   })

@@ -4,9 +4,11 @@ import type { Answer } from './service.ts'
 const STATUS: Record<string, number> = {
   invalid_input: 400,
   unauthorized: 401,
+  plan_limit: 402,
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  rate_limited: 429,
   internal: 500,
   unavailable: 503,
 }
@@ -23,5 +25,5 @@ export function expectFailure(
   expect(headers.get('content-type')).toMatch(/^application\/json\b/)
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
-  if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  if (status === 429 || status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
 }

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let given: string
+let ownDomain: string
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  const [address] = (await owner.api('GET', `/agents/${agent.id}/addresses`)).body
+  given = `/agents/${agent.id}/addresses/${address.id}`
+  ownDomain = (await own('own.example', 'verified')).id
+  await own('pending.example', 'pending')
+  const foreign = await service.workspace('Foreign')
+  await service.db.prisma.domain.create({
+    data: { workspaceId: foreign.id, name: 'foreign.example', state: 'verified', ownershipToken: 'x' },
+  })
+})
+
+const own = (name: string, state: 'verified' | 'pending') =>
+  service.db.prisma.domain.create({ data: { workspaceId: owner.id, name, state, ownershipToken: 'x' } })
+const change = (value: unknown) => agent.api('PATCH', given, { value })
+const list = async (of = agent) => (await of.api('GET', `/agents/${of.id}/addresses`)).body
+
+describe('the pattern of a local part', () => {
+  test.each([
+    'a',
+    'A',
+    '7',
+    '_',
+    '+',
+    'a.b',
+    'a.b.c',
+    "o'neil",
+    'a-b',
+    '-a',
+    "'a",
+    '+a',
+    'a_',
+    'a+',
+    'a.-b',
+    '__',
+    'a+b_c-d',
+    'x'.repeat(64),
+  ])('%s is taken, in lower case', async (local) => {
+    const answer = await change(`${local}@agents.localhost`)
+    expect(answer, answer.text).toMatchObject({ status: 200, body: { value: `${local.toLowerCase()}@agents.localhost`, domainId: null } })
+    expect(await list()).toEqual([answer.body])
+  })
+
+  test.each([
+    '',
+    '.',
+    '.a',
+    'a.',
+    'a..b',
+    'a-',
+    "a'",
+    'a b',
+    'a@b',
+    'a"b',
+    'a!b',
+    'a#b',
+    'é',
+    'а',
+    'a\n',
+    ' a',
+    'a/b',
+    'a%b',
+    'a&b',
+    '"a b"',
+    'x'.repeat(65),
+  ])('%j is refused', async (local) => {
+    expectFailure(await change(`${local}@agents.localhost`), 'invalid_input', /^value: /)
+  })
+})
+
+describe('the domain', () => {
+  test.each([
+    '',
+    'localhost',
+    '-agents.localhost',
+    'agents..localhost',
+    '.agents.localhost',
+    'agents.localhost.',
+    'agents.l',
+    'agents.localhos7',
+    'agents_x.localhost',
+    'agents.localhost ',
+    '[127.0.0.1]',
+    'example.com',
+    'sub.agents.localhost',
+    'xagents.localhost',
+    'pending.example',
+    'foreign.example',
+    'sub.own.example',
+  ])('%j is refused', async (domain) => {
+    expectFailure(await change(`fine@${domain}`), 'invalid_input', /^value: /)
+  })
+
+  test("the service's in capitals is taken", async () => {
+    expect((await change('Capital@AGENTS.LocalHost')).body.value).toBe('capital@agents.localhost')
+  })
+
+  test("a verified one of the workspace's is taken, and told", async () => {
+    const { body } = await change('team@own.example')
+    expect(body).toMatchObject({ value: 'team@own.example', domainId: ownDomain, primary: true })
+    expect((await change('back@agents.localhost')).body.domainId).toBeNull()
+  })
+})
+
+test.each([
+  [{}, /^value: is required/],
+  [{ value: 5 }, /^value: must be a string/],
+  [{ value: null }, /^value: /],
+  [{ value: 'a\0@agents.localhost' }, /^value: .*NUL/],
+  [{ value: `${'x'.repeat(310)}@agents.localhost` }, /^value: /],
+  [{ value: 'a@agents.localhost', primary: true }, /^primary: is not a known field/],
+])('%j is refused', async (body, says) => {
+  expectFailure(await agent.api('PATCH', given, body), 'invalid_input', says)
+})
+
+test("another's, in any case, and what belongs to the domain's operator are taken", async () => {
+  const other = await createTestAgent(service, owner, 'Other')
+  expectFailure(await change(other.address.toUpperCase()), 'conflict', /is taken/)
+  for (const local of ['postmaster', 'Abuse', 'no-reply']) expectFailure(await change(`${local}@agents.localhost`), 'conflict', /is taken/)
+  const mine = (await change('mine@agents.localhost')).body
+  expect((await change('MINE@agents.localhost')).body).toEqual(mine)
+})
+
+test('of twenty agents that want one address at once, one gets it', async () => {
+  const crowd = await Promise.all(Array.from({ length: 20 }, (_, n) => createTestAgent(service, owner, `Crowd ${n}`)))
+  const answers = await Promise.all(
+    crowd.map(async (each) =>
+      each.api('PATCH', `/agents/${each.id}/addresses/${(await list(each))[0].id}`, { value: 'wanted@agents.localhost' }),
+    ),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
+})
+
+test('mail reaches the new one and no longer the old one', async () => {
+  await change('old@agents.localhost')
+  await change('new@agents.localhost')
+  await expect(post(service, { from: owner.email, to: 'old@agents.localhost', text: 'hi' })).rejects.toMatchObject({ responseCode: 550 })
+  expect((await post(service, { from: owner.email, to: 'new@agents.localhost', text: 'hi' })).accepted).toEqual(['new@agents.localhost'])
+})
+
+describe('removing', () => {
+  const add = (data: { channel: 'email' | 'sms' | 'telegram'; value: string; primary?: boolean; domainId?: string }) =>
+    service.db.prisma.address.create({ data: { workspaceId: owner.id, agentId: agent.id, ...data } })
+  const remove = (id: string) => agent.api('DELETE', `/agents/${agent.id}/addresses/${id}`)
+
+  test('the address that the service gave is a conflict, also once it is on an own domain', async () => {
+    expectFailure(await agent.api('DELETE', given), 'conflict', /can be changed, not removed/)
+    await change('given@own.example')
+    expectFailure(await agent.api('DELETE', given), 'conflict', /can be changed, not removed/)
+  })
+
+  test("one on the workspace's own domain goes; the oldest that is left goes first then", async () => {
+    await service.db.prisma.address.updateMany({ where: { agentId: agent.id }, data: { primary: false } })
+    const second = await add({ channel: 'email', value: 'second@own.example', primary: true, domainId: ownDomain })
+    expectFailure(
+      await agent.api('PATCH', `/agents/${agent.id}/addresses/${second.id}`, { value: 'x@agents.localhost' }),
+      'conflict',
+      /Only/,
+    )
+    expect((await remove(second.id)).status).toBe(204)
+    expect(await list()).toMatchObject([{ primary: true }])
+    expectFailure(await remove(second.id), 'not_found', /^There is no address with this id\.$/)
+  })
+
+  test('the workspace keeps a phone number for its next agent', async () => {
+    const address = await add({ channel: 'sms', value: '+15550001111', primary: true })
+    const number = { workspaceId: owner.id, value: '+15550001111', providerId: 'PN1', addressId: address.id }
+    const { id } = await service.db.prisma.phoneNumber.create({ data: number })
+    expect((await remove(address.id)).status).toBe(204)
+    expect(await service.db.prisma.phoneNumber.findUnique({ where: { id } })).toMatchObject({ value: '+15550001111', addressId: null })
+  })
+
+  test('a Telegram bot goes with what was kept of it', async () => {
+    const address = await add({ channel: 'telegram', value: '@some_bot', primary: true })
+    expect((await remove(address.id)).status).toBe(204)
+    expect((await list()).map(({ channel }: { channel: string }) => channel)).toEqual(['email'])
+  })
+
+  test("another agent's is not found below this one", async () => {
+    const other = await createTestAgent(service, owner, 'Another')
+    const [theirs] = await list(other)
+    const missing = await remove(randomUUID())
+    for (const answer of [
+      await remove(theirs.id),
+      await owner.api('PATCH', `/agents/${agent.id}/addresses/${theirs.id}`, { value: 'x@own.example' }),
+    ]) {
+      expectFailure(answer, 'not_found')
+      expect(answer.text).toBe(missing.text)
+    }
+  })
+})
+
+test.each([
+  [{}, /^channel: /],
+  [{ channel: 'url' }, /^channel: must be one of email, sms, telegram/],
+  [{ channel: 'email', extra: 1 }, /^extra: is not a known field/],
+])('a set-up link for %j is refused', async (body, says) => {
+  expectFailure(await agent.api('POST', `/agents/${agent.id}/addresses/setups`, body), 'invalid_input', says)
+})

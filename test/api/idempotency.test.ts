@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pruneIdempotencyKeys } from '../../src/workspace/idempotency.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { dump, holds } from '../support/dump.ts'
+import { expectFailure } from '../support/failure.ts'
+import { createTestLog } from '../support/log.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const DAY_MS = 24 * 3_600_000
+const GOOD = { name: 'Once', icon: 'bot' }
+
+const log = createTestLog()
+let clock: FakeClock
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let blocker: pg.Client
+beforeAll(async () => {
+  clock = createFakeClock()
+  service = await startService({ world: { clock }, log })
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  blocker = new pg.Client({ connectionString: service.databaseUrl })
+  await blocker.connect()
+})
+afterAll(() => blocker.end())
+
+const withKey = (key: string) => ({ 'Idempotency-Key': key })
+const create = (key: string, body: unknown = GOOD, headers = {}) => owner.api('POST', '/agents', body, { ...withKey(key), ...headers })
+const countNamed = (name: string) => service.db.prisma.agent.count({ where: { name } })
+
+/** Runs `work` while nobody can make an agent in the workspace: whoever tries waits in the middle of it. */
+const whileBlocked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  await blocker.query('begin')
+  await blocker.query('select 1 from workspace where id = $1 for update', [owner.id])
+  try {
+    return await work()
+  } finally {
+    await blocker.query('rollback')
+  }
+}
+/** Resolves with the backends of PostgreSQL that wait for the blocker. */
+const waiting = () =>
+  until(async () => {
+    const { rows } = await service.db.pool.query<{ pid: number }>(
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+    return rows.length > 0 && rows.map(({ pid }) => pid)
+  })
+
+test('the same key and body get the first answer again, to the byte, and nothing is made twice', async () => {
+  const first = await create('same', { ...GOOD, name: 'Same' })
+  expect(first.status).toBe(201)
+  expect(first.headers.get('idempotency-replayed')).toBeNull()
+  for (const key of ['same', '"same"']) {
+    const again = await create(key, { ...GOOD, name: 'Same' })
+    expect(again).toMatchObject({ status: 201, text: first.text })
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+  }
+  expect(await countNamed('Same')).toBe(1)
+})
+
+test('another body, and another path, with the key are refused', async () => {
+  await create('taken')
+  expectFailure(await create('taken', { ...GOOD, name: 'Other' }), 'invalid_input', /^Idempotency-Key: was used for another request/)
+  const elsewhere = await owner.api('POST', `/agents/${agent.id}/tokens`, GOOD, withKey('taken'))
+  expectFailure(elsewhere, 'invalid_input', /^Idempotency-Key: was used for another request/)
+})
+
+test('keys belong to their token', async () => {
+  const mine = await create('shared')
+  const theirs = await (await service.workspace()).api('POST', '/agents', GOOD, withKey('shared'))
+  expect(theirs.status).toBe(201)
+  expect(theirs.body.id).not.toBe(mine.body.id)
+})
+
+test('a request that fails leaves the key free', async () => {
+  const refused = [{ name: '', icon: 'bot' }, { ...GOOD, icon: 'skull' }, '{', { ...GOOD, extra: 1 }]
+  for (const body of refused) expectFailure(await create('free', body), 'invalid_input')
+  const unknown = await owner.api('POST', `/agents/${randomUUID()}/tokens`, {}, withKey('free'))
+  expectFailure(unknown, 'not_found')
+  expect((await create('free')).status).toBe(201)
+})
+
+test('while the first still runs the second is a conflict; afterwards it is the first answer again', async () => {
+  const { running: first } = await whileBlocked(async () => {
+    const running = create('running')
+    await waiting()
+    expectFailure(await create('running'), 'conflict', /still running/)
+    expectFailure(await apiOf((await service.again()).http, owner.token)('POST', '/agents', GOOD, withKey('running')), 'conflict')
+    return { running }
+  })
+  // The block is off, so the first goes on.
+  const { status, text } = await first
+  expect(status).toBe(201)
+  expect((await create('running')).text).toBe(text)
+})
+
+test('of thirty at once one makes it, and the others get its answer or a conflict', async () => {
+  const body = { ...GOOD, name: 'Crowd' }
+  const answers = await Promise.all(Array.from({ length: 30 }, () => create('crowd', body)))
+  expect(new Set(answers.map(({ status }) => status)).size).toBeLessThanOrEqual(2)
+  for (const { status } of answers) expect([201, 409]).toContain(status)
+  expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1)
+  expect(await countNamed('Crowd')).toBe(1)
+})
+
+describe('a crash', () => {
+  test('in the middle leaves neither the agent nor the key', async () => {
+    const body = { ...GOOD, name: 'Crash' }
+    const broken = await whileBlocked(async () => {
+      const running = create('crash', body)
+      for (const pid of await waiting()) await service.db.pool.query('select pg_terminate_backend($1)', [pid])
+      return await running
+    })
+    expect(broken.status).toBeGreaterThanOrEqual(500)
+    expect(await countNamed('Crash')).toBe(0)
+    expect(await service.db.prisma.idempotencyKey.count({ where: { key: 'crash' } })).toBe(0)
+    expect((await create('crash', body)).status).toBe(201)
+    expect(await countNamed('Crash')).toBe(1)
+  })
+
+  test('of the client before it has the answer leaves both: asking again gets it', async () => {
+    const body = JSON.stringify({ ...GOOD, name: 'Gone' })
+    const leaving = new AbortController()
+    const headers = { Authorization: `Bearer ${owner.token}`, 'Content-Type': 'application/json', ...withKey('gone') }
+    await whileBlocked(async () => {
+      const running = fetch(`${service.http}/agents`, { method: 'POST', headers, body, signal: leaving.signal })
+      await waiting()
+      leaving.abort()
+      await running.catch(() => undefined)
+    })
+    const again = await until(async () => {
+      const answer = await create('gone', body)
+      return answer.status === 201 && answer
+    })
+    expect(await countNamed('Gone')).toBe(1)
+    expect((await service.db.prisma.agent.findFirst({ where: { name: 'Gone' } }))?.id).toBe(again.body.id)
+  })
+})
+
+describe('what is kept', () => {
+  test('is sealed: no token, webhook secret or invitation link is in the database', async () => {
+    const path = `/agents/${agent.id}`
+    const key = withKey('sealed')
+    const token = (await owner.api('POST', `${path}/tokens`, {}, withKey('token'))).body.token
+    const { secret } = (await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }, key)).body
+    const { url } = (await owner.api('POST', '/members/invitations', { email: 'ann@example.com' }, withKey('link'))).body
+    expect((await owner.api('POST', `${path}/tokens`, {}, withKey('token'))).body.token).toBe(token)
+    const dumped = await dump(service.db)
+    expect(dumped).toContain('idempotency_key')
+    for (const kept of [token, secret, url.split('/').at(-1)]) expect(holds(dumped, kept)).toBe(false)
+  })
+
+  test("has no copy of a Message URL's text, and the answer given again has it", async () => {
+    const text = `unmistakable ${randomUUID()} words`
+    for (const pathOf of [(id: string) => `/a/${id}`, (id: string) => `/agents/${id}/url`]) {
+      // Each of its own: after its first attempt, which fails, this webhook no longer counts as listening.
+      const { id } = await createTestAgent(service, owner, 'Heard')
+      await owner.api('POST', `/agents/${id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+      const path = pathOf(id)
+      const first = await owner.api('POST', path, { text }, withKey(path))
+      expect(first.status).toBe(200)
+      const again = await owner.api('POST', path, { text }, withKey(path))
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expect(again.body).toEqual(first.body)
+    }
+    expect(holds(await dump(service.db), text)).toBe(false)
+    expect(holds(log.text(), text)).toBe(false)
+  })
+
+  test('lasts 24 hours, and is pruned afterwards', async () => {
+    const first = await create('day')
+    clock.advance(DAY_MS - 1)
+    expect((await create('day')).text).toBe(first.text)
+    clock.advance(1)
+    const fresh = await create('day', { ...GOOD, name: 'Another day' })
+    expect(fresh).toMatchObject({ status: 201, body: { name: 'Another day' } })
+    clock.advance(DAY_MS + 1)
+    expect(await pruneIdempotencyKeys(service.db, clock.now())).toBeGreaterThan(0)
+    expect(await service.db.prisma.idempotencyKey.count()).toBe(0)
+  })
+})
+
+test.each(['k'.repeat(256), '""', 'caf\u00e9'])('the key %j is refused', async (key) => {
+  expectFailure(await create(key), 'invalid_input', /^Idempotency-Key: must be 1 to 255 printable characters/)
+})
+
+test.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, 'a b', 'q"q'])('the key %j is taken', async (key) => {
+  expect((await create(key)).status).toBe(201)
+})
+
+test('on other methods it means nothing', async () => {
+  for (const name of ['One', 'Two']) {
+    expect((await owner.api('PATCH', `/agents/${agent.id}`, { name }, withKey('patch'))).body.name).toBe(name)
+  }
+})

@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { expectFailure } from '../support/failure.ts'
+import { newest, post } from '../support/letter.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** It is always a quarter past a minute, while everything else goes on: no window ends in the middle of a test. */
+const still = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 15_000)
+const clock: Clock = { now: () => still, sleep: systemClock.sleep }
+const LIMIT = 20
+
+describe('requests per token', () => {
+  let service: TestService
+  let owner: Tenant
+  beforeAll(async () => {
+    service = await startService({ environment: { RATE_LIMIT: String(LIMIT) }, world: { clock } })
+    owner = await service.workspace()
+  })
+
+  test('every answer tells what is left, and past the limit 429 tells when to come back', async () => {
+    for (let n = 1; n <= LIMIT; n++) {
+      const { status, headers } = await owner.api('GET', n === 7 ? '/agents/x' : '/agents')
+      expect(status).toBe(n === 7 ? 400 : 200)
+      expect(headers.get('ratelimit-policy')).toBe(`"token";q=${LIMIT};w=60`)
+      expect(headers.get('ratelimit')).toBe(`"token";r=${LIMIT - n};t=45`)
+    }
+    const refused = await owner.api('GET', '/agents')
+    expectFailure(refused, 'rate_limited', /At most 20 requests a minute/)
+    expect(refused.headers.get('retry-after')).toBe('45')
+    expect(refused.headers.get('ratelimit')).toBe('"token";r=0;t=45')
+  })
+
+  test('count for each token by itself, whatever it asks, and nothing for who has none', async () => {
+    const { api } = await service.workspace()
+    const { token } = (await api('POST', '/tokens', {})).body
+    for (const path of ['/agents', '/members', '/tokens', '/workspace']) {
+      for (let n = 0; n < 5; n++) await api('GET', path)
+    }
+    expectFailure(await api('GET', '/workspace'), 'rate_limited')
+    expectFailure(await api('POST', '/agents', { name: 'x', icon: 'bot' }), 'rate_limited')
+    expect((await apiOf(service.http, token)('GET', '/agents')).status).toBe(200)
+    for (let n = 0; n < LIMIT + 5; n++) expectFailure(await apiOf(service.http, 'amt_nobody')('GET', '/agents'), 'unauthorized')
+  })
+
+  test('two processes agree within a second', async () => {
+    const { token, api } = await service.workspace()
+    const elsewhere = apiOf((await service.again()).http, token)
+    await Promise.all(Array.from({ length: LIMIT / 2 }, () => Promise.all([api('GET', '/agents'), elsewhere('GET', '/agents')])))
+    const started = performance.now()
+    const statuses = () => Promise.all([api('GET', '/agents'), elsewhere('GET', '/agents')])
+    await until(async () => (await statuses()).every(({ status }) => status === 429))
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
+
+test('the next minute begins anew', async () => {
+  const fake = createFakeClock(still)
+  const service = await startService({ environment: { RATE_LIMIT: '3' }, world: { clock: fake } })
+  const { api } = await service.workspace()
+  for (let n = 0; n < 3; n++) await api('GET', '/agents')
+  expectFailure(await api('GET', '/agents'), 'rate_limited')
+  fake.advance(44_999)
+  expectFailure(await api('GET', '/agents'), 'rate_limited')
+  fake.advance(1)
+  expect((await api('GET', '/agents')).headers.get('ratelimit')).toBe('"token";r=2;t=60')
+})
+
+describe('per agent', () => {
+  let service: TestService
+  let owner: Tenant
+  beforeAll(async () => {
+    service = await startService({ world: { clock } })
+    owner = await service.workspace()
+  })
+
+  test('60 sends a minute, with whatever token; another agent still sends', async () => {
+    const agent = await createTestAgent(service, owner)
+    const path = `/agents/${agent.id}/messages`
+    const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
+    const send = (n: number) => (n % 2 ? agent : owner).api('POST', path, mail)
+    const statuses = await Promise.all(Array.from({ length: 60 }, async (_, n) => (await send(n)).status))
+    expect(new Set(statuses)).toEqual(new Set([201]))
+    const refused = await agent.api('POST', path, mail)
+    expectFailure(refused, 'rate_limited', /at most 60 messages a minute/)
+    expect(refused.headers.get('retry-after')).toBe('45')
+    expect((await agent.api('GET', path)).status).toBe(200)
+    const other = await createTestAgent(service, owner, 'Other')
+    expect((await other.api('POST', `/agents/${other.id}/messages`, mail)).status).toBe(201)
+    expect(await service.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(60)
+  })
+
+  test('30 mails a minute of one sender; the next is refused and wakes nobody; another sender gets in', async () => {
+    const agent = await createTestAgent(service, owner, 'Popular')
+    await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+    const mail = (from: string) => post(service, { from, to: agent.address, text: 'hi' })
+    for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => mail('ann@example.com')))
+    await mail('Ann <ANN@example.com>')
+    expect(await newest(agent)).toMatchObject([{ status: 'refused', refusal: 'rate_limit', counterpart: 'ann@example.com' }])
+    await mail('bo@example.com')
+    expect(await newest(agent)).toMatchObject([{ status: 'received', counterpart: 'bo@example.com' }])
+    const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
+    expect(events).toHaveLength(31)
+  })
+})

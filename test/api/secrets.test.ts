@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { dump, holds } from '../support/dump.ts'
+import { expectFailure } from '../support/failure.ts'
+import { createTestLog } from '../support/log.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+const log = createTestLog()
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  service = await startService({ log })
+  owner = await service.workspace()
+})
+
+const KIB = 1024
+const secretsOf = ({ id }: TestAgent) => `/agents/${id}/secrets`
+const set = (agent: TestAgent, name: string, value: unknown, by: Pick<Tenant, 'api'> = agent) =>
+  by.api('PUT', `${secretsOf(agent)}/${name}`, { value })
+const reveal = (agent: TestAgent, body: object = {}) => agent.api('POST', `${secretsOf(agent)}/reveal`, body)
+
+test('a secret is set, listed without its value, revealed by the agent, replaced and deleted', async () => {
+  const agent = await createTestAgent(service, owner)
+  const made = await set(agent, 'API_KEY', 'first', owner)
+  expect(made).toMatchObject({ status: 200, body: { name: 'API_KEY', kind: 'secret', setBy: 'member', updatedAt: expect.any(String) } })
+  expect(Object.keys(made.body)).toHaveLength(4)
+  expect((await set(agent, 'API_KEY', 'second')).body.setBy).toBe('agent')
+  await set(agent, 'a.b-c_1', 'third')
+  const listed = await owner.api('GET', secretsOf(agent))
+  expect(listed.body.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['API_KEY', 'a.b-c_1']))
+  expect(listed.text).not.toMatch(/second|third/)
+  const revealed = await reveal(agent)
+  expect(revealed.body).toEqual({ API_KEY: 'second', 'a.b-c_1': 'third' })
+  expect(revealed.headers.get('cache-control')).toBe('no-store')
+  expect((await reveal(agent, { names: ['a.b-c_1', 'MISSING', 'a.b-c_1'] })).body).toEqual({ 'a.b-c_1': 'third' })
+  expect((await reveal(agent, { names: [] })).body).toEqual({})
+  expect((await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`)).status).toBe(204)
+  expectFailure(await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`), 'not_found')
+  expect((await reveal(agent)).body).toEqual({ 'a.b-c_1': 'third' })
+})
+
+describe('a value', () => {
+  let agent: TestAgent
+  beforeAll(async () => {
+    agent = await createTestAgent(service, owner, 'Values')
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['64 KiB', 'x'.repeat(64 * KIB)],
+    ['64 KiB of emoji', '😀'.repeat(16 * KIB)],
+    ['lines and quotes', '-----BEGIN KEY-----\n"a\\b\'\t\u2028\n'],
+  ])('of %s comes back as it was', async (_, value) => {
+    expect((await set(agent, 'VALUE', value)).status).toBe(200)
+    expect((await reveal(agent, { names: ['VALUE'] })).body.VALUE).toBe(value)
+  })
+
+  test.each([
+    ['one byte more', 'x'.repeat(64 * KIB + 1), /^value: /],
+    ['one emoji more', '😀'.repeat(16 * KIB + 1), /^value: must be at most 65536 bytes/],
+    ['a NUL', 'a\0b', /^value: .*NUL/],
+    ['half a pair', 'a\ud800', /^value: .*surrogate/],
+    ['a number', 5, /^value: must be a string/],
+    ['null', null, /^value: /],
+    ['nothing at all', undefined, /^value: is required/],
+  ])('of %s is refused', async (_, value, says) => {
+    expectFailure(await set(agent, 'VALUE', value), 'invalid_input', says)
+  })
+})
+
+describe('a name', () => {
+  test.each(['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'x'.repeat(128)])('%s is taken', async (name) => {
+    const agent = await createTestAgent(service, owner, 'Names')
+    expect((await set(agent, name, 'v')).status).toBe(200)
+    expect((await reveal(agent, { names: [name] })).text).toBe(JSON.stringify(Object.fromEntries([[name, 'v']])))
+  })
+
+  test.each(['x'.repeat(129), 'a%20b', 'a%2Fb', '%C3%A9', 'a:b', 'a%00', '%F0%9F%98%80'])('%s is refused', async (name) => {
+    const agent = await createTestAgent(service, owner, 'Names')
+    expectFailure(await set(agent, name, 'v'), 'invalid_input', /^name: must be 1 to 128 letters, digits/)
+  })
+
+  test('of more than 200 is refused', async () => {
+    const agent = await createTestAgent(service, owner, 'Many')
+    const names = Array.from({ length: 201 }, (_, n) => `N${n}`)
+    expect((await reveal(agent, { names: names.slice(1) })).status).toBe(200)
+    expectFailure(await reveal(agent, { names }), 'invalid_input', /^names: must name at most 200 secrets/)
+  })
+})
+
+test("revealing is for the agent's own token alone", async () => {
+  const agent = await createTestAgent(service, owner, 'Own')
+  const peer = await createTestAgent(service, owner, 'Peer')
+  await set(agent, 'KEY', 'v')
+  for (const api of [owner.api, peer.api]) expectFailure(await api('POST', `${secretsOf(agent)}/reveal`, {}), 'forbidden')
+})
+
+describe('at rest', () => {
+  test('values are in no table and in no log', async () => {
+    const agent = await createTestAgent(service, owner, 'Rest')
+    const value = 'correct-horse-battery-staple-4711'
+    await set(agent, 'PASS', value)
+    await agent.api('POST', `${secretsOf(agent)}/reveal`, {}, { 'Idempotency-Key': 'reveal' })
+    expectFailure(await set(agent, 'PASS', `${value}\0`), 'invalid_input')
+    const dumped = await dump(service.db)
+    expect(dumped).toContain('PASS')
+    expect(holds(dumped, value)).toBe(false)
+    expect(log.text()).toContain('request')
+    expect(holds(log.text(), value)).toBe(false)
+  })
+
+  test('the same value twice looks different', async () => {
+    const agent = await createTestAgent(service, owner, 'Twice')
+    await set(agent, 'ONE', 'same')
+    await set(agent, 'TWO', 'same')
+    const rows = await service.db.prisma.secret.findMany({ where: { agentId: agent.id } })
+    expect(Buffer.from(rows[0]!.sealed).equals(Buffer.from(rows[1]!.sealed))).toBe(false)
+  })
+
+  test.each(['name', 'agent', 'workspace'])('moved to another %s it does not open', async (where) => {
+    const agent = await createTestAgent(service, owner, 'From')
+    const tenant = where === 'workspace' ? await service.workspace() : owner
+    const target = where === 'name' ? agent : await createTestAgent(service, tenant, 'To')
+    const name = where === 'name' ? 'OTHER' : 'KEY'
+    await set(agent, 'KEY', 'the-value-that-stays')
+    await set(target, name, 'another')
+    const { sealed } = await service.db.prisma.secret.findUniqueOrThrow({ where: { agentId_name: { agentId: agent.id, name: 'KEY' } } })
+    await service.db.prisma.secret.update({ where: { agentId_name: { agentId: target.id, name } }, data: { sealed } })
+    const answer = await reveal(target, { names: [name] })
+    expectFailure(answer, 'internal', /^Something went wrong on our side\.$/)
+    expect((await reveal(agent, { names: ['KEY'] })).body.KEY).toBe('the-value-that-stays')
+  })
+
+  test('a changed byte does not open', async () => {
+    const agent = await createTestAgent(service, owner, 'Flip')
+    await set(agent, 'KEY', 'v')
+    await service.db.pool.query(
+      'update secret set sealed = set_byte(sealed, length(sealed) - 1, 255 - get_byte(sealed, length(sealed) - 1)) where agent_id = $1',
+      [agent.id],
+    )
+    expectFailure(await reveal(agent), 'internal')
+  })
+})
+
+test('who revealed which names when is audited, without a value', async () => {
+  const agent = await createTestAgent(service, owner, 'Audited')
+  await set(agent, 'ONE', 'uno-value')
+  await set(agent, 'TWO', 'dos-value')
+  await reveal(agent, { names: ['TWO', 'MISSING'] })
+  await reveal(agent)
+  const tokens = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
+  const entries = await service.db.prisma.auditEntry.findMany({ where: { agentId: agent.id }, orderBy: { createdAt: 'asc' } })
+  const by = { workspaceId: owner.id, actorKind: 'agent', actorId: agent.id, tokenId: tokens[0].id, action: 'secret.reveal' }
+  expect(entries).toMatchObject([
+    { ...by, detail: { names: ['TWO'] }, createdAt: expect.any(Date) },
+    { ...by, detail: { names: ['ONE', 'TWO'] } },
+  ])
+  expect(JSON.stringify(entries)).not.toMatch(/-value/)
+})
