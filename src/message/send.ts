@@ -7,6 +7,7 @@ import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
 import type { Plans } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import { MESSAGE_CHANGED } from './changed.ts'
 import { type Draft, type DraftDeps, draft, type Sender, type SendInput } from './draft.ts'
 import type { MessageWithFiles } from './present.ts'
 import { toRow } from './row.ts'
@@ -94,5 +95,6 @@ export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: strin
   ensureRate(deps, agentId)
   await deps.drafts.add(made)
   deps.notifier.publish(SEND_DUE, 'send')
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${made.message.id}`)
   return { ...made.message, attachments: made.files }
 }

@@ -2,10 +2,12 @@ import type { Channel, ChannelKind, Outbound, Rejection, SendResult } from '../c
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
 import type { MessageStatus } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
+import { MESSAGE_CHANGED } from './changed.ts'
 import { conversationOf } from './draft.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
 
@@ -16,10 +18,8 @@ export interface TransmitDeps extends Db {
   channels: Partial<Record<ChannelKind, Channel>>
   /** 0 to 1, for the jitter of retries. */
   random(): number
+  metrics?: Metrics
 }
-
-/** The topic on which every process hears that a message's status moved; the key is `agentId/messageId`. */
-const MESSAGE_CHANGED = 'message_changed'
 
 const load = ({ prisma }: Db, messageId: string) =>
   prisma.message.findUnique({
@@ -81,6 +81,7 @@ const errorOf = (rejected: readonly Rejection[], recipients: number): string =>
 /** Writes what the attempt came to: recipients, message and job move together. */
 const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult, startedAt: Date): Promise<void> => {
   const { failed, waiting, dueAt } = conclude(deps, message, job, result)
+  deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const reason = result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null
   await deps.prisma.$transaction(async (tx) => {
     await tx.recipient.updateMany({ where: { messageId: message.id, address: { in: result.accepted } }, data: { status: 'sent' } })
