@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { html } from '../core/html.ts'
 import { memberName } from '../core/rules.ts'
 import { findInvitation, join } from '../workspace/invitation.ts'
-import { closedPage, type Link } from './link.ts'
+import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { checked } from './rule.ts'
 
@@ -21,29 +21,29 @@ const welcome = (deps: JoinDeps, { workspace, email, token }: NonNullable<Awaite
 
 /** The link of an invitation: asks for a name, makes the member, shows their token once. */
 export const createJoinLink = (deps: JoinDeps): Link => {
-  const form = async (token: string, status: number, problem: string | null): Promise<Page> => {
+  const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findInvitation(deps, token)
     if (found.state !== 'open') return closedPage(found.state, ADVICE)
     const { workspace, email, role } = found.invitation
     return {
-      status,
+      status: wrong?.status ?? 200,
       title: `Join ${workspace.name}`,
       body: html`<p>You are invited to the workspace <strong>${workspace.name}</strong> as ${role === 'owner' ? 'an owner' : 'a member'}, under the address <strong>${email}</strong>.</p>
-${problem === null ? [] : html`<p class="bad" role="alert">${problem}</p>`}
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
 <label for="name">Your name (may be left empty)</label>
-<input id="name" name="name" maxlength="100" autocomplete="name">
+<input id="name" name="name" value="${wrong?.form.get('name') ?? ''}" maxlength="200" autocomplete="name">
 <button>Join</button>
 </form>`,
     }
   }
   return {
-    show: (token) => form(token, 200, null),
+    show: (token) => form(token, null),
     again: form,
     submit: async (token, fields) => {
       const name = fields.get('name')?.trim() || null
       const joined = await join(deps, token, name === null ? null : checked(memberName, 'name', name))
-      return joined ? welcome(deps, joined) : form(token, 200, null)
+      return joined ? welcome(deps, joined) : form(token, null)
     },
   }
 }

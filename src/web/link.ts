@@ -3,13 +3,20 @@ import { AppError } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { type Page, readForm, showPage } from './page.ts'
 
+/** Why a form was not taken, and what it said. */
+export interface Wrong {
+  status: number
+  problem: string
+  form: URLSearchParams
+}
+
 /** A link that holds a token: a page when it is opened, something done once when its form is sent. */
 export interface Link {
   show(token: string): Promise<Page>
   /** Throws an `AppError` whose words the person reads. */
   submit(token: string, form: URLSearchParams): Promise<Page>
-  /** The page again, with what was wrong. */
-  again(token: string, status: number, problem: string): Promise<Page>
+  /** The page again, with what was wrong and what was typed. */
+  again(token: string, wrong: Wrong): Promise<Page>
 }
 
 const STATUS: Partial<Record<AppError['code'], number>> = { invalid_input: 400, plan_limit: 402, conflict: 409 }
@@ -43,7 +50,7 @@ const submitted = async (link: Link, token: string, form: URLSearchParams): Prom
   } catch (error) {
     const status = error instanceof AppError && STATUS[error.code]
     if (!status) throw error
-    return link.again(token, status, wordsOf(error))
+    return link.again(token, { status, problem: wordsOf(error), form })
   }
 }
 
@@ -53,5 +60,6 @@ export const serveLink = async (link: Link, token: string, request: IncomingMess
   const form = await readForm(request)
   // What is left of a body that was not read to its end must not be taken for the next request.
   if (!form) response.setHeader('Connection', 'close')
-  showPage(response, form ? await submitted(link, token, form) : await link.again(token, 400, 'This form could not be read.'))
+  const unreadable = { status: 400, problem: 'This form could not be read.', form: new URLSearchParams() }
+  showPage(response, form ? await submitted(link, token, form) : await link.again(token, unreadable))
 }

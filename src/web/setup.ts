@@ -1,6 +1,6 @@
 import { findSetup, type SetUpDeps, type Setup, setUpEmailAddress } from '../agent/set-up-address.ts'
 import { type Html, html } from '../core/html.ts'
-import { closedPage, type Link } from './link.ts'
+import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 
 const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
@@ -13,18 +13,19 @@ const missingChannel = ({ agentName, channel }: Setup): Page => ({
 <p class="soft">Whoever runs the service can configure it.</p>`,
 })
 
-const options = (domains: readonly string[]): Html[] => domains.map((domain) => html`<option value="${domain}">@${domain}</option>`)
+const options = (domains: readonly string[], chosen: string | null): Html[] =>
+  domains.map((domain) => html`<option value="${domain}"${domain === chosen ? ' selected' : ''}>@${domain}</option>`)
 
-const emailForm = ({ agentName, domains }: Setup, status: number, problem: string | null): Page => ({
-  status,
+const emailForm = ({ agentName, domains }: Setup, wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
   title: `An email address for ${agentName}`,
   body: html`<p>The agent receives what is sent to it, besides the addresses that it has.</p>
-${problem === null ? [] : html`<p class="bad" role="alert">${problem}</p>`}
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
 <label for="local">Before the @</label>
-<input id="local" name="local" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false">
+<input id="local" name="local" value="${wrong?.form.get('local') ?? ''}" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false">
 <label for="domain">Domain</label>
-<select id="domain" name="domain">${options(domains)}</select>
+<select id="domain" name="domain">${options(domains, wrong?.form.get('domain') ?? null)}</select>
 <button>Set up</button>
 </form>`,
 })
@@ -37,18 +38,18 @@ const done = (value: string): Page => ({
 
 /** A set-up link: gives an agent one more address on a channel that this service has. */
 export const createSetupPages = (deps: SetUpDeps): Link => {
-  const form = async (token: string, status: number, problem: string | null): Promise<Page> => {
+  const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findSetup(deps, token)
     if (found.state !== 'open') return closedPage(found.state, ADVICE)
-    return found.setup.channel === 'email' ? emailForm(found.setup, status, problem) : missingChannel(found.setup)
+    return found.setup.channel === 'email' ? emailForm(found.setup, wrong) : missingChannel(found.setup)
   }
   return {
-    show: (token) => form(token, 200, null),
+    show: (token) => form(token, null),
     again: form,
     submit: async (token, fields) => {
       const address = `${fields.get('local')?.trim() ?? ''}@${fields.get('domain') ?? ''}`
       const made = await setUpEmailAddress(deps, token, address)
-      return made ? done(made.value) : form(token, 200, null)
+      return made ? done(made.value) : form(token, null)
     },
   }
 }

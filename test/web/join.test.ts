@@ -123,7 +123,9 @@ test.each([
   ['a\0b', /NUL/],
 ])('a name like %j is refused in words, and the link stays good', async (name, says) => {
   const { url } = await invite()
-  expectPage(await visit(service.http, url, { name }), 400, says)
+  const refused = await visit(service.http, url, { name: `"><b>${name}` })
+  expectPage(refused, 400, says)
+  expect(refused.text).toContain('value="&quot;&gt;&lt;b&gt;')
   expectPage(await visit(service.http, url, { name: '😀'.repeat(100) }), 200, /Welcome/)
 })
 

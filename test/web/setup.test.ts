@@ -78,7 +78,9 @@ describe('what the agent cannot have is refused in words, and the link stays goo
     ['i-support-i', 'agents.localhost', 409, /is taken/],
   ])('%j at %s', async (local, domain, status, says) => {
     const url = await link()
-    expectPage(await send(url, local, domain), status, says)
+    const page = await send(url, local, domain)
+    expectPage(page, status, says)
+    if (/^[\w-]+$/.test(local)) expect(page.text).toContain(`name="local" value="${local}"`)
     expectPage(await visit(service.http, url), 200, /An email address for/)
   })
 
