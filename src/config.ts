@@ -38,6 +38,12 @@ export interface Config {
   readonly webhookAllow: readonly string[]
   /** Requests a minute for each token. */
   readonly rateLimit: number
+  readonly graphql: {
+    /** The only operations that GraphQL serves, by their ids; undefined: any. */
+    readonly persisted: ReadonlyMap<string, string> | undefined
+    /** Whether its schema may be asked for, and GraphiQL is there. */
+    readonly introspection: boolean
+  }
   /** The key of a plan; whether there is such a one, the database knows. */
   readonly plan: string
   readonly logLevel: LogLevel
@@ -233,6 +239,26 @@ class Reader {
   }
 }
 
+/** A JSON object of texts in a file. */
+const texts: Parse<ReadonlyMap<string, string>> = (text) => {
+  const wrong = takes('a JSON file: an object of GraphQL documents by their ids')
+  let read: unknown
+  try {
+    read = JSON.parse(file(text))
+  } catch (error) {
+    throw error instanceof SyntaxError ? wrong : error
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw wrong
+  const entries = Object.entries(read)
+  if (!entries.every(([, value]) => typeof value === 'string')) throw wrong
+  return new Map(entries as [string, string][])
+}
+
+const onOff: Parse<boolean> = (text) => {
+  if (text !== 'on' && text !== 'off') throw takes('on or off')
+  return text === 'on'
+}
+
 function readSmtp(reader: Reader): Config['smtp'] {
   reader.together('SMTP_TLS_CERT', 'SMTP_TLS_KEY')
   const [cert, key] = [reader.read('SMTP_TLS_CERT', file), reader.read('SMTP_TLS_KEY', file)]
@@ -292,6 +318,7 @@ export function readConfig(environment: Environment): Config {
     },
     webhookAllow: reader.read('WEBHOOK_ALLOW', list(allowed)) ?? [],
     rateLimit: reader.read('RATE_LIMIT', count) ?? 600,
+    graphql: { persisted: reader.read('PERSISTED_ONLY', texts), introspection: reader.read('INTROSPECTION', onOff) ?? true },
     plan: reader.read('PLAN', matching(/^[a-z0-9][a-z0-9_-]{0,62}$/i, "a plan's key")) ?? 'unlimited',
     logLevel: reader.read('LOG_LEVEL', level) ?? 'info',
   }

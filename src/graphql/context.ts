@@ -10,6 +10,8 @@ import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
+import type { Changes } from './changes.ts'
+import type { PersistedOperations } from './persisted.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** What the operations behind the schema need. */
@@ -27,17 +29,22 @@ export type GraphqlDeps = ViewerDeps &
     rates: Pick<RateLimits, 'take'>
     /** Requests per token and minute. */
     rateLimit: number
+    /** The only operations that are served; undefined: any. */
+    persisted: PersistedOperations
+    /** Whether the schema may be asked for. */
+    introspection: boolean
   }
 
 /** What every resolver gets. One object for each operation, and for each event of a subscription: per-request caches hang on it. */
 export interface GraphqlContext {
   deps: GraphqlDeps
   subscriptions: Subscriptions
+  changes: Changes
   viewer: Viewer
   /** The `X-Request-Id` of the answer, under which the log has what went wrong. */
   requestId: string
-  /** Aborts when nobody reads the answer any more. */
-  signal: AbortSignal
+  /** A signal that aborts when nobody reads the answer any more. */
+  life(): AbortSignal
   /** Whether the client takes an event stream as the answer. */
   streams: boolean
 }

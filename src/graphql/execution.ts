@@ -2,10 +2,15 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import { AppError } from '../core/errors.ts'
 import type { GraphqlContext } from './context.ts'
 import { presentError } from './errors.ts'
+import { type Item, identityOf } from './item.ts'
 import { checkCost } from './limits.ts'
+import { groupOf, SharedResults } from './shared.ts'
 
 /** What is to be run, once it is parsed and valid. */
 export type Operation = ExecutionArgs & { contextValue: GraphqlContext }
+
+/** The results of a subscription, in order. `return` ends it at once, also while it waits. */
+export type Results = AsyncGenerator<ExecutionResult, void, void>
 
 const failed = (errors: readonly unknown[], { contextValue: { deps, requestId } }: Operation): ExecutionResult => ({
   errors: errors.map((error) => presentError(error, deps.log, requestId)),
@@ -24,13 +29,13 @@ export const execute = async (operation: Operation): Promise<ExecutionResult> =>
   }
 }
 
-const isStream = (value: object): value is AsyncGenerator<unknown, void, void> => Symbol.asyncIterator in value
+const isStream = (value: object): value is AsyncGenerator<Item, void, void> => Symbol.asyncIterator in value
 
 /**
  * Runs a subscription: a result for each of its events. Each is executed with a context of its own, because per-request caches hang on
- * the context and would grow with every event. Ends at once with `return`, also while it waits.
+ * the context and would grow with every event.
  */
-export const subscribe = async (operation: Operation): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> => {
+export const subscribe = async (operation: Operation): Promise<ExecutionResult | Results> => {
   try {
     const { streams } = operation.contextValue
     if (!streams) throw new AppError('invalid_input', 'A subscription is answered as an event stream: send Accept: text/event-stream.')
@@ -42,23 +47,28 @@ export const subscribe = async (operation: Operation): Promise<ExecutionResult |
   }
 }
 
-const resultsOf = (source: AsyncGenerator<unknown, void, void>, operation: Operation): AsyncGenerator<ExecutionResult, void, void> => {
-  const results: AsyncGenerator<ExecutionResult, void, void> = {
+/** Of this process. What is in it is half a second old at most. */
+const shared = new SharedResults()
+
+const resultsOf = (source: AsyncGenerator<Item, void, void>, operation: Operation): Results => {
+  const group = groupOf(operation)
+  const executeItem = async (item: Item): Promise<ExecutionResult> =>
+    presented(await executeOnce({ ...operation, rootValue: item, contextValue: { ...operation.contextValue } }), operation)
+  const resultOf = (item: Item): Promise<ExecutionResult> => {
+    const identity = identityOf(item)
+    return group === null || identity === null ? executeItem(item) : shared.get(`${identity}\n${group}`, () => executeItem(item))
+  }
+  const end = async (): Promise<IteratorReturnResult<void>> => {
+    await source.return()
+    return { done: true, value: undefined }
+  }
+  const results: Results = {
     async next() {
       const { done, value } = await source.next()
-      if (done) return { done: true, value: undefined }
-      const { contextValue } = operation
-      const result = await executeOnce({ ...operation, rootValue: value, contextValue: { ...contextValue } })
-      return { done: false, value: presented(result, operation) }
+      return done ? { done: true, value: undefined } : { done: false, value: await resultOf(value) }
     },
-    return: async () => {
-      await source.return()
-      return { done: true, value: undefined }
-    },
-    throw: async () => {
-      await source.return()
-      return { done: true, value: undefined }
-    },
+    return: end,
+    throw: end,
     [Symbol.asyncIterator]: () => results,
   }
   return results

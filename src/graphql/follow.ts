@@ -1,18 +1,15 @@
 import { findConnection } from '../agent/connection.ts'
 import { findAgent } from '../agent/reach.ts'
-import { messageOf } from '../core/errors.ts'
+import { AppError, messageOf } from '../core/errors.ts'
 import { publicError } from '../db/failure.ts'
-import type { LoggedEvent } from '../event/event.ts'
 import { readHead } from '../event/log.ts'
 import type { GraphqlContext, GraphqlDeps } from './context.ts'
 import { TruncatedError } from './errors.ts'
+import type { Change, Item } from './item.ts'
 import { replaced, type Subscription } from './subscriptions.ts'
 
 /** Pause before the log is read again when the database is away. */
 const AWAY_MS = 500
-
-/** What a subscription hands out: events, and errors that belong between them. */
-export type Item = LoggedEvent | { failure: Error }
 
 export interface FollowInput {
   agentId: string
@@ -53,20 +50,43 @@ async function* itemsOf(deps: GraphqlDeps, subscription: Subscription, after: nu
   if (subscription.reason) yield { failure: subscription.reason }
 }
 
-/**
- * The agent's events after `after`, for members and the agent itself; with `connectionId` as the agent's client. Throws what REST
- * answers for an agent or a connection that the viewer may not have, and `conflict` for a connection that was replaced. Pulled, never
- * pushed: a reader that doesn't ask keeps nothing in memory but its place in the log. `return` ends it at once.
- */
-export const followEvents = async (context: GraphqlContext, input: FollowInput): Promise<AsyncGenerator<Item, void, void>> => {
-  const { deps, viewer, signal, subscriptions } = context
-  const { agentId } = input
-  const connectionId = input.connectionId ?? null
-  const start = await startOf(context, agentId, connectionId)
-  const subscription = await subscriptions.open({ agentId, tokenId: viewer.tokenId, tokenExpiresAt: viewer.expiresAt, connectionId })
-  const items = itemsOf(deps, subscription, input.after ?? start)
+/** Changes that wait for one reader. A thing that changes again while it waits is told once, as it is then. */
+const MOST_WAITING = 1_000
+
+const tooSlow = () => new AppError('unavailable', 'You read too slowly, and missed changes. Read anew what you show, and subscribe again.')
+
+/** What is told of an agent, one by one, until the subscription ends; then why it ended. */
+async function* changesOf(
+  subscription: Subscription,
+  waiting: Map<string, Change>,
+  wakes: { wake(): void },
+): AsyncGenerator<Item, void, void> {
+  const { signal } = subscription
+  while (!signal.aborted) {
+    const [next] = waiting.values()
+    if (next) {
+      waiting.delete(next.changed)
+      yield next
+      continue
+    }
+    await new Promise<void>((resolve) => {
+      wakes.wake = resolve
+    })
+  }
+  if (subscription.reason) yield { failure: subscription.reason }
+}
+
+/** The items of an open subscription as a stream: closing it, or its reader's end, lets go of everything at once. */
+const streamOf = (
+  { life, subscriptions }: GraphqlContext,
+  subscription: Subscription,
+  items: AsyncGenerator<Item, void, void>,
+  release: () => void = () => undefined,
+): AsyncGenerator<Item, void, void> => {
+  const signal = life()
   const close = () => {
     signal.removeEventListener('abort', close)
+    release()
     void subscriptions.close(subscription)
     return items.return()
   }
@@ -83,4 +103,44 @@ export const followEvents = async (context: GraphqlContext, input: FollowInput):
     [Symbol.asyncIterator]: () => stream,
   }
   return stream
+}
+
+const openFor = ({ viewer, subscriptions }: GraphqlContext, agentId: string, connectionId: string | null): Promise<Subscription> =>
+  subscriptions.open({ agentId, tokenId: viewer.tokenId, tokenExpiresAt: viewer.expiresAt, connectionId })
+
+/**
+ * The agent's events after `after`, for members and the agent itself; with `connectionId` as the agent's client. Throws what REST
+ * answers for an agent or a connection that the viewer may not have, and `conflict` for a connection that was replaced. Pulled, never
+ * pushed: a reader that doesn't ask keeps nothing in memory but its place in the log. `return` ends it at once.
+ */
+export const followEvents = async (context: GraphqlContext, input: FollowInput): Promise<AsyncGenerator<Item, void, void>> => {
+  const { agentId } = input
+  const connectionId = input.connectionId ?? null
+  const start = await startOf(context, agentId, connectionId)
+  const subscription = await openFor(context, agentId, connectionId)
+  return streamOf(context, subscription, itemsOf(context.deps, subscription, input.after ?? start))
+}
+
+/**
+ * What changes of the agent's messages or webhooks from now on, for members and the agent itself. A reader that is too slow for what
+ * waits for it is told so and ended: there is no log to read it from again.
+ */
+export const followChanges = async (
+  context: GraphqlContext,
+  agentId: string,
+  kind: Change['kind'],
+): Promise<AsyncGenerator<Item, void, void>> => {
+  await findAgent(context.deps, context.viewer, agentId)
+  const subscription = await openFor(context, agentId, null)
+  const waiting = new Map<string, Change>()
+  const wakes: { wake(): void } = { wake: () => undefined }
+  const hear = (change: Change) => {
+    waiting.set(change.changed, change)
+    if (waiting.size > MOST_WAITING) subscription.end(tooSlow())
+    wakes.wake()
+  }
+  const { changes } = context
+  const stop = kind === 'message' ? changes.watchMessages(agentId, hear) : await changes.watchWebhooks(agentId, hear)
+  subscription.signal.addEventListener('abort', () => wakes.wake(), { once: true })
+  return streamOf(context, subscription, changesOf(subscription, waiting, wakes), stop)
 }

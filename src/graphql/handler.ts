@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError } from '../core/errors.ts'
 import { WINDOW_MS } from '../workspace/rate-limits.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
+import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
+import { Changes } from './changes.ts'
 import type { GraphqlContext, GraphqlDeps } from './context.ts'
 import { type FailedAnswer, failedAnswer } from './errors.ts'
+import type { Results } from './execution.ts'
+import { servePage, wantsPage } from './graphiql.ts'
+import { queryOf } from './persisted.ts'
 import { Readers } from './readers.ts'
+import { checkForm, pathOf, Refused, readBody, readParams } from './request.ts'
 import { createSchema } from './schema.ts'
 import { SingleConnections } from './single.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { createPipeline, MOST_BODY_BYTES, type Pipeline } from './yoga.ts'
+import { Pipeline } from './yoga.ts'
 
 export interface Graphql {
   /** How many subscriptions are open. */
@@ -21,53 +26,7 @@ export interface Graphql {
   stop(): void
 }
 
-const METHODS: Record<string, readonly string[]> = { '/graphql': ['GET', 'POST'], '/graphql/stream': ['GET', 'POST', 'PUT', 'DELETE'] }
-
-/** A refusal that the code alone doesn't tell the status of. */
-class Refused extends Error {
-  readonly failure: AppError
-  readonly status: number
-  readonly headers: Record<string, string>
-
-  constructor(failure: AppError, status: number, headers: Record<string, string> = {}) {
-    super(failure.message)
-    this.failure = failure
-    this.status = status
-    this.headers = headers
-  }
-}
-
-const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0]!.replace(/\/$/, '')
-
-/**
- * What is no request of this service. Only application/json makes a browser ask first whether another site may send it, and nobody
- * says yes here.
- */
-const checkForm = (request: IncomingMessage): void => {
-  const methods = METHODS[pathOf(request)]
-  if (!methods) throw notFound('resource')
-  const method = request.method ?? ''
-  if (!methods.includes(method))
-    throw new Refused(new AppError('invalid_input', `${method} is not allowed here.`), 405, { Allow: methods.join(', ') })
-  if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
-    throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
-  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) throw tooLarge()
-}
-
-const tooLarge = () => new Refused(new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413)
-
-const readBody = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.byteLength
-    if (size > MOST_BODY_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-const takesStreams = (request: IncomingMessage): boolean => /text\/event-stream|text\/\*|\*\/\*/.test(request.headers.accept ?? '*/*')
+const takesStreams = (accept = '*/*'): boolean => /text\/event-stream|text\/\*|\*\/\*/.test(accept)
 
 /** One request of the token's, told in the headers that REST has (draft-ietf-httpapi-ratelimit-headers). */
 const countRequest = ({ rates, rateLimit }: GraphqlDeps, viewer: Viewer, response: ServerResponse): void => {
@@ -77,11 +36,17 @@ const countRequest = ({ rates, rateLimit }: GraphqlDeps, viewer: Viewer, respons
   if (!allowed) throw new AppError('rate_limited', `At most ${limit} requests a minute for each token.`, { retryAfter: resetSeconds })
 }
 
-/** A signal that aborts when the answer's reader is gone, or has it all. */
-const lifeOf = (response: ServerResponse): AbortSignal => {
-  const life = new AbortController()
-  response.once('close', () => life.abort())
-  return life.signal
+/** A signal that aborts when the answer's reader is gone, or has it all; made when somebody wants it: most answers end by themselves. */
+const lifeOf = (response: ServerResponse): (() => AbortSignal) => {
+  let life: AbortController | undefined
+  return () => {
+    if (life) return life.signal
+    const made = new AbortController()
+    life = made
+    if (response.closed) made.abort()
+    else response.once('close', () => made.abort())
+    return made.signal
+  }
 }
 
 const answerFailure = (response: ServerResponse, { status, headers, body }: FailedAnswer): void => {
@@ -89,30 +54,37 @@ const answerFailure = (response: ServerResponse, { status, headers, body }: Fail
   else response.writeHead(status, headers).end(body)
 }
 
+const isStream = (result: object): result is Results => Symbol.asyncIterator in result
+
+/** One result as a stream of its own, for a client of the protocol that takes nothing else. */
+async function* only<Result>(result: Result): AsyncGenerator<Result, void, void> {
+  yield result
+}
+
 class Server implements Graphql {
   readonly #deps: GraphqlDeps
   readonly #pipeline: Pipeline
   readonly #subscriptions: Subscriptions
+  readonly #changes: Changes
   readonly #single: SingleConnections
   readonly #readers = new Readers()
 
   constructor(deps: GraphqlDeps) {
     this.#deps = deps
-    this.#pipeline = createPipeline(createSchema(), deps.log)
+    this.#pipeline = new Pipeline(createSchema(), deps.log, deps.introspection)
     this.#subscriptions = new Subscriptions(deps)
+    this.#changes = new Changes(deps)
     this.#single = new SingleConnections(deps, this.#pipeline)
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = String(response.getHeader('X-Request-Id') ?? randomUUID())
     try {
+      if (this.#deps.introspection && wantsPage(request)) return await servePage(response)
       if (pathOf(request) === '/graphql/stream' && this.#single.opensReserved(request)) {
         return await this.#serveSingle(request, response, null)
       }
-      const context = await this.#contextOf(request, response, requestId)
-      checkForm(request)
-      if (pathOf(request) === '/graphql') await this.#serve(request, response, context)
-      else await this.#serveSingle(request, response, context)
+      await this.#serve(request, response, requestId)
     } catch (error) {
       const refused = error instanceof Refused ? error : null
       const answer = failedAnswer(refused?.failure ?? error, this.#deps.log, requestId, refused?.status)
@@ -125,38 +97,62 @@ class Server implements Graphql {
   }
 
   stop(): void {
+    this.#changes.stop()
     this.#subscriptions.stop()
     this.#single.stop()
     this.#readers.stop()
   }
 
-  async #contextOf(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<GraphqlContext> {
-    const signal = lifeOf(response)
-    const viewer = await authenticate(this.#deps, bearerOf(request.headers.authorization))
+  /** What is wrong with the form of a request is said before anybody looks into the database, also for who it is. */
+  async #serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const token = bearerOf(request.headers.authorization)
+    if (token === null) await authenticate(this.#deps, null) // throws, in the words that REST has
+    checkForm(request)
+    if (pathOf(request) === '/graphql/stream') {
+      return this.#serveSingle(request, response, await this.#contextOf(request, response, requestId, token))
+    }
+    const params = await readParams(request)
+    const query = queryOf(this.#deps.persisted, params)
+    const context = await this.#contextOf(request, response, requestId, token)
+    const asked = { method: request.method ?? 'GET', query, operationName: params.operationName, variables: params.variables }
+    const result = await this.#pipeline.run(asked, context)
+    if (isStream(result)) return this.#stream(response, result)
+    const type = typeOf(request.headers.accept)
+    if (type === null && context.streams) return this.#stream(response, only(result))
+    if (type === null) throw new Refused(new AppError('invalid_input', 'The answer is application/json. Accept it.'), 406)
+    const { status, headers, body } = answerOf(result, type)
+    response.writeHead(status, headers).end(body)
+  }
+
+  async #contextOf(request: IncomingMessage, response: ServerResponse, requestId: string, token: string | null): Promise<GraphqlContext> {
+    const viewer = await authenticate(this.#deps, token)
     countRequest(this.#deps, viewer, response)
-    return { deps: this.#deps, subscriptions: this.#subscriptions, viewer, requestId, signal, streams: takesStreams(request) }
+    return {
+      deps: this.#deps,
+      subscriptions: this.#subscriptions,
+      changes: this.#changes,
+      viewer,
+      requestId,
+      life: lifeOf(response),
+      streams: takesStreams(request.headers.accept),
+    }
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, context: GraphqlContext): Promise<void> {
-    const answer = await this.#pipeline.handleNodeRequestAndResponse(request, response, context)
-    const type = answer.headers.get('content-type')
-    response.statusCode = answer.status
-    if (type?.startsWith('text/event-stream')) return this.#stream(response, answer.body as unknown as Readable)
-    for (const [name, value] of answer.headers) response.setHeader(name, value)
-    response.end(await answer.text())
-  }
-
-  #stream(response: ServerResponse, frames: Readable): void {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-    this.#readers.watch(response)
-    response.once('close', () => frames.destroy())
-    frames.once('error', () => response.destroy())
-    frames.pipe(response)
+  /** Writes the results at the reader's speed, until either side ends it. */
+  async #stream(response: ServerResponse, results: Results): Promise<void> {
+    this.#readers.open(response)
+    response.once('close', () => void results.return())
+    for await (const result of results) {
+      if (response.write(frameOf(result))) continue
+      await this.#readers.room(response)
+      if (response.closed) return
+    }
+    response.end(COMPLETE)
   }
 
   async #serveSingle(request: IncomingMessage, response: ServerResponse, context: GraphqlContext | null): Promise<void> {
     const body = request.method === 'POST' ? await readBody(request) : ''
-    const failure = await this.#single.serve(request, response, body, context, (stream) => this.#readers.watch(stream))
+    const failure = await this.#single.serve(request, response, body, context, (stream) => this.#readers.open(stream))
     if (failure) answerFailure(response, failure)
   }
 }

@@ -17,6 +17,7 @@ import './types/send-message.ts'
 import './types/thread.ts'
 import './types/event.ts'
 import './types/event-list.ts'
+import './types/change.ts'
 import './types/viewer.ts'
 
 let made: GraphQLSchema | undefined

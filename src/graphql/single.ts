@@ -9,6 +9,7 @@ import type { GraphqlContext, GraphqlDeps } from './context.ts'
 import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from './errors.ts'
 import { EventStream } from './event-stream.ts'
 import { execute, type Operation, subscribe } from './execution.ts'
+import { ensureServed } from './persisted.ts'
 import type { Pipeline } from './yoga.ts'
 
 /** How long a reservation waits for its reader, and how many of them one token may hold. */
@@ -85,13 +86,13 @@ export class SingleConnections {
     return request.method === 'GET' && wantsStream(request) && sign !== null && this.#streams.has(sign)
   }
 
-  /** Serves one request. `context` is null for one that opens a reserved stream. `body` is what it sent. */
+  /** Serves one request. `context` is null for one that opens a reserved stream. `body` is what it sent; `open` begins its stream. */
   async serve(
     request: IncomingMessage,
     response: ServerResponse,
     body: string,
     context: GraphqlContext | null,
-    watch: (response: ServerResponse) => void,
+    open: (response: ServerResponse) => void,
   ): Promise<FailedAnswer | null> {
     const ticket = this.#ticketOf(request, context)
     const answer = await this.#handle({
@@ -109,8 +110,7 @@ export class SingleConnections {
       response.writeHead(status, headers).end(frames ?? undefined)
       return null
     }
-    response.writeHead(status, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-    watch(response)
+    open(response)
     await ticket.stream.send(response, frames)
     this.#streams.delete(ticket.sign)
     return null
@@ -181,8 +181,8 @@ export class SingleConnections {
     { query, operationName, variables }: RequestParams,
   ): OperationArgs<SseContext> | Response | ExecutionResult {
     const { stream, context } = request.context
-    const contextValue: GraphqlContext = { ...context, signal: stream.signal, streams: true }
-    const { schema, parse, validate } = this.#pipeline.getEnveloped(contextValue)
+    const contextValue: GraphqlContext = { ...context, life: () => stream.signal, streams: true }
+    const { schema, parse, validate } = this.#pipeline.enveloped(contextValue)
     const errors = (failures: readonly unknown[]): Response | ExecutionResult => {
       const shown = failures.map((error) => withoutHttp(presentError(error, this.#deps.log, context.requestId)))
       if (request.headers.get('accept') === 'text/event-stream') return { data: null, errors: shown }
@@ -190,8 +190,9 @@ export class SingleConnections {
     }
     let document: DocumentNode
     try {
+      ensureServed(this.#deps.persisted, query)
       document = parse(query)
-      const failures = validate(schema, document) as readonly unknown[]
+      const failures = validate(schema, document)
       if (failures.length > 0) return errors(failures)
       this.#checkOperation(document, operationName)
     } catch (error) {

@@ -1,13 +1,17 @@
-import type { DocumentNode, ExecutionArgs, GraphQLSchema, Source } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type Source,
+} from 'graphql'
 import { createLRUCache, createYoga, type Plugin } from 'graphql-yoga'
 import type { Logger } from '../core/logger.ts'
 import type { GraphqlContext } from './context.ts'
 import { presentError } from './errors.ts'
-import { execute, type Operation, subscribe } from './execution.ts'
+import { execute, type Operation, type Results, subscribe } from './execution.ts'
 import { parseWithinLimits } from './limits.ts'
-
-/** The largest body, as in REST. */
-export const MOST_BODY_BYTES = 1024 * 1024
 
 /** Only documents that are sent again and again are worth their memory: those of this length, in UTF-16 units, and this many. */
 const CACHED_LENGTH = 10_000
@@ -24,11 +28,12 @@ const documentCache = <Value extends object>() => {
 }
 
 /** Our limits and our errors, in place of Yoga's own parser and executor. */
-const pipeline = (log: Logger): Plugin => ({
+const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   onParse({ setParseFn }) {
     setParseFn((source: string | Source) => parseWithinLimits(typeof source === 'string' ? source : source.body))
   },
-  onValidate() {
+  onValidate({ addValidationRule }) {
+    if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule)
     return ({ valid, result, setResult }) => {
       if (!valid) setResult(result.map((error) => presentError(error, log)))
     }
@@ -41,15 +46,21 @@ const pipeline = (log: Logger): Plugin => ({
   },
 })
 
-/** Yoga with all that is not used left out. No page of its own: GraphiQL would come from a CDN. */
-export const createPipeline = (schema: GraphQLSchema, log: Logger) =>
+/** What is asked to be run, and how: GET may only read. */
+export interface Asked {
+  method: string
+  query: string
+  operationName?: string | undefined
+  variables?: Record<string, unknown> | undefined
+}
+
+/** Yoga with all that is not used left out. */
+const createServer = (schema: GraphQLSchema, log: Logger, introspection: boolean) =>
   createYoga<GraphqlContext>({
     schema,
-    graphqlEndpoint: '/graphql',
-    plugins: [pipeline(log)],
+    plugins: [pipeline(log, introspection)],
     maskedErrors: { maskError: (error) => presentError(error, log) },
     parserAndValidationCache: { documentCache: documentCache<DocumentNode>(), errorCache: documentCache<Error>() },
-    maxRequestBodySize: MOST_BODY_BYTES,
     batching: false,
     multipart: false,
     cors: false,
@@ -58,4 +69,36 @@ export const createPipeline = (schema: GraphQLSchema, log: Logger) =>
     logging: false,
   })
 
-export type Pipeline = ReturnType<typeof createPipeline>
+/**
+ * Yoga behind node's own requests: what it would make of them (a fetch Request, its parsers, a Response as a stream) cost more than
+ * what it does with the operation.
+ */
+export class Pipeline {
+  readonly #yoga: ReturnType<typeof createServer>
+  readonly #log: Logger
+
+  constructor(schema: GraphQLSchema, log: Logger, introspection: boolean) {
+    this.#yoga = createServer(schema, log, introspection)
+    this.#log = log
+  }
+
+  /** Parses, validates and runs an operation. Never throws: what goes wrong is in the result, as clients may read it. */
+  async run({ method, query, operationName, variables }: Asked, context: GraphqlContext): Promise<ExecutionResult | Results> {
+    const params = { query, ...(operationName !== undefined && { operationName }), ...(variables && { variables }) }
+    const request = { method } as Request
+    try {
+      return (await this.#yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult | Results
+    } catch (error) {
+      return { errors: [presentError(error, this.#log, context.requestId)] }
+    }
+  }
+
+  /** Parser and validator with their caches, for the protocol that runs operations itself. */
+  enveloped(context: GraphqlContext): {
+    schema: GraphQLSchema
+    parse(source: string): DocumentNode
+    validate(schema: GraphQLSchema, document: DocumentNode): readonly unknown[]
+  } {
+    return this.#yoga.getEnveloped(context) as never
+  }
+}

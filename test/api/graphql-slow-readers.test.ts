@@ -91,12 +91,14 @@ test('a reader that takes nothing for 30 s is cut off, a slow one is not', () =>
     writableNeedDrain: true,
     once: vi.fn(),
     destroy: vi.fn(),
+    writeHead: vi.fn().mockReturnThis(),
+    write: vi.fn(),
     socket: { bytesWritten: 1 },
     ...fields,
   })
   const [dead, slow, idle] = [response({}), response({}), response({ writableNeedDrain: false })]
   const readers = new Readers()
-  for (const reader of [dead, slow, idle]) readers.watch(reader as unknown as ServerResponse)
+  for (const reader of [dead, slow, idle]) readers.open(reader as unknown as ServerResponse)
   for (let second = 0; second < 60; second++) {
     slow.socket.bytesWritten++
     vi.advanceTimersByTime(1_000)

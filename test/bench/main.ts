@@ -1,3 +1,4 @@
+import { benchGraphql } from './graphql.ts'
 import { benchRest } from './rest.ts'
 import { benchSmtp } from './smtp.ts'
 import { type BenchRow, printTable } from './table.ts'
@@ -7,6 +8,7 @@ import { benchWebhooks } from './webhooks.ts'
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   smtp: benchSmtp,
   rest: benchRest,
+  graphql: benchGraphql,
   webhooks: benchWebhooks,
 }
 

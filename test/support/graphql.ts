@@ -82,8 +82,15 @@ const loud: Logger = {
   child: () => loud,
 }
 
+interface Options {
+  log?: Logger
+  rateLimit?: number
+  persisted?: ReadonlyMap<string, string>
+  introspection?: boolean
+}
+
 /** The GraphQL skin alone, on a bare server with a database of its own. Ended after the file's last test. */
-export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: Logger; rateLimit?: number } = {}) => {
+export const startGraphql = async ({ log = loud, rateLimit = 100_000, persisted, introspection = true }: Options = {}) => {
   const db = await openTestDatabase(10)
   const masterKey = randomBytes(32)
   const allow = createAllow(['127.0.0.1'])
@@ -103,6 +110,8 @@ export const startGraphql = async ({ log = loud, rateLimit = 100_000 }: { log?: 
     feed,
     texts,
     rateLimit,
+    persisted,
+    introspection,
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     drafts: createDraftStore(db),

@@ -32,6 +32,7 @@ test('with nothing set, the defaults', () => {
     telegram: { managerToken: undefined, apiUrl: 'https://api.telegram.org' },
     webhookAllow: [],
     rateLimit: 600,
+    graphql: { introspection: true },
     plan: 'unlimited',
     logLevel: 'info',
   })
@@ -45,6 +46,8 @@ test('everything set', () => {
   const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
   writeFileSync(cert, 'CERT')
   writeFileSync(key, 'KEY')
+  const operations = join(dir, 'operations.json')
+  writeFileSync(operations, JSON.stringify({ viewer: '{ viewer { id } }' }))
   const config = readConfig({
     HOST: '::1',
     PORT: '0',
@@ -71,6 +74,8 @@ test('everything set', () => {
     TELEGRAM_API_URL: 'http://127.0.0.1:9998',
     WEBHOOK_ALLOW: 'LOCALHOST:8080, 10.0.0.0/8, ::1/128, [::1]:9000, 127.0.0.1, hooks.internal',
     RATE_LIMIT: '1000',
+    PERSISTED_ONLY: operations,
+    INTROSPECTION: 'off',
     PLAN: 'free',
     LOG_LEVEL: 'debug',
   })
@@ -93,12 +98,16 @@ test('everything set', () => {
     telegram: { managerToken: '123:abc', apiUrl: 'http://127.0.0.1:9998' },
     webhookAllow: ['localhost:8080', '10.0.0.0/8', '::1/128', '[::1]:9000', '127.0.0.1', 'hooks.internal'],
     rateLimit: 1000,
+    graphql: { persisted: new Map([['viewer', '{ viewer { id } }']]), introspection: false },
     plan: 'free',
     logLevel: 'debug',
   })
 })
 
 test.each([
+  ['INTROSPECTION', 'false'],
+  ['PERSISTED_ONLY', '/nowhere/operations.json'],
+  ['PERSISTED_ONLY', import.meta.filename],
   ['PORT', '70000'],
   ['PORT', '-1'],
   ['PORT', '80a'],

@@ -4,6 +4,7 @@ import { sendToUrl } from '../../message/url.ts'
 import { builder } from '../builder.ts'
 import { followEvents } from '../follow.ts'
 import { checked } from '../input.ts'
+import type { Item } from '../item.ts'
 import { Channel, SenderKind } from './enums.ts'
 import { Message } from './message.ts'
 import { messageOf } from './message-list.ts'
@@ -58,9 +59,9 @@ builder.subscriptionField('messageReceived', (t) =>
       }),
     },
     subscribe: (_root, args, context) => followEvents(context, args),
-    resolve: (item) => {
+    resolve: (item: Item) => {
       if ('failure' in item) throw item.failure
-      return item
+      return item as LoggedEvent
     },
   }),
 )

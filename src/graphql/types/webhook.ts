@@ -4,7 +4,7 @@ import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
 import { Agent } from './agent.ts'
 
-const Webhook = builder.prismaObject('Webhook', {
+export const Webhook = builder.prismaObject('Webhook', {
   description: "A server that hears the agent's events, in order, through signed requests.",
   select: { id: true },
   fields: (t) => ({

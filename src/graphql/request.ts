@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
+
+/** The largest body, as in REST. */
+const MOST_BODY_BYTES = 1024 * 1024
+
+const METHODS: Record<string, readonly string[]> = { '/graphql': ['GET', 'POST'], '/graphql/stream': ['GET', 'POST', 'PUT', 'DELETE'] }
+
+/** A refusal that the code alone doesn't tell the status of. */
+export class Refused extends Error {
+  readonly failure: AppError
+  readonly status: number
+  readonly headers: Record<string, string>
+
+  constructor(failure: AppError, status: number, headers: Record<string, string> = {}) {
+    super(failure.message)
+    this.failure = failure
+    this.status = status
+    this.headers = headers
+  }
+}
+
+export const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0]!.replace(/\/$/, '')
+
+const tooLarge = () => new Refused(new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413)
+
+/**
+ * Throws for what is no request of this service. Only application/json makes a browser ask first whether another site may send it, and
+ * nobody says yes here.
+ */
+export const checkForm = (request: IncomingMessage): void => {
+  const methods = METHODS[pathOf(request)]
+  if (!methods) throw notFound('resource')
+  const method = request.method ?? ''
+  if (!methods.includes(method))
+    throw new Refused(new AppError('invalid_input', `${method} is not allowed here.`), 405, { Allow: methods.join(', ') })
+  if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) throw tooLarge()
+}
+
+/** The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is. */
+export const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.byteLength
+    if (size > MOST_BODY_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString()
+}
+
+/** What a request asks to be run. */
+export interface Params {
+  query?: string
+  operationName?: string
+  variables?: Record<string, unknown>
+  extensions?: Record<string, unknown>
+  /** The name of a persisted operation. */
+  documentId?: string
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isString = (value: unknown): boolean => typeof value === 'string'
+const FORMS: Record<keyof Params, [(value: unknown) => boolean, string]> = {
+  query: [isString, 'must be a string'],
+  operationName: [isString, 'must be a string'],
+  variables: [isObject, 'must be an object'],
+  extensions: [isObject, 'must be an object'],
+  documentId: [isString, 'must be a string'],
+}
+
+/** Throws `invalid_input` for what are no parameters of GraphQL over HTTP. Null counts as left out. */
+export const checkParams = (given: unknown): Params => {
+  if (!isObject(given)) throw new AppError('invalid_input', 'body: must be a JSON object; batches are not served', { field: 'body' })
+  const params: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const [fits, words] = FORMS[name as keyof Params] ?? []
+    if (!fits || !words) throw invalidInput(name, 'is not a known field')
+    if (value === null) continue
+    if (!fits(value)) throw invalidInput(name, words)
+    params[name] = value
+  }
+  return params
+}
+
+const parseJson = (text: string, field: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidInput(field, 'must be JSON')
+  }
+}
+
+const paramsOfUrl = (request: IncomingMessage): Params => {
+  const given: Record<string, unknown> = Object.fromEntries(new URL(request.url ?? '/', 'http://localhost').searchParams)
+  for (const name of ['variables', 'extensions']) if (given[name] !== undefined) given[name] = parseJson(String(given[name]), name)
+  return checkParams(given)
+}
+
+/** The parameters of a request to `/graphql`. Throws `invalid_input` where they are none. */
+export const readParams = async (request: IncomingMessage): Promise<Params> =>
+  request.method === 'GET' ? paramsOfUrl(request) : checkParams(parseJson(await readBody(request), 'body'))
