@@ -13,16 +13,19 @@ import type { Foundation } from './foundation.ts'
 import { createGraphql } from './graphql/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { Janitor } from './janitor.ts'
+import { readLag } from './job/lag.ts'
 import { Outbox } from './message/outbox.ts'
 import { accepts, receive } from './message/receive.ts'
 import { createDraftStore } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
+import { ServiceMetrics } from './metrics.ts'
 import { listenerOf } from './rest/listener.ts'
 import { createRest } from './rest/router.ts'
 import { Streams } from './stream/streams.ts'
 import { createWeb } from './web/web.ts'
 import { createAllow } from './webhook/address.ts'
 import { Dialler } from './webhook/dial.ts'
+import { tellOwners } from './webhook/incident.ts'
 import { createLanes } from './webhook/lanes.ts'
 import { createLookup } from './webhook/lookup.ts'
 import { createKeyring } from './workspace/keyring.ts'
@@ -69,6 +72,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const allow = createAllow(config.webhookAllow)
   const lookup = createLookup(allow)
+  const metrics = new ServiceMetrics()
   const local: Sink = { accepts: (address) => accepts(parts, 'email', address), inbound: (message) => receive(parts, message) }
   const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, local)
   const parts = {
@@ -78,7 +82,8 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     random,
     log,
     notifier,
-    feed: new Feed({ ...db, notifier, texts, clock, log }),
+    metrics,
+    feed: new Feed({ ...db, notifier, texts, clock, log, metrics }),
     texts,
     keyring,
     arrivals: createArrivalStore(db),
@@ -110,7 +115,9 @@ interface Running {
 }
 
 const startWorkers = (parts: Parts): Running[] => {
-  const workers = [createLanes(parts), new Outbox(parts), new Janitor(parts)]
+  const lanes = createLanes({ ...parts, onGivenUp: () => void tellOwners(parts) })
+  parts.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
+  const workers = [lanes, new Outbox(parts), new Janitor(parts)]
   for (const worker of workers) worker.start()
   return workers
 }
@@ -118,22 +125,37 @@ const startWorkers = (parts: Parts): Running[] => {
 const startChannels = (parts: Parts): Promise<Listening[]> =>
   Promise.all(Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(sinkOf(parts, channel.kind))] : [])))
 
+const watchDatabase = ({ metrics, pool, prisma, clock }: Parts): void => {
+  metrics.gauges('ams_oldest_due_job_seconds', 'How long what is longest due waits for a worker', 'kind', async () => ({
+    ...(await readLag({ prisma, pool }, clock.now())),
+  }))
+  metrics.gauges('ams_database_connections', "This process's connections to the database, and who waits for one", 'state', () => ({
+    total: pool.totalCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  }))
+}
+
 const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpServer; skins: Running[] }> => {
   const streams = new Streams(parts)
   streams.start()
   const graphql = createGraphql({ ...parts, ...config.graphql })
   const web = createWeb(parts)
+  parts.metrics.gauge('ams_streams', 'Open event streams', () => streams.size)
+  parts.metrics.gauge('ams_graphql_subscriptions', 'Open GraphQL subscriptions', () => graphql.size)
   const listener = listenerOf(createRest(parts).fetch)
   const server = await startHttp({
     host: config.host,
     port: config.port,
     log: parts.log,
+    metrics: parts.metrics,
     api: config.roles.has('api'),
     skins: {
       rest: (request, response) => void listener(request, response),
       graphql: (request, response) => graphql.handle(request, response),
       web: (request, response, path) => web.handle(request, response, path),
       stream: (request, response, agentId, connectionId) => streams.serve(request, response, agentId, connectionId),
+      metrics: () => parts.metrics.page(),
       ready: async () => void (await parts.pool.query('select')),
     },
   })
@@ -146,6 +168,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
 export const startApp = async (config: Config, foundation: Foundation, log: Logger, outside: Partial<World> = {}): Promise<App> => {
   const resolver = outside.resolver ?? createResolver(config.dnsServers.length > 0 ? [...config.dnsServers] : null)
   const parts = compose(config, foundation, log, { clock: systemClock, random: Math.random, ...outside, resolver })
+  watchDatabase(parts)
   await parts.notifier.start()
   parts.feed.start()
   parts.rates.start()

@@ -1,22 +1,20 @@
 import { pruneConnections } from './agent/connection.ts'
-import type { Clock } from './core/clock.ts'
 import { messageOf } from './core/errors.ts'
-import type { Logger } from './core/logger.ts'
-import type { Db } from './db/client.ts'
 import { pruneEvents } from './event/log.ts'
 import { pruneJobs } from './job/send.ts'
+import { type IncidentDeps, tellOwners } from './webhook/incident.ts'
 import { pruneIdempotencyKeys } from './workspace/idempotency.ts'
 import { pruneRates } from './workspace/rate-limits.ts'
 
 const EVERY_MS = 10 * 60_000
 
-/** Deletes what is past its time. Every process with the worker's role has one; what one deletes, the others don't find. */
+/** Deletes what is past its time, and tells owners what they could not be told at once. Every process with the worker's role has one; what one deletes, the others don't find. */
 export class Janitor {
-  readonly #deps: Db & { clock: Clock; log: Logger }
+  readonly #deps: IncidentDeps
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
-  constructor(deps: Db & { clock: Clock; log: Logger }) {
+  constructor(deps: IncidentDeps) {
     this.#deps = deps
   }
 
@@ -46,6 +44,7 @@ export class Janitor {
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'could not prune')
       }
+      await tellOwners(this.#deps)
       await clock.sleep(EVERY_MS, signal)
     }
   }
