@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { LoggedEvent } from './event.ts'
@@ -28,6 +29,7 @@ export interface FeedDeps extends Db {
   texts: Texts
   clock: Clock
   log: Logger
+  metrics?: Metrics
 }
 
 /**
@@ -50,6 +52,7 @@ export class Feed {
   /** Tells of events that are committed, in order of id: this process gets them as they are, the others read them. */
   committed(events: readonly LoggedEvent[]): void {
     for (const event of events) {
+      this.#deps.metrics?.count('events', event.channel)
       this.#tell(event.agentId, event)
       this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false })
     }

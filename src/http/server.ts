@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
@@ -14,6 +15,8 @@ export interface Skins {
   graphql: Handler
   web(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
   stream(request: IncomingMessage, response: ServerResponse, agentId: string, connectionId: string): Promise<void>
+  /** What `/metrics` answers. */
+  metrics(): Promise<{ type: string; text: string }>
   /** Resolves when the service can do its work; rejects while it cannot. */
   ready(): Promise<void>
 }
@@ -40,11 +43,16 @@ const answerError = (response: ServerResponse, error: AppError): void => {
   answer(response, status, body, headers)
 }
 
+const answerMetrics = (response: ServerResponse, { type, text }: { type: string; text: string }): void => {
+  response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
+}
+
 const route = (skins: Skins, api: boolean): Handler => {
   return async (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!
     if (path === '/healthz' && request.method === 'GET') return answer(response, 200, { status: 'ok' })
     if (path === '/readyz' && request.method === 'GET') return skins.ready().then(() => answer(response, 200, { status: 'ready' }))
+    if (path === '/metrics' && request.method === 'GET') return answerMetrics(response, await skins.metrics())
     if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
     if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
     if (LINK.test(path)) return skins.web(request, response, path)
@@ -61,10 +69,13 @@ const loggable = (url: string): string =>
     .replace(/(\/(?:join|setup)\/).+/i, '$1…')
     .replace(/\b(a[amis]t_)[0-9A-Za-z]{8,}/g, '$1…')
 
+type Observers = Pick<HttpOptions, 'log' | 'metrics'>
+
 /** One line per request, written when it ends: who asked for what, how it went, how long it took. Never a query or a body. */
-const logRequest = (log: Logger, request: IncomingMessage, response: ServerResponse, requestId: string): void => {
+const logRequest = ({ log, metrics }: Observers, request: IncomingMessage, response: ServerResponse, requestId: string): void => {
   const started = performance.now()
   response.once('close', () => {
+    metrics?.count('requests', response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted')
     const fields = {
       requestId,
       method: request.method,
@@ -77,16 +88,16 @@ const logRequest = (log: Logger, request: IncomingMessage, response: ServerRespo
 }
 
 const serve =
-  (handle: Handler, log: Logger): Handler =>
+  (handle: Handler, observers: Observers): Handler =>
   async (request, response) => {
     const requestId = randomUUID()
     response.setHeader('X-Request-Id', requestId)
-    logRequest(log, request, response, requestId)
+    logRequest(observers, request, response, requestId)
     try {
       await handle(request, response)
     } catch (error) {
       const failure = publicError(error)
-      if (failure.code === 'internal') log.error({ err: error, requestId }, 'a request failed')
+      if (failure.code === 'internal') observers.log.error({ err: error, requestId }, 'a request failed')
       if (response.headersSent) response.destroy()
       else answerError(response, failure)
     }
@@ -126,11 +137,12 @@ export interface HttpOptions {
   api: boolean
   skins: Skins
   log: Logger
+  metrics?: Metrics
 }
 
 /** Opens the HTTP port with every skin behind it. */
-export const startHttp = async ({ host, port, api, skins, log }: HttpOptions): Promise<HttpServer> => {
-  const handle = serve(route(skins, api), log)
+export const startHttp = async ({ host, port, api, skins, ...observers }: HttpOptions): Promise<HttpServer> => {
+  const handle = serve(route(skins, api), observers)
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
     void handle(request, response)
   })

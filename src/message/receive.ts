@@ -4,6 +4,7 @@ import { admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission
 import type { Channel, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
 import type { EventSender, LoggedEvent } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
@@ -20,6 +21,7 @@ export interface ReceiveDeps extends Db {
   channels: Record<string, Channel>
   plans: Plans
   rates: RateLimits
+  metrics?: Metrics
 }
 
 const judge = async ({ channels, plans, rates }: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
@@ -113,6 +115,7 @@ export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void
   const events: (LoggedEvent | null)[] = await Promise.all(arrivals.map((arrival) => deps.arrivals.add(arrival)))
   deps.feed.committed(events.filter((event) => event !== null))
   for (const { message: stored } of arrivals) {
+    deps.metrics?.count('mails', stored.refusal ?? 'received')
     deps.log.info(
       { messageId: stored.id, agentId: stored.agentId, channel: stored.channel, status: stored.status, refusal: stored.refusal },
       'message in',

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
-import { type Metrics, noMetrics } from '../core/metrics.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import type { Fate, Progress } from '../job/lane.ts'
 import { type AttemptDeps, attemptJob, logAttempt } from './attempt.ts'
@@ -42,7 +41,6 @@ export class LaneWorker implements Lanes {
   readonly #slots: Slots<Lane>
   readonly #tender: Tender
   readonly #poll: Poll
-  readonly #metrics: Metrics
   #running = false
   /** In-flight POSTs are being ended: their outcome says nothing of the receiver. */
   #aborting = false
@@ -56,7 +54,6 @@ export class LaneWorker implements Lanes {
     this.#attempts = { keyring, log, attemptMs: this.#options.attemptMs }
     this.#lease = { owner: randomUUID(), ms: this.#options.leaseMs }
     this.#random = deps.random ?? Math.random
-    this.#metrics = deps.metrics ?? noMetrics
     const shared = { prisma, pool, log, lease: this.#lease }
     this.#reader = new Reader({ ...shared, clock, keyring, dialler, most: this.#options.most, turn: (lane) => this.#turn(lane) })
     this.#settler = new Settler({ ...shared, written: (progress, fate, from) => this.#written(progress, fate, from) })
@@ -206,7 +203,7 @@ export class LaneWorker implements Lanes {
   #giveUp(lane: Lane, job: LaneJob, now: Date): void {
     const fields = { webhookId: lane.id, agentId: lane.agentId, eventId: job.event.id, attempts: job.attempts, error: lane.error }
     this.#deps.log.warn(fields, 'webhook delivery given up')
-    this.#metrics.count('deliveries', 'expired')
+    this.#deps.metrics?.count('deliveries', 'expired')
     this.#settler.note(giveUp(lane, job, now))
   }
 
@@ -222,7 +219,7 @@ export class LaneWorker implements Lanes {
 
   #conclude(lane: Lane, job: LaneJob | AskedJob, made: Made): void {
     const { outcome } = made
-    this.#metrics.count('deliveries', outcome.kind)
+    this.#deps.metrics?.count('deliveries', outcome.kind)
     if (outcome.kind === 'gone') {
       logAttempt(this.#attempts, lane, job, outcome, null)
       return void this.#remove(lane)

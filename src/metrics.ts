@@ -1,0 +1,78 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { systemClock } from './core/clock.ts'
+import type { Counted, Metrics } from './core/metrics.ts'
+
+/** What is counted, under the name and the label that Prometheus reads. Labels are few and fixed: an address or an id is never one. */
+const COUNTERS: Record<Counted, { name: string; label: string; help: string }> = {
+  deliveries: {
+    name: 'ams_webhook_deliveries_total',
+    label: 'outcome',
+    help: 'Attempts to deliver to webhooks by outcome (delivered, failed, too_large, gone), and events that were given up (expired)',
+  },
+  events: { name: 'ams_events_total', label: 'channel', help: 'Events appended to the logs of agents' },
+  mails: { name: 'ams_mails_total', label: 'verdict', help: 'Messages that came in by channels: received, or why each was refused' },
+  sends: { name: 'ams_sends_total', label: 'outcome', help: 'Attempts to send messages: sent, retried later, failed' },
+  requests: { name: 'ams_http_requests_total', label: 'status', help: 'HTTP requests by status class; aborted: gone before the answer' },
+}
+
+/** How long a scrape waits for what has to be asked of others. */
+const PATIENCE_MS = 1000
+
+type Values = Record<string, number>
+
+/** One process's metrics in a registry of their own. Counters count; gauges are asked when somebody reads. */
+export class ServiceMetrics implements Metrics {
+  readonly #registry = new Registry()
+  readonly #counters: Record<Counted, Counter>
+
+  constructor() {
+    const registers = [this.#registry]
+    const counter = ([what, { name, label, help }]: [string, (typeof COUNTERS)[Counted]]) =>
+      [what, new Counter({ name, help, labelNames: [label], registers })] as const
+    this.#counters = Object.fromEntries(Object.entries(COUNTERS).map(counter)) as Record<Counted, Counter>
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  count(what: Counted, outcome: string): void {
+    this.#counters[what].inc({ [COUNTERS[what].label]: outcome })
+  }
+
+  /** A number that is read when it is asked for. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
+  /** Numbers by a label. What can't be read, or not in time, is left out of the answer. */
+  gauges(name: string, help: string, label: string, read: () => Values | Promise<Values>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      async collect() {
+        this.reset()
+        for (const [value, number] of Object.entries(await inTime(read))) this.set({ [label]: value }, number)
+      },
+    })
+  }
+
+  /** All of it in Prometheus' text format. Never rejects for what the database does. */
+  async page(): Promise<{ type: string; text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
+  }
+}
+
+const inTime = async (read: () => Values | Promise<Values>): Promise<Values> => {
+  const late = new AbortController()
+  const nothing = systemClock.sleep(PATIENCE_MS, late.signal).then(() => ({}))
+  const values = await Promise.race([Promise.resolve(read()).catch(() => ({})), nothing])
+  late.abort()
+  return values
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEvents } from '../support/events.ts'
+import { post } from '../support/letter.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let receiver: Receiver
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  receiver = await createReceiver()
+})
+afterAll(() => receiver.close())
+
+/** The samples of the page, by name and labels as they stand in it. */
+const scrape = async (base = service.http): Promise<Record<string, number>> => {
+  const response = await fetch(`${base}/metrics`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
+}
+const grown = (before: Record<string, number>, after: Record<string, number>, name: string) => (after[name] ?? 0) - (before[name] ?? 0)
+
+test('what happens is counted by outcome, without a token', async () => {
+  const path = `/agents/${agent.id}`
+  await agent.api('POST', `${path}/webhooks`, { url: `${receiver.url}/sound` })
+  await agent.api('POST', `${path}/webhooks`, { url: `${receiver.url}/failing` })
+  receiver.always('/failing', 500)
+  const before = await scrape()
+  await post(service, { from: 'stranger@example.com', to: agent.address, text: 'refused' })
+  await agent.api('PUT', `${path}/access/email`, { admit: 'anyone', senders: [] })
+  await post(service, { from: 'ann@example.com', to: agent.address, text: 'received' })
+  await agent.api('POST', `${path}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hi' })
+  await agent.api('GET', `/agents/${randomUUID()}`)
+  const after = await until(async () => {
+    const now = await scrape()
+    const done = [
+      'ams_webhook_deliveries_total{outcome="delivered"}',
+      'ams_webhook_deliveries_total{outcome="failed"}',
+      'ams_sends_total{outcome="sent"}',
+    ]
+    return done.every((name) => grown(before, now, name) >= 1) && now
+  })
+  expect(grown(before, after, 'ams_mails_total{verdict="received"}')).toBe(1)
+  expect(grown(before, after, 'ams_mails_total{verdict="sender"}')).toBe(1)
+  expect(grown(before, after, 'ams_events_total{channel="email"}')).toBe(1)
+  expect(grown(before, after, 'ams_webhook_deliveries_total{outcome="delivered"}')).toBe(1)
+  expect(grown(before, after, 'ams_http_requests_total{status="4xx"}')).toBe(1)
+  expect(grown(before, after, 'ams_http_requests_total{status="2xx"}')).toBeGreaterThanOrEqual(2)
+  expect(after.ams_webhook_lanes).toBeGreaterThanOrEqual(0)
+  expect(after['ams_database_connections{state="total"}']).toBeGreaterThan(0)
+  expect(after['ams_database_connections{state="waiting"}']).toBeGreaterThanOrEqual(0)
+  expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0)
+  expect(after.process_resident_memory_bytes).toBeGreaterThan(0)
+})
+
+test('open streams and subscriptions are seen', async () => {
+  const connection = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, agent.token)
+  expect((await scrape()).ams_streams).toBe(1)
+  const leaving = new AbortController()
+  await fetch(`${service.http}/graphql`, {
+    method: 'POST',
+    signal: leaving.signal,
+    headers: { Authorization: `Bearer ${agent.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({ query: `subscription { messageReceived(agentId: "${agent.id}", after: 0) { id } }` }),
+  })
+  await until(async () => (await scrape()).ams_graphql_subscriptions === 1)
+  stream.close()
+  leaving.abort()
+  await until(async () => {
+    const { ams_streams, ams_graphql_subscriptions } = await scrape()
+    return ams_streams === 0 && ams_graphql_subscriptions === 0
+  })
+})
+
+test('the lag is of what is due and not of what waits with a retry', async () => {
+  const webhook = '{kind="webhook"}'
+  const lag = async (kind: string) => (await scrape())[`ams_oldest_due_job_seconds${kind}`]
+  await until(async () => (await lag(webhook)) === 0 && (await lag('{kind="send"}')) === 0)
+  const [failing] = await service.db.prisma.webhook.findMany({ where: { attempts: { gt: 0 } } })
+  expect(failing!.retryAt).not.toBeNull()
+  const held = { leaseOwner: randomUUID(), leaseUntil: new Date(Date.now() + 60_000) }
+  await service.db.prisma.webhook.update({ where: { id: failing!.id }, data: { ...held, retryAt: new Date(Date.now() - 30_000) } })
+  expect(await lag(webhook)).toBeGreaterThanOrEqual(30)
+})
+
+test('no label names anybody: no id, no address, no URL', async () => {
+  const names = Object.keys(await scrape()).filter((name) => name.startsWith('ams_'))
+  expect(names.length).toBeGreaterThan(12)
+  for (const name of names) expect(name).toMatch(/^ams_[a-z_]+(\{[a-z]+="[a-z0-9_]+"\})?$/)
+})
+
+test('a process without the API has its page too, in a registry of its own', async () => {
+  const other = await service.again({ ROLES: 'worker' })
+  const page = await scrape(other.http)
+  expect(page.ams_webhook_lanes).toBeDefined()
+  expect(page['ams_mails_total{verdict="received"}']).toBeUndefined()
+})
