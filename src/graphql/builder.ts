@@ -7,6 +7,7 @@ import { AppError } from '../core/errors.ts'
 import type PrismaTypes from '../db/generated/pothos-types.ts'
 import { getDatamodel } from '../db/generated/pothos-types.ts'
 import type { GraphqlContext } from './context.ts'
+import { LoadedPlugin } from './loaded.ts'
 
 interface Types {
   Context: GraphqlContext
@@ -33,7 +34,7 @@ const LIST_COST = 10
 
 /** Collects the types; `createSchema` (schema.ts) makes the schema of them. */
 export const builder = new SchemaBuilder<Types>({
-  plugins: [ScopeAuthPlugin, ComplexityPlugin, PrismaPlugin, RelayPlugin],
+  plugins: [ScopeAuthPlugin, ComplexityPlugin, LoadedPlugin, PrismaPlugin, RelayPlugin],
   defaultFieldNullability: false,
   prisma: {
     client: ({ deps }) => deps.prisma,

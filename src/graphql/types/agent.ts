@@ -41,6 +41,7 @@ builder.queryFields((t) => ({
     description: 'One agent.',
     args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
+      if (!query.include) return findAgent(deps, viewer, id) // its own columns: a prepared statement
       const agent = await deps.prisma.agent.findFirst({ ...query, where: { AND: [{ id }, readableBy(viewer)] } })
       if (agent) return agent
       await findAgent(deps, viewer, id) // throws, in the words that REST has
