@@ -20,7 +20,7 @@ export interface Delivery {
 /** The event that a job delivers; null for a test. */
 export const eventOfJob = ({ seq, eventId }: Pick<Job, 'seq' | 'eventId'>): bigint | null => (seq > 0n ? seq : eventId)
 
-export const toDelivery = (job: Job): Delivery => {
+export const toDelivery = (job: Pick<Job, 'id' | 'agentId' | 'seq' | 'eventId' | 'state' | 'log'>): Delivery => {
   const event = eventOfJob(job)
   const { id, agentId } = job
   return {
@@ -32,12 +32,12 @@ export const toDelivery = (job: Job): Delivery => {
 }
 
 /** How far a page came in each of the two numberings: events downwards, what was asked for (numbered from -1 down) upwards. */
-interface Place {
+export interface Place {
   before: bigint | null
   above: bigint | null
 }
 
-const readPlace = (cursor: string | null | undefined): Place => {
+export const readPlace = (cursor: string | null | undefined): Place => {
   if (cursor === null || cursor === undefined) return { before: null, above: null }
   const parts = readCursor(cursor, 2).map((part) => {
     if (typeof part !== 'number' || !Number.isSafeInteger(part)) throw invalidInput('cursor', 'is not one that this list gave')
@@ -47,8 +47,8 @@ const readPlace = (cursor: string | null | undefined): Place => {
 }
 
 /** One list, newest first, of two that are; events stay in their order. */
-const merge = (events: readonly Job[], asked: readonly Job[]): Job[] => {
-  const merged: Job[] = []
+export const merge = <Some extends Pick<Job, 'createdAt'>>(events: readonly Some[], asked: readonly Some[]): Some[] => {
+  const merged: Some[] = []
   let next = 0
   for (const event of events) {
     while (next < asked.length && asked[next]!.createdAt >= event.createdAt) merged.push(asked[next++]!)
