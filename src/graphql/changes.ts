@@ -1,6 +1,6 @@
 import { messageOf } from '../core/errors.ts'
 import { MESSAGE_CHANGED } from '../message/changed.ts'
-import { WEBHOOK_ADDED, WEBHOOK_REMOVED } from '../webhook/webhook.ts'
+import { WEBHOOK_ADDED, WEBHOOK_CHANGED, WEBHOOK_REMOVED } from '../webhook/webhook.ts'
 import type { GraphqlDeps } from './context.ts'
 import type { Change } from './item.ts'
 
@@ -67,6 +67,7 @@ export class Changes {
     this.#unsubscribe = [
       notifier.subscribe(MESSAGE_CHANGED, (key) => this.#hear(key)),
       notifier.subscribe(WEBHOOK_ADDED, look),
+      notifier.subscribe(WEBHOOK_CHANGED, look),
       notifier.subscribe(WEBHOOK_REMOVED, look),
       notifier.onReconnect(() => this.#makeUp()),
       () => timers.forEach(clearInterval),

@@ -17,6 +17,8 @@ import './types/send-message.ts'
 import './types/thread.ts'
 import './types/event.ts'
 import './types/event-list.ts'
+import './types/delivery.ts'
+import './types/webhook-operation.ts'
 import './types/change.ts'
 import './types/viewer.ts'
 
