@@ -1,16 +1,10 @@
-import type { Clock } from '../core/clock.ts'
-import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Token } from '../db/generated/prisma/client.ts'
-import type { Notifier } from '../db/notify.ts'
-import { hashToken, newToken, TOKEN_REVOKED } from '../workspace/token.ts'
+import { type BearerTokenDeps, issueToken, listTokens, type NewToken, revokeToken } from '../workspace/bearer-token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './reach.ts'
 
-export interface TokenDeps extends Db {
-  clock: Clock
-  notifier: Notifier
-}
+export type TokenDeps = BearerTokenDeps
 
 /** A token as clients read it: everything but itself. */
 export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Token) => ({
@@ -21,40 +15,25 @@ export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Tok
   expiresAt: expiresAt?.toISOString() ?? null,
 })
 
-/** Makes a token of the agent's own. The answer's `token` is the only time that it can be read. */
+/** Makes a token of the agent's own, for who may: members, and the agent that created it. */
 export const createAgentToken = async (
-  deps: TokenDeps,
+  deps: Omit<TokenDeps, 'notifier'>,
   viewer: Viewer,
   agentId: string,
-  input: { name?: string | null | undefined; expiresAt?: Date | null | undefined },
+  input: NewToken,
 ): Promise<Token & { token: string }> => {
-  const agent = await findAgent(deps, viewer, agentId, 'mint')
-  const now = deps.clock.now()
-  if (input.expiresAt && input.expiresAt <= now) throw invalidInput('expiresAt', 'must lie in the future')
-  const token = newToken('agent')
-  const row = await deps.prisma.token.create({
-    data: {
-      workspaceId: agent.workspaceId,
-      agentId,
-      name: input.name ?? null,
-      hash: Uint8Array.from(hashToken(token)),
-      createdAt: now,
-      expiresAt: input.expiresAt ?? null,
-    },
-  })
-  return { ...row, token }
+  await findAgent(deps, viewer, agentId, 'mint')
+  return issueToken(deps, viewer, { agentId }, input)
 }
 
 /** The agent's tokens, oldest first. */
 export const listAgentTokens = async (deps: Db, viewer: Viewer, agentId: string): Promise<Token[]> => {
   await findAgent(deps, viewer, agentId)
-  return deps.prisma.token.findMany({ where: { agentId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  return listTokens(deps, { agentId })
 }
 
-/** Revokes a token of the agent: it counts for nothing from now on, and what it holds open is closed on every process. */
+/** Revokes a token of the agent. */
 export const revokeAgentToken = async (deps: TokenDeps, viewer: Viewer, agentId: string, tokenId: string): Promise<void> => {
   await findAgent(deps, viewer, agentId)
-  const { count } = await deps.prisma.token.deleteMany({ where: { id: tokenId, agentId } })
-  if (count === 0) throw notFound('token')
-  deps.notifier.publish(TOKEN_REVOKED, tokenId)
+  await revokeToken(deps, viewer, { agentId }, tokenId)
 }

@@ -9,9 +9,6 @@ export interface AttachmentView {
 
 export type MessageWithFiles = Message & { attachments: AttachmentView[] }
 
-/** What a query must select for `presentMessage`: the attachments' descriptions, never their content. */
-export const withFiles = { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } } as const
-
 const bracketed = (id: string) => `<${id}>`
 
 /** `thread` as clients read it: the ids as the email's headers spell them, or null where there is nothing of the kind. */

@@ -1,0 +1,56 @@
+import type { Clock } from '../core/clock.ts'
+import { invalidInput, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Token } from '../db/generated/prisma/client.ts'
+import type { Notifier } from '../db/notify.ts'
+import { audit } from './audit.ts'
+import { hashToken, newToken, TOKEN_REVOKED } from './token.ts'
+import type { Viewer } from './viewer.ts'
+
+export interface BearerTokenDeps extends Db {
+  clock: Clock
+  notifier: Pick<Notifier, 'publish'>
+}
+
+export interface NewToken {
+  name?: string | null | undefined
+  expiresAt?: Date | null | undefined
+}
+
+/** Whose token it is. */
+export type Holder = { memberId: string } | { agentId: string }
+
+const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
+
+/** The holder's tokens, oldest first. */
+export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
+  prisma.token.findMany({ where: holder, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+
+/** Makes a token of the holder's. The answer's `token` is the only time that it can be read. */
+export const issueToken = async (
+  deps: Omit<BearerTokenDeps, 'notifier'>,
+  viewer: Viewer,
+  holder: Holder,
+  { name = null, expiresAt = null }: NewToken,
+): Promise<Token & { token: string }> => {
+  const now = deps.clock.now()
+  if (expiresAt && expiresAt <= now) throw invalidInput('expiresAt', 'must lie in the future')
+  const token = newToken('agentId' in holder ? 'agent' : 'member')
+  const data = { workspaceId: viewer.workspaceId, ...holder, name, hash: Uint8Array.from(hashToken(token)), createdAt: now, expiresAt }
+  const row = await deps.prisma.$transaction(async (prisma) => {
+    const made = await prisma.token.create({ data })
+    await audit({ ...deps, prisma }, viewer, { action: 'token.create', agentId: agentIdOf(holder), detail: { token: made.id } })
+    return made
+  })
+  return { ...row, token }
+}
+
+/** Revokes a token of the holder's: it counts for nothing from now on, and what it holds open is closed on every process. */
+export const revokeToken = async (deps: BearerTokenDeps, viewer: Viewer, holder: Holder, tokenId: string): Promise<void> => {
+  await deps.prisma.$transaction(async (prisma) => {
+    const { count } = await prisma.token.deleteMany({ where: { id: tokenId, ...holder } })
+    if (count === 0) throw notFound('token')
+    await audit({ ...deps, prisma }, viewer, { action: 'token.revoke', agentId: agentIdOf(holder), detail: { token: tokenId } })
+  })
+  deps.notifier.publish(TOKEN_REVOKED, tokenId)
+}
