@@ -1,0 +1,96 @@
+import { beforeAll, expect, test } from 'vitest'
+import { startGraphql, type TestTenant } from '../support/graphql.ts'
+import { statementsOf } from '../support/statements.ts'
+
+/** What a dashboard asks, and how many SQL statements each may cost, however many agents, messages and webhooks there are. */
+const QUERIES: Record<string, { query: string; statements: number }> = {
+  'who asks, and what they may do': { query: '{ viewer { kind name may { createAgents } workspace { name } } }', statements: 2 },
+  'the agents with their last message and unread count': {
+    query: '{ agents { id name icon unreadCount lastMessage { subject counterpart createdAt } } }',
+    statements: 3,
+  },
+  'the agents with all that they are made of': {
+    query: `{ agents { name addresses { value primary } access { email { admit senders } url { admit } } webhooks { url error } tokens { name }
+      secrets { name } listeners { kind client url } } }`,
+    statements: 9,
+  },
+  "an agent's inbox page": {
+    query: `query ($agent: UUID!) { agent(id: $agent) { name messages(first: 20) { edges { cursor node { id counterpart counterpartName subject
+      text status createdAt attachments { name size } } } pageInfo { hasNextPage endCursor } } } }`,
+    statements: 2,
+  },
+  'a search': {
+    query: 'query ($agent: UUID!) { agent(id: $agent) { messages(q: "letter", direction: inbound) { edges { node { subject text } } } } }',
+    statements: 2,
+  },
+  'the threads of an agent': {
+    query: `query ($agent: UUID!) { agent(id: $agent) { unreadCount threads(first: 20) { edges { node { subject participants { name address }
+      messageCount unreadCount lastMessage { text } } } pageInfo { hasNextPage } } } }`,
+    statements: 5,
+  },
+  'a thread with its messages': {
+    query: `query ($message: UUID!) { thread(id: $message) { subject participants { address } messages(first: 50) { edges { node { text direction
+      status checks { name verdict } attachments { name } agent { name } } } } } }`,
+    statements: 7,
+  },
+  'webhooks with their last deliveries': {
+    query: `query ($agent: UUID!) { agent(id: $agent) { webhooks { url error retryAt deliveries(first: 5) { edges { node { status eventId
+      attempts { at status ms } } } } } } }`,
+    statements: 3,
+  },
+  'the event log with its messages': {
+    query:
+      'query ($agent: UUID!) { agent(id: $agent) { events(first: 20) { edges { node { id channel sender { name } message { subject } } } } } }',
+    statements: 3,
+  },
+  'the workspace with its people and its plan': {
+    query: `{ workspace { name members { email role } invitations { email } domains { name state } phoneNumbers { value }
+      plan { key limits { agents } usage { agents members ownDomains webhooks sendsPerDay storedMessages } } } }`,
+    statements: 12,
+  },
+}
+
+const service = await startGraphql()
+const small = await service.tenant()
+const large = await service.tenant()
+let ids: Record<'small' | 'large', { agent: string; message: string }>
+
+const MESSAGE = 'query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { id } } } } }'
+
+const fill = async (tenant: TestTenant, agents: number, letters: number, hooks: number) => {
+  let last = { agent: '', message: '' }
+  for (let n = 0; n < agents; n++) {
+    const agent = await service.agent(tenant, `Agent ${n}`)
+    for (let hook = 0; hook < hooks; hook++)
+      await tenant.ask('mutation ($id: UUID!, $url: String!) { addWebhook(input: { agentId: $id, url: $url }) { secret } }', {
+        id: agent.id,
+        url: `http://127.0.0.1:9/${hook}`,
+      })
+    await tenant.ask('mutation ($id: UUID!) { setSecret(input: { agentId: $id, name: "A", value: "b" }) { secret { name } } }', {
+      id: agent.id,
+    })
+    for (let letter = 0; letter < letters; letter++) await service.letter(agent, tenant, `letter ${letter}`)
+    const { data } = await tenant.ask(MESSAGE, { id: agent.id })
+    last = { agent: agent.id, message: data.agent.messages.edges[0].node.id }
+  }
+  return last
+}
+
+beforeAll(async () => {
+  ids = { small: await fill(small, 1, 1, 1), large: await fill(large, 8, 12, 4) }
+})
+
+test.each(Object.keys(QUERIES))('%s', async (name) => {
+  const { query, statements: most } = QUERIES[name]!
+  const counted: number[] = []
+  for (const [tenant, variables] of [
+    [small, ids.small],
+    [large, ids.large],
+  ] as const) {
+    await tenant.ask('{ viewer { id } }') // who asks is known from here on
+    const { result, statements } = await statementsOf(service.deps.pool, () => tenant.ask(query, variables))
+    expect(result.errors).toBeUndefined()
+    counted.push(statements.length)
+  }
+  expect(counted).toEqual([most, most])
+})
