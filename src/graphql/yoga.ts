@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   type Source,
@@ -27,6 +28,12 @@ const documentCache = <Value extends object>() => {
   }
 }
 
+/** "Did you mean …" tells names of the schema one by one. */
+const withoutHint = (error: GraphQLError): GraphQLError => {
+  const { nodes = null, source = null, positions = null } = error
+  return new GraphQLError(error.message.replace(/ Did you mean .*\?$/, ''), { nodes, source, positions })
+}
+
 /** Our limits and our errors, in place of Yoga's own parser and executor. */
 const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   onParse({ setParseFn }) {
@@ -35,7 +42,7 @@ const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   onValidate({ addValidationRule }) {
     if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule)
     return ({ valid, result, setResult }) => {
-      if (!valid) setResult(result.map((error) => presentError(error, log)))
+      if (!valid) setResult(result.map((error) => presentError(introspection ? error : withoutHint(error), log)))
     }
   },
   onExecute({ setExecuteFn }) {

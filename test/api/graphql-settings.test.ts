@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { startGraphql } from '../support/graphql.ts'
+
+const VIEWER = '{ viewer { kind } }'
+const hash = createHash('sha256').update(VIEWER).digest('hex')
+
+test('with PERSISTED_ONLY these operations are served: by their id, by their hash, to the letter; and no others', async () => {
+  const service = await startGraphql({
+    persisted: new Map([
+      ['who', VIEWER],
+      [hash, VIEWER],
+    ]),
+  })
+  const { token } = await service.tenant()
+  const ask = async (body: object, path = '/graphql') => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      Accept: path === '/graphql' ? '*/*' : 'text/event-stream',
+    }
+    const response = await fetch(service.base + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return { status: response.status, text: await response.text() }
+  }
+  const persistedQuery = { version: 1, sha256Hash: hash }
+  for (const body of [{ documentId: 'who' }, { documentId: hash }, { extensions: { persistedQuery } }, { query: VIEWER }])
+    expect(await ask(body)).toEqual({ status: 200, text: '{"data":{"viewer":{"kind":"member"}}}' })
+  expect(await ask({ query: '{ viewer { id } }' })).toMatchObject({ status: 403, text: expect.stringContaining('"forbidden"') })
+  expect(await ask({ documentId: 'none' })).toMatchObject({ status: 400, text: expect.stringContaining('"invalid_input"') })
+  expect((await ask({ query: '{ viewer { id } }' }, '/graphql/stream')).text).toContain('"forbidden"')
+  expect((await ask({ query: VIEWER }, '/graphql/stream')).text).toContain('"kind":"member"')
+})
+
+const page = (base: string) => fetch(`${base}/graphql`, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+
+test('GraphiQL comes from the service itself, whole, and may load nothing from elsewhere', async () => {
+  const service = await startGraphql()
+  const response = await page(service.base)
+  const html = await response.text()
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(html).toContain('GraphiQL')
+  expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="https?:/)
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(response.headers.get('content-security-policy')).toContain("connect-src 'self'")
+})
+
+test('with INTROSPECTION off nobody is told the schema, and there is no GraphiQL', async () => {
+  const service = await startGraphql({ introspection: false })
+  const { ask } = await service.tenant()
+  const { errors } = await ask('{ __schema { queryType { name } } }')
+  expect(errors?.[0]).toMatchObject({ message: expect.stringContaining('disabled'), extensions: { code: 'invalid_input' } })
+  expect((await ask('{ viewe { id } }')).errors?.[0]?.message).not.toContain('viewer')
+  expect((await ask('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'Viewer' } })
+  expect((await page(service.base)).status).toBe(401)
+})
+
+test('what the client accepts decides how it is answered', async () => {
+  const service = await startGraphql()
+  const { token } = await service.tenant()
+  const ask = (accept: string) =>
+    fetch(`${service.base}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: accept },
+      body: JSON.stringify({ query: VIEWER }),
+    })
+  const typeFor = async (accept: string) => (await ask(accept)).headers.get('content-type')
+  expect(await typeFor('*/*')).toBe('application/json; charset=utf-8')
+  expect(await typeFor('application/json')).toBe('application/json; charset=utf-8')
+  expect(await typeFor('application/graphql-response+json, application/json;q=0.9')).toBe(
+    'application/graphql-response+json; charset=utf-8',
+  )
+  expect(await (await ask('text/event-stream')).text()).toBe(
+    ':\n\nevent: next\ndata: {"data":{"viewer":{"kind":"member"}}}\n\nevent: complete\ndata:\n\n',
+  )
+  expect((await ask('image/png')).status).toBe(406)
+})

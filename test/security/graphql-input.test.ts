@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { startGraphql } from '../support/graphql.ts'
+import { statementsOf } from '../support/statements.ts'
+
+/** Bad input is refused with a code before anything of it reaches the database. */
+
+const service = await startGraphql()
+const tenant = await service.tenant()
+const agent = await service.agent(tenant)
+const url = `${service.base}/graphql`
+const authorized = { Authorization: `Bearer ${tenant.token}` }
+const json = { ...authorized, 'Content-Type': 'application/json' }
+
+const bodyOf = (query: string, variables: object = {}) => JSON.stringify({ query, variables })
+const post = async (body: string, headers: Record<string, string> = json, path = '') => {
+  const response = await fetch(url + path, { method: 'POST', headers, body })
+  const answer = (await response.json()) as { errors?: { message: string; extensions: { code: string } }[] }
+  return { status: response.status, code: answer.errors?.[0]?.extensions.code, text: JSON.stringify(answer) }
+}
+
+const CREATE = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }'
+const AGENT = 'query ($id: UUID!) { agent(id: $id) { id } }'
+const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`)
+const aliases = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: agents { id }`).join(' ')
+
+const WRONG: [string, string][] = [
+  ['a wrong UUID', bodyOf(AGENT, { id: 'x' })],
+  ['a number as UUID', bodyOf(AGENT, { id: 5 })],
+  ['a wrong UUID in the document', bodyOf('{ agent(id: "x") { id } }')],
+  ['a wrong timestamp', bodyOf('{ agents { messages(since: "soon") { edges { cursor } } } }')],
+  ['a wrong position', bodyOf('subscription { messageReceived(agentId: "x", after: -1) { id } }')],
+  ['a wrong type', bodyOf(CREATE, { input: { name: 5, icon: 'bot' } })],
+  ['a missing field', bodyOf(CREATE, { input: { icon: 'bot' } })],
+  ['an unknown input field', bodyOf(CREATE, { input: { name: 'x', icon: 'bot', colour: 'red' } })],
+  ['an unknown value', bodyOf(CREATE, { input: { name: 'x', icon: 'bolt' } })],
+  ['no input', bodyOf(CREATE)],
+  ['an unknown field', bodyOf('{ agents { colour } }')],
+  ['an unknown argument', bodyOf('{ agents(first: 1) { id } }')],
+  ['an unknown fragment', bodyOf('{ agents { ...none } }')],
+  ['a fragment that goes round', bodyOf('{ agents { ...a } } fragment a on Agent { ...b } fragment b on Agent { ...a }')],
+  ['no syntax', bodyOf('{ agents {')],
+  ['too deep', bodyOf(`{ agents { ${deep(3)} } }`)],
+  ['very deep', bodyOf(`{ agents { ${deep(300)} } }`)],
+  ['10,000 braces', bodyOf('{'.repeat(10_000))],
+  ['too wide', bodyOf(`{ agents { ${'id name '.repeat(151)} } }`)],
+  ['too much', bodyOf('{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }')],
+  ['51 aliases', bodyOf(`{ ${aliases(51)} }`)],
+  ['10,000 aliases', bodyOf(`{ ${aliases(10_000)} }`)],
+  ['a document of 1 MB', bodyOf(`{ agents { id } } #${'x'.repeat(1_000_000)}`)],
+  ['a body of more than 1 MiB', bodyOf(AGENT, { id: 'x'.repeat(1_100_000) })],
+  ['1,000 directives', bodyOf(`{ agents { id ${'@include(if: true) '.repeat(1_000)} } }`)],
+  ['a subscription that is not streamed', bodyOf(`subscription { messageChanged(agentId: "${agent.id}") { id } }`)],
+  [
+    'a batch of mutations',
+    `[${bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })},${bodyOf(CREATE, { input: { name: 'y', icon: 'bot' } })}]`,
+  ],
+  ['an empty batch', '[]'],
+  ['an unknown parameter', JSON.stringify({ query: '{ agents { id } }', colour: 'red' })],
+  ['a query that is no text', JSON.stringify({ query: { agents: true } })],
+  ['variables that are no object', JSON.stringify({ query: '{ agents { id } }', variables: [] })],
+  ['no JSON', '{'],
+  ['no operation of this name', JSON.stringify({ query: 'query A { agents { id } }', operationName: 'B' })],
+]
+
+test.each(WRONG)('%s: invalid_input, and not one statement', async (_name, body) => {
+  await tenant.ask('{ viewer { id } }') // who asks is known from here on
+  const headers = { ...json, Accept: 'application/json' }
+  const { result, statements } = await statementsOf(service.deps.pool, () => post(body, headers))
+  expect({ code: result.code, statements }).toEqual({ code: 'invalid_input', statements: [] })
+  expect(result.text.length).toBeLessThan(2_000)
+})
+
+test.each([
+  ['text/plain', 'text/plain'],
+  ['a form', 'application/x-www-form-urlencoded'],
+  ['multipart', 'multipart/form-data; boundary=x'],
+  ['text/plain that names JSON', 'text/plain; application/json'],
+  ['GraphQL itself', 'application/graphql'],
+])('%s, as another site could make a browser send it: 415, whoever asks, before anything is looked up', async (_name, type) => {
+  const body = bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })
+  for (const path of ['', '/stream']) {
+    const send = () => post(body, { Authorization: 'Bearer unknown', 'Content-Type': type }, path)
+    const { result, statements } = await statementsOf(service.deps.pool, send)
+    expect([result.status, result.code, statements]).toEqual([415, 'invalid_input', []])
+  }
+})
+
+test('a GET that changes something is refused', async () => {
+  await tenant.ask('{ viewer { id } }')
+  const query = encodeURIComponent('mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }')
+  const { result, statements } = await statementsOf(service.deps.pool, () => fetch(`${url}?query=${query}`, { headers: authorized }))
+  expect([result.status, statements]).toEqual([405, []])
+})
+
+test('several mutations in one document count as one request, and one after the other', async () => {
+  const query = `mutation { ${Array.from({ length: 51 }, (_, n) => `a${n}: createAgent(input: { name: "x", icon: bot }) { agent { id } }`).join(' ')} }`
+  const { result, statements } = await statementsOf(service.deps.pool, () => post(bodyOf(query)))
+  expect([result.code, statements]).toEqual(['invalid_input', []])
+})
+
+test('all this is refused fast', async () => {
+  const started = performance.now()
+  for (const [, body] of WRONG) await post(body, { ...json, Accept: 'application/json' })
+  expect((performance.now() - started) / WRONG.length).toBeLessThan(100)
+})
