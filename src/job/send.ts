@@ -7,6 +7,8 @@ export interface SendJob {
   messageId: string
   /** How often it was tried before. */
   attempts: number
+  /** Whose lease it is. */
+  owner: string
 }
 
 /** How long a claim lasts. It is renewed while the work goes on; after a crash another worker takes over when it ends. */
@@ -25,7 +27,7 @@ export const claimSends = async ({ pool }: Db, owner: string, now: Date, most: n
            returning id, lane, attempts`,
     values: [owner, now, most],
   })
-  return rows.map(({ id, lane, attempts }) => ({ id, messageId: lane, attempts }))
+  return rows.map(({ id, lane, attempts }) => ({ id, messageId: lane, attempts, owner }))
 }
 
 /** Keeps the claims of work that takes longer than a lease. */
@@ -46,17 +48,21 @@ export interface SendAttempt {
 /** What becomes of a job after an attempt: done one way or the other, or due again. */
 export type SendOutcome = { state: 'delivered' | 'failed' } | { dueAt: Date }
 
-/** Writes an attempt and its outcome, inside the transaction that moves the message's status. */
+/** Another worker has the job by now: what this one's attempt came to is not for it to write. */
+export class LeaseLost extends Error {}
+
+/** Writes an attempt and its outcome, inside the transaction that moves the message's status. Throws `LeaseLost`. */
 export const settleSend = async (tx: Prisma.TransactionClient, job: SendJob, attempt: SendAttempt, outcome: SendOutcome): Promise<void> => {
   const entry = JSON.stringify([
     { at: attempt.at, ...(attempt.error === null ? {} : { error: attempt.error }), ms: Math.round(attempt.ms) },
   ])
   const state = 'state' in outcome ? outcome.state : 'pending'
   const dueAt = 'dueAt' in outcome ? outcome.dueAt : null
-  await tx.$executeRaw`
+  const written = await tx.$executeRaw`
     update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
                    lease_owner = null, lease_until = null
-     where id = ${job.id}::uuid`
+     where id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
+  if (written === 0) throw new LeaseLost('the lease of the job is lost')
 }
 
 /** Gives claims back untried, so that another worker can take them at once. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../core/errors.ts'
 import { SEND_DUE } from '../job/enqueue.ts'
-import { claimSends, releaseSends, renewSends, SEND_LEASE_S, type SendJob } from '../job/send.ts'
+import { claimSends, LeaseLost, releaseSends, renewSends, SEND_LEASE_S, type SendJob } from '../job/send.ts'
 import { type TransmitDeps, transmit } from './transmit.ts'
 
 /** Attempts under way at once in this process. */
@@ -67,7 +67,9 @@ export class Outbox {
   #take(job: SendJob): void {
     const work = transmit(this.#deps, job, this.#sending.signal)
       .catch(async (error: unknown) => {
-        this.#deps.log.error({ err: error, messageId: job.messageId }, 'an attempt to send broke off')
+        const fields = { err: error, messageId: job.messageId }
+        if (error instanceof LeaseLost) return this.#deps.log.warn(fields, 'a message was deleted, or taken over, while it was sent')
+        this.#deps.log.error(fields, 'an attempt to send broke off')
         await releaseSends(this.#deps, this.#owner, [job.id]).catch(() => undefined)
       })
       .finally(() => {

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { Db } from '../db/client.ts'
+import { type Db, isUnavailable } from '../db/client.ts'
 import type { MessageStatus } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
@@ -107,13 +107,39 @@ const finish = async (tx: Parameters<typeof settleSend>[0], message: Loaded): Pr
   })
 }
 
+/** How soon a result is written again when the database is away. A lease is long enough for some tries. */
+const AWAY_MS = 500
+
+/**
+ * What the other side took must be known, or it is sent again: so a result is written as soon as the database is back, as long as the
+ * lease lasts.
+ */
+const settlePatiently = async (
+  deps: TransmitDeps,
+  message: Loaded,
+  job: SendJob,
+  result: SendResult,
+  startedAt: Date,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (;;) {
+    try {
+      return await settle(deps, message, job, result, startedAt)
+    } catch (error) {
+      if (!isUnavailable(error) || signal.aborted) throw error
+      deps.log.warn({ messageId: message.id }, 'the result of an attempt to send waits for the database')
+      await deps.clock.sleep(AWAY_MS, signal)
+    }
+  }
+}
+
 /** Tries to send one message, once, to those of its recipients who don't have it yet. */
 export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSignal): Promise<void> => {
   const message = await load(deps, job.messageId)
   if (!message) return
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, signal)
-  await settle(deps, message, job, result, startedAt)
+  await settlePatiently(deps, message, job, result, startedAt, signal)
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
   const fields = { messageId: message.id, agentId: message.agentId, channel: message.channel, attempt: job.attempts + 1 }
   const refused = result.rejected.map(({ reason }) => messageOf(reason))
