@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { startGraphql } from '../support/graphql.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+
+/** The graphql-sse client in a page of a real browser, in both modes of the protocol. */
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+/** As root it needs no sandbox; without the others it looks for hosts of its maker. */
+const FLAGS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
+    ' ',
+  )
+
+if (!CHROMIUM) process.stderr.write('graphql-browser: no chromium is installed (apt-get install chromium): its test is skipped\n')
+
+const library = readFileSync(join(dirname(createRequire(import.meta.url).resolve('graphql-sse')), '..', 'umd', 'graphql-sse.js'))
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>subscriber</title><script src="/graphql-sse.js"></script><script>
+  const { token, id } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  const query = 'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
+  const tell = (body) => fetch('/told', { method: 'POST', body: JSON.stringify(body) })
+  for (const singleConnection of [false, true]) {
+    const client = graphqlSse.createClient({
+      url: '/graphql' + (singleConnection ? '/stream' : ''), singleConnection, headers: { Authorization: 'Bearer ' + token }, retryAttempts: 0,
+    })
+    client.subscribe({ query, variables: { id, after: 0 } }, {
+      next: ({ data }) => tell({ singleConnection, event: data.messageReceived }),
+      error: (error) => tell({ singleConnection, error: String(error) + JSON.stringify(error) }),
+      complete: () => undefined,
+    })
+  }
+</script>`
+
+interface Told {
+  singleConnection: boolean
+  event?: { id: number; message: { text: string } }
+  error?: string
+}
+
+test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphql-sse', async () => {
+  const service = await startGraphql()
+  const tenant = await service.tenant()
+  const agent = await service.agent(tenant)
+  const told: Told[] = []
+  const files: Record<string, [string, string | Buffer]> = { '/': ['text/html', PAGE], '/graphql-sse.js': ['text/javascript', library] }
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = request.url ?? '/'
+    if (url.startsWith('/graphql') && !files[url]) return service.graphql.handle(request, response)
+    if (url === '/told') {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      told.push(JSON.parse(body))
+      return void response.end()
+    }
+    const [type, content] = files[url] ?? ['text/plain', '']
+    response.writeHead(200, { 'Content-Type': type }).end(content)
+  }
+  const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1')
+  const profile = temporaryDir()
+  await service.letter(agent, tenant, 'before')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#token=${tenant.token}&id=${agent.id}`
+  const browser = spawn(CHROMIUM!, [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', address], {
+    stdio: 'ignore',
+    detached: true,
+  })
+  const ended = new Promise((resolve) => browser.once('exit', resolve))
+  afterAll(async () => {
+    process.kill(-browser.pid!, 'SIGKILL')
+    await ended
+    server.closeAllConnections()
+    server.close()
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  })
+  await until(() => told.length >= 2, 15_000)
+  await service.letter(agent, tenant, 'after')
+  await until(() => told.length >= 4)
+  for (const singleConnection of [false, true]) {
+    const events = told.filter((one) => one.singleConnection === singleConnection)
+    expect(events.map(({ event, error }) => error ?? [event?.id, event?.message.text])).toEqual([
+      [1, 'before'],
+      [2, 'after'],
+    ])
+  }
+})

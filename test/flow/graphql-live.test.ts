@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient, type ExecutionResult } from 'graphql-sse'
+import { afterAll, expect, test } from 'vitest'
+import { post } from '../support/letter.ts'
+import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Two processes' worth of service on one database, with workers: what one does, subscribers of both are told. */
+const service = await startService({ environment: { RATE_LIMIT: '100000' } })
+const other = await service.again({ ROLES: 'api' })
+const tenant = await service.workspace()
+const bases = [service.http, other.http]
+
+type Result = ExecutionResult<Record<string, { id: number }>, { code?: string }>
+
+const disposals: (() => void)[] = []
+afterAll(() => {
+  for (const dispose of disposals) dispose()
+})
+
+/** Reads a subscription until it is stopped. */
+const follow = (base: string, query: string, variables: Record<string, unknown>, token = tenant.token) => {
+  const client = createClient({ url: `${base}/graphql`, headers: { Authorization: `Bearer ${token}` }, retryAttempts: 0 })
+  disposals.push(() => client.dispose())
+  const results: Result[] = []
+  client.subscribe(
+    { query, variables },
+    { next: (result) => void results.push(result as Result), error: () => undefined, complete: () => undefined },
+  )
+  return {
+    results,
+    data: <Data>(): Data[] => results.flatMap(({ data }) => (data ? [Object.values(data)[0] as Data] : [])),
+  }
+}
+
+/** One that takes mail from anybody: nothing here proves who writes. */
+const openAgent = async (): Promise<TestAgent> => {
+  const agent = await createTestAgent(service, tenant)
+  await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  return agent
+}
+
+const ask = (query: string, variables: object) => tenant.api('POST', '/graphql', { query, variables })
+const settle = () => new Promise((resolve) => setTimeout(resolve, 300))
+
+const MESSAGES = 'subscription ($id: UUID!) { messageChanged(agentId: $id) { id status error } }'
+const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }'
+
+interface Changed {
+  id: string
+  status: string
+}
+
+test('status moves are told on every process: taken, then sent', async () => {
+  const agent = await createTestAgent(service, tenant)
+  const readers = bases.map((base) => follow(base, MESSAGES, { id: agent.id }))
+  await settle()
+  const sent = await ask(SEND, { input: { agentId: agent.id, text: 'hi', channel: 'email', to: ['bo@example.com'] } })
+  const { id } = sent.body.data.sendMessage.message
+  for (const reader of readers) {
+    await until(() => reader.data<Changed>().some(({ status }) => status === 'sent'))
+    const told = reader.data<Changed>()
+    expect(new Set(told.map((one) => one.id))).toEqual(new Set([id]))
+    // A status that is left at once may be skipped, but none is told twice, and the last one is the truth.
+    expect(['sending sent', 'sent']).toContain(told.map(({ status }) => status).join(' '))
+  }
+})
+
+const WEBHOOKS = `subscription ($id: UUID!) { webhookChanged(agentId: $id) { webhookId webhook { url attempts error lastDeliveredAt } } }`
+
+interface WebhookTold {
+  webhookId: string
+  webhook: { url: string; attempts: number; error: string | null; lastDeliveredAt: string | null } | null
+}
+
+test('webhooks are told as they are added, fail, deliver and are removed, on every process', async () => {
+  let status = 500
+  const receiver = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  disposals.push(() => receiver.close())
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const agent = await openAgent()
+  const readers = bases.map((base) => follow(base, WEBHOOKS, { id: agent.id }))
+  await settle()
+  const told = async (fits: (one: WebhookTold) => boolean) => {
+    for (const reader of readers) await until(() => reader.data<WebhookTold>().some(fits))
+  }
+  const added = await tenant.api('POST', `/agents/${agent.id}/webhooks`, { url })
+  await told(({ webhook }) => webhook?.url === url && webhook.attempts === 0)
+  await post(service, { from: tenant.email, to: agent.address, text: 'first' })
+  await told(({ webhook }) => webhook?.attempts === 1 && webhook.error !== null)
+  status = 204
+  await service.db.pool.query('update webhook set retry_at = now() where id = $1', [added.body.id])
+  await told(({ webhook }) => webhook?.lastDeliveredAt !== null && webhook?.attempts === 0)
+  await tenant.api('DELETE', `/agents/${agent.id}/webhooks/${added.body.id}`)
+  await told(({ webhookId, webhook }) => webhookId === added.body.id && webhook === null)
+})
+
+const EVENTS = 'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
+
+const write = (agent: TestAgent, from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, n) => n + from).reduce(
+    (done, n) => done.then(() => post(service, { from: tenant.email, to: agent.address, text: `letter ${n}` })),
+    Promise.resolve() as Promise<unknown>,
+  )
+
+test('a reader moves between processes with `after`: nothing is lost, nothing comes twice', async () => {
+  const agent = await openAgent()
+  const writing = write(agent, 1, 20)
+  const seen: number[] = []
+  while (seen.length < 20) {
+    const base = bases[seen.length % 2]!
+    const reader = follow(base, EVENTS, { id: agent.id, after: seen.at(-1) ?? 0 })
+    await until(() => reader.results.length >= Math.min(3, 20 - seen.length))
+    seen.push(
+      ...reader
+        .data<{ id: number }>()
+        .map(({ id }) => id)
+        .slice(0, 3),
+    )
+    disposals.pop()?.()
+  }
+  await writing
+  expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1))
+})
+
+test('many subscribers of the same share one execution', async () => {
+  const agent = await openAgent()
+  const readers = Array.from({ length: 30 }, () => follow(service.http, EVENTS, { id: agent.id }))
+  await settle()
+  const texts: string[] = []
+  const query = service.db.pool.query
+  service.db.pool.query = ((...given: Parameters<typeof query>) => {
+    texts.push(typeof given[0] === 'string' ? given[0] : ((given[0] as { text?: string }).text ?? ''))
+    return Reflect.apply(query, service.db.pool, given)
+  }) as typeof query
+  await post(service, { from: tenant.email, to: agent.address, text: 'for all' })
+  for (const reader of readers) await until(() => reader.results.length === 1)
+  service.db.pool.query = query
+  expect(new Set(readers.map(({ results }) => JSON.stringify(results[0]))).size).toBe(1)
+  // Its message is read once in each process, not once for each of the thirty.
+  expect(texts.filter((text) => /^SELECT .*"message"/s.test(text) && /"text"/.test(text)).length).toBeLessThanOrEqual(2)
+})
