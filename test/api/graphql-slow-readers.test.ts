@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import type { LoggedEvent } from '../../src/event/event.ts'
 import { Readers } from '../../src/graphql/readers.ts'
 import { startGraphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
@@ -84,6 +86,60 @@ test.each([
   socket.destroy()
   await until(() => service.graphql.size === 0)
 })
+
+const READERS = 200
+const LIVE = 10_000
+const BATCH = 500
+
+/** Commits events as a batch of mails does: into the log, then to who listens. */
+const raise = async (agentId: string, from: number, count: number) => {
+  const events = Array.from({ length: count }, (_, n): LoggedEvent => {
+    const sender = { id: null, kind: 'contact', name: `${from + n} ${'x'.repeat(2_000)}`, email: null, phone: null } as const
+    const when = { createdAt: new Date(), type: 'message.received', channel: 'email' } as const
+    return { ...when, agentId, id: from + n, messageId: randomUUID(), sender, from: 'x', subject: null }
+  })
+  await service.deps.pool.query(
+    `with fresh as (insert into event (agent_id, id, type, channel, message_id, sender, "from", created_at)
+       select $1, e.id, 'message.received', 'email', e.message_id, e.sender, 'x', now()
+         from unnest($2::bigint[], $3::uuid[], $4::jsonb[]) as e(id, message_id, sender))
+     update event_log set last_id = $5 where agent_id = $1`,
+    [agentId, events.map(({ id }) => id), events.map(({ messageId }) => messageId), events.map(({ sender }) => sender), from + count - 1],
+  )
+  service.deps.feed.committed(events)
+}
+
+test(`${READERS} readers that stall while ${LIVE} events happen: memory stays flat, and whoever reads on has them all`, async () => {
+  const agent = await service.agent(ours)
+  const sockets = Array.from({ length: READERS }, () => distinct(agent.id))
+  await until(() => service.graphql.size === READERS)
+  const used: number[] = []
+  for (let id = 1; id <= LIVE; id += BATCH) {
+    await raise(agent.id, id, BATCH)
+    await sleep(50)
+    used.push(memory())
+  }
+  // What a socket takes, the kernel holds. From the middle on nothing of the events may stay here: 20 MB of them for each reader.
+  const [middle, end] = [used[used.length / 2 - 1]!, used.at(-1)!]
+  process.stderr.write(
+    `${READERS} stalled readers: ${Math.round(middle / 1e6)} MB after ${LIVE / 2} events, ${Math.round(end / 1e6)} MB after ${LIVE}\n`,
+  )
+  expect(end - middle).toBeLessThan(100_000_000)
+
+  const [reader] = sockets as [Socket]
+  let last = 0
+  let text = ''
+  reader.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    const cut = text.lastIndexOf('\n')
+    for (const [, id] of text.slice(0, cut).matchAll(/"messageReceived":\{"id":(\d+)/g))
+      last = Number(id) === last + 1 ? last + 1 : Number.NaN
+    text = text.slice(cut)
+  })
+  reader.resume()
+  await until(() => last === LIVE, 20_000)
+  for (const socket of sockets) socket.destroy()
+  await until(() => service.graphql.size === 0)
+}, 60_000)
 
 test('a reader that takes nothing for 30 s is cut off, a slow one is not', () => {
   vi.useFakeTimers()
