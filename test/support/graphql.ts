@@ -1,41 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll } from 'vitest'
-import type { Channel, Inbound } from '../../src/channel/channel.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { invalidInput } from '../../src/core/errors.ts'
-import { type Logger, silentLogger } from '../../src/core/logger.ts'
-import { createNotifier } from '../../src/db/notify.ts'
-import { Feed } from '../../src/event/feed.ts'
-import { Texts } from '../../src/event/texts.ts'
-import type { GraphqlDeps } from '../../src/graphql/context.ts'
-import { createGraphql } from '../../src/graphql/handler.ts'
-import { type ReceiveDeps, receive } from '../../src/message/receive.ts'
-import { createDraftStore } from '../../src/message/send.ts'
-import { createArrivalStore } from '../../src/message/store.ts'
-import { createAllow } from '../../src/webhook/address.ts'
-import { createLookup } from '../../src/webhook/lookup.ts'
-import { createKeyring } from '../../src/workspace/keyring.ts'
-import { Plans } from '../../src/workspace/plan.ts'
-import { RateLimits } from '../../src/workspace/rate-limits.ts'
-import { KnownViewers } from '../../src/workspace/viewer.ts'
+import type { Inbound } from '../../src/channel/channel.ts'
+import { receive } from '../../src/message/receive.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { openTestDatabase } from './database.ts'
-
-const MAIL_DOMAIN = 'agents.localhost'
-
-/** An email channel that sends nothing and believes every address with an @. */
-const email: Channel = {
-  kind: 'email',
-  limits: { text: 32_000, subject: true, cc: true, coldStart: true },
-  normalize(recipient) {
-    if (!recipient.includes('@')) throw invalidInput('to', 'must be an email address')
-    return recipient.toLowerCase()
-  },
-  matches: (entry, address) => entry === address,
-  send: async ({ envelopeTo }) => ({ accepted: envelopeTo, rejected: [] }),
-}
+import { type SkinOptions, startSkin } from './graphql-skin.ts'
 
 export interface GraphqlAnswer {
   status: number
@@ -75,57 +44,10 @@ const letterTo = (address: string, from: string, text: string): Inbound => ({
   raw: Buffer.from(`raw ${randomUUID()}`),
 })
 
-/** What no test should cause is seen where it was caused. */
-const loud: Logger = {
-  ...silentLogger,
-  error: (fields, text) => process.stderr.write(`${text}: ${String((fields as { err?: Error }).err?.stack)}\n`),
-  child: () => loud,
-}
-
-interface Options {
-  log?: Logger
-  rateLimit?: number
-  persisted?: ReadonlyMap<string, string>
-  introspection?: boolean
-}
-
 /** The GraphQL skin alone, on a bare server with a database of its own. Ended after the file's last test. */
-export const startGraphql = async ({ log = loud, rateLimit = 100_000, persisted, introspection = true }: Options = {}) => {
-  const db = await openTestDatabase(10)
+export const startGraphql = async (options: SkinOptions = {}) => {
   const masterKey = randomBytes(32)
-  const allow = createAllow(['127.0.0.1'])
-  const notifier = createNotifier({ url: db.url, pool: db.pool, log, clock: systemClock })
-  await notifier.start()
-  const shared = { prisma: db.prisma, pool: db.pool, clock: systemClock, log, notifier, mailDomain: MAIL_DOMAIN, channels: { email } }
-  const keyring = createKeyring(db, masterKey)
-  const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
-  const feed = new Feed({ ...shared, texts })
-  feed.start()
-  const knownViewers = new KnownViewers()
-  knownViewers.follow(notifier)
-  const limits = { knownViewers, plans: new Plans(shared), rates: new RateLimits(shared) }
-  const deps: GraphqlDeps = {
-    ...shared,
-    ...limits,
-    feed,
-    texts,
-    rateLimit,
-    persisted,
-    introspection,
-    publicUrl: () => 'http://localhost',
-    mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
-    drafts: createDraftStore(db),
-    keyring,
-    allow,
-    lookup: createLookup(allow),
-  }
-  const receiving: ReceiveDeps = { ...shared, ...limits, feed, arrivals: createArrivalStore(db) }
-  await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")
-
-  const graphql = createGraphql(deps)
-  const server = createServer((request, response) => void graphql.handle(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { base, deps, receiving, graphql, stop: stopSkin } = await startSkin(await openTestDatabase(10), masterKey, options)
 
   const askWith =
     (token: string | null): Ask =>
@@ -162,15 +84,10 @@ export const startGraphql = async ({ log = loud, rateLimit = 100_000, persisted,
     }
   }
 
-  let stopped = false
-  const stop = async () => {
-    if (stopped) return
-    stopped = true
-    graphql.stop()
-    feed.stop()
-    setTimeout(() => server.closeAllConnections(), 500)
-    await new Promise<void>((resolve) => server.close(() => resolve()))
-    await notifier.stop()
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= stopSkin()
+    return stopped
   }
   afterAll(stop)
 
