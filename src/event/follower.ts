@@ -7,6 +7,26 @@ const PAGE = 500
 /** A follower keeps at most this many live events in memory; past it they are read again from the log. */
 const MOST_PENDING = 1_000
 
+const gathering = new WeakMap<Db['pool'], Map<string, Promise<LoggedEvent[]>>>()
+
+/**
+ * Many followers that wake up at the same event at once read the log once. The read begins after all of them have asked: one that was
+ * under way already could miss what a follower was told of since.
+ */
+const readTogether = (deps: Db, agentId: string, after: number): Promise<LoggedEvent[]> => {
+  const reads = gathering.get(deps.pool) ?? new Map<string, Promise<LoggedEvent[]>>()
+  gathering.set(deps.pool, reads)
+  const key = `${agentId}/${after}`
+  const asked = reads.get(key)
+  if (asked) return asked
+  const read = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    reads.delete(key)
+    return readEvents(deps, agentId, after, PAGE)
+  })
+  reads.set(key, read)
+  return read
+}
+
 /** One reader of one agent's log: what came in live and is not handed out yet. */
 export class Follower {
   readonly #agentId: string
@@ -54,7 +74,7 @@ export class Follower {
     this.#behind = false
     this.#pending = []
     try {
-      const events = await readEvents(deps, this.#agentId, position, PAGE)
+      const events = await readTogether(deps, this.#agentId, position)
       if (events.length === PAGE) this.#behind = true
       return await deps.texts.attach(events)
     } catch (error) {
