@@ -1,4 +1,5 @@
 import { benchGraphql } from './graphql.ts'
+import { benchFanOut } from './graphql-fan-out.ts'
 import { benchRest } from './rest.ts'
 import { benchSmtp } from './smtp.ts'
 import { type BenchRow, printTable } from './table.ts'
@@ -9,6 +10,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   smtp: benchSmtp,
   rest: benchRest,
   graphql: benchGraphql,
+  'graphql-fan-out': benchFanOut,
   webhooks: benchWebhooks,
 }
 
