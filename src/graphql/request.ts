@@ -37,6 +37,8 @@ export const checkForm = (request: IncomingMessage): void => {
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
   if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) throw tooLarge()
+  // To take it and not to heed it would do twice what its sender wants done once.
+  if (request.headers['idempotency-key'] !== undefined) throw invalidInput('Idempotency-Key', "is for REST's POSTs only")
 }
 
 /** The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is. */
@@ -73,7 +75,7 @@ const FORMS: Record<keyof Params, [(value: unknown) => boolean, string]> = {
 }
 
 /** Throws `invalid_input` for what are no parameters of GraphQL over HTTP. Null counts as left out. */
-export const checkParams = (given: unknown): Params => {
+const checkParams = (given: unknown): Params => {
   if (!isObject(given)) throw new AppError('invalid_input', 'body: must be a JSON object; batches are not served', { field: 'body' })
   const params: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {

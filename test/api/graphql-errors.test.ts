@@ -79,6 +79,11 @@ test('a body of more than 1 MiB is refused, also one that does not say how long 
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
+test('an Idempotency-Key, which is not heeded here, is refused rather than passed over', async () => {
+  const response = await post('{"query":"{viewer{id}}"}', { ...json, 'Idempotency-Key': 'a' })
+  expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ extensions: { field: 'Idempotency-Key' } }] }])
+})
+
 test('GET reads, and changes nothing', async () => {
   const get = (query: string) => fetch(`${url}?query=${encodeURIComponent(query)}`, { headers: authorized })
   expect(await (await get('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'member' } } })
