@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventStream, openEvents } from '../support/events.ts'
+import { deliver } from '../support/mail.ts'
+import { apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import type { Acknowledged } from './oracle.ts'
+import type { Seeded } from './seeded.ts'
+import type { Member, World } from './world.ts'
+
+export interface ChaosAgent {
+  id: string
+  address: string
+  token: string
+  connectionId: string
+  webhooks: { path: string; secret: string }[]
+}
+
+const WEBHOOKS = 2
+
+/** An agent that takes mail from anyone, with a client that has connected and webhooks. */
+export const createAgent = async (world: World, name: string): Promise<ChaosAgent> => {
+  const owner = apiOf(world.members[0]!.place.http, world.ownerToken)
+  const { id } = (await owner('POST', '/agents', { name, icon: 'bot' })).body
+  await owner('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
+  const [{ value: address }] = (await owner('GET', `/agents/${id}/addresses`)).body
+  const { token } = (await owner('POST', `/agents/${id}/tokens`, {})).body
+  const own = apiOf(world.members[0]!.place.http, token)
+  const connection = await own('PUT', `/agents/${id}/connection`, { client: 'chaos', machine: 'm' })
+  const webhooks: ChaosAgent['webhooks'] = []
+  for (let n = 0; n < WEBHOOKS; n++) {
+    const path = `/${name}/${n}`
+    const { body } = await own('POST', `/agents/${id}/webhooks`, { url: world.receiverUrl + path })
+    webhooks.push({ path, secret: body.secret })
+  }
+  return { id, address, token, connectionId: connection.body.id, webhooks }
+}
+
+const fronts = ({ members }: World): Member[] => members.filter(({ roles }) => roles.includes('api'))
+
+type Write = (world: World, random: Seeded, agent: ChaosAgent, name: string) => Promise<Acknowledged | string>
+
+/** A mail over SMTP; each from a sender of its own, so that none goes over the rate. */
+const mail: Write = async (world, { pick }, agent, subject) => {
+  const { place } = pick(fronts(world))
+  await deliver(place.smtp!, { from: `${subject}@example.com`, to: agent.address, subject, text: `Text of ${subject}` })
+  return { agentId: agent.id, subject }
+}
+
+/** A text to the Message URL. 409: nobody listened just then. */
+const text: Write = async (world, { pick }, agent, name) => {
+  const api = apiOf(pick(fronts(world)).place.http, world.ownerToken)
+  const { status, body } = await api('POST', `/agents/${agent.id}/url`, { text: name })
+  return status === 200 ? { agentId: agent.id, id: body.id, messageId: body.messageId } : String(status)
+}
+
+/** A message from one agent to another: taken by one process, sent by a worker's outbox, received like any mail. */
+const letter =
+  (from: ChaosAgent): Write =>
+  async (world, { pick }, agent, subject) => {
+    const api = apiOf(pick(fronts(world)).place.http, from.token)
+    const send = { channel: 'email', to: [agent.address], subject, text: `Text of ${subject}` }
+    const { status } = await api('POST', `/agents/${from.id}/messages`, send)
+    return status === 201 ? { agentId: agent.id, subject } : String(status)
+  }
+
+/** Everything that writes until `over`, messages to agents until `lettersOver`; each writer waits for its answer, then a little. */
+export const startWriters = (world: World, random: Seeded, agents: readonly ChaosAgent[], over: AbortSignal, lettersOver: AbortSignal) => {
+  const acknowledged: Acknowledged[] = []
+  const refused: Record<string, number> = {}
+  const writer = async (write: Write, agent: ChaosAgent, tag: string, paceMs: number, until = over) => {
+    for (let n = 0; !until.aborted; n++) {
+      const told = await write(world, random, agent, `${tag}-${n}`).catch((error: { responseCode?: number; code?: string }) =>
+        String(error.responseCode ?? error.code ?? error),
+      )
+      if (typeof told !== 'string') acknowledged.push(told)
+      else refused[told] = (refused[told] ?? 0) + 1
+      await sleep(random.below(paceMs * 2)) // the pace of the traffic, not a wait for anything
+    }
+  }
+  const writers = agents.flatMap((agent, index) => [
+    writer(mail, agent, `mail-a${index}`, 60),
+    writer(mail, agent, `mail-b${index}`, 150),
+    writer(text, agent, `text${index}`, 100),
+    writer(letter(agent), agents[(index + 1) % agents.length]!, `letter${index}`, 1200, lettersOver), // at most 60 a minute
+  ])
+  return { acknowledged, done: Promise.all(writers), refused }
+}
+
+/** The client of an agent: reads until its stream breaks, then resumes on any process after the last id that it has. */
+export const startClient = (world: World, { pick, below }: Seeded, agent: ChaosAgent, over: AbortSignal) => {
+  const heard: number[] = []
+  const texts = new Set<number>()
+  const others: string[] = []
+  let resumed = 0
+  const take = ({ frames }: EventStream) => {
+    for (const { id, event, data } of frames.splice(0)) {
+      if (event !== 'message.received') others.push(event)
+      else heard.push(id!)
+      if (data.text !== undefined) texts.add(id!)
+    }
+  }
+  const read = async () => {
+    const url = `${pick(fronts(world)).place.http}/agents/${agent.id}/connections/${agent.connectionId}/events`
+    const stream = await openEvents(url, agent.token, { 'Last-Event-ID': String(heard.at(-1) ?? 0) })
+    let ended = stream.status !== 200
+    const end = () => {
+      ended = true
+    }
+    stream.ended.then(end, end)
+    const leavesAt = performance.now() + 500 + below(8000) // now and then it leaves by itself
+    await until(() => {
+      take(stream)
+      return ended || over.aborted || performance.now() > leavesAt
+    }, 3_600_000)
+    stream.close()
+    take(stream)
+    if (stream.status === 204) others.push('204')
+  }
+  const run = async () => {
+    for (; !over.aborted; resumed++) {
+      await read().catch(() => undefined)
+      await sleep(20)
+    }
+  }
+  return { heard, texts, others, done: run(), resumed: () => resumed }
+}
