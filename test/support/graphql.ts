@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll } from 'vitest'
 import type { Inbound } from '../../src/channel/channel.ts'
 import { receive } from '../../src/message/receive.ts'
+import { hashToken } from '../../src/workspace/token.ts'
+import { authenticate } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { openTestDatabase } from './database.ts'
 import { type SkinOptions, startSkin } from './graphql-skin.ts'
@@ -84,6 +86,12 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     }
   }
 
+  /** From here on the service knows who a token is of for an hour, not a second: for tests that count statements. */
+  const know = async (token: string) => {
+    const viewer = await authenticate(deps, token)
+    deps.knownViewers.add(hashToken(token), viewer, new Date(Date.now() + 3_600_000))
+  }
+
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= stopSkin()
@@ -95,6 +103,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     base,
     deps,
     askWith,
+    know,
     tenant,
     agent,
     graphql,
