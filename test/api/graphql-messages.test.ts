@@ -54,6 +54,18 @@ test('a received message has every field', async () => {
   expect(one.data.message.thread.messageId).toMatch(/^<.+@example\.com>$/)
 })
 
+test('its attachments and its raw form say where they are', async () => {
+  const selection = 'id rawUrl attachments { url }'
+  const page = await ours.ask(`query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { ${selection} } } } } }`, {
+    id: agent.id,
+  })
+  const { node } = page.data.agent.messages.edges[0]
+  const path = `http://localhost/agents/${agent.id}/messages/${node.id}`
+  expect(node).toEqual({ id: node.id, rawUrl: `${path}/raw`, attachments: [{ url: `${path}/attachments/0` }] })
+  const one = await ours.ask(`query ($id: UUID!) { message(id: $id) { ${selection} } }`, { id: node.id })
+  expect(one.data.message).toEqual(node)
+})
+
 test('pages follow each other without gap or repetition, newest first', async () => {
   const first = await list({ first: 2 })
   expect(textsOf(first)).toEqual(['letter 5', 'letter 4'])

@@ -280,52 +280,6 @@ test('a wrong subscription is refused in the stream', async () => {
   }
 })
 
-const stream = (method: string, headers: Record<string, string> = {}, body?: string, query = '') =>
-  fetch(`${service.base}/graphql/stream${query}`, { method, headers, ...(body === undefined ? {} : { body }) })
-
-test('a reserved stream is opened once, with what it was reserved with, and belongs to its token', async () => {
-  const authorized = { Authorization: `Bearer ${ours.token}` }
-  expect((await stream('PUT')).status).toBe(401)
-  const reserved = await stream('PUT', authorized)
-  expect(reserved.status).toBe(201)
-  const sign = await reserved.text()
-  const post = (headers: Record<string, string>, operation: object) =>
-    stream('POST', { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }, JSON.stringify(operation))
-  const operation = { query: '{ viewer { id } }', extensions: { operationId: 'a' } }
-
-  const stranger = await service.tenant()
-  const refused = await post({ Authorization: `Bearer ${stranger.token}` }, operation)
-  expect([refused.status, await refused.json()]).toMatchObject([404, { errors: [{ extensions: { code: 'not_found' } }] }])
-
-  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
-  expect(events.status).toBe(200)
-  const again = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
-  expect([again.status, await again.json()]).toMatchObject([409, { errors: [{ extensions: { code: 'conflict' } }] }])
-
-  expect((await post(authorized, operation)).status).toBe(202)
-  const invalid = await post(authorized, { query: '{ nothing }', extensions: { operationId: 'b' } })
-  expect([invalid.status, await invalid.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
-  const unnamed = await post(authorized, { query: '{ viewer { id } }' })
-  expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
-
-  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  while (!text.includes('event: complete')) text += (await reader.read()).value
-  expect(text).toContain(JSON.stringify({ id: 'a', payload: { data: { viewer: { id: ours.member } } } }))
-  await reader.cancel()
-})
-
-test('a token holds 20 event streams, no more', async () => {
-  const tenant = await service.tenant()
-  const statuses = []
-  for (let n = 0; n < 21; n++) {
-    const response = await stream('PUT', { Authorization: `Bearer ${tenant.token}` })
-    statuses.push(response.status)
-    await response.text()
-  }
-  expect(statuses).toEqual([...Array(20).fill(201), 429])
-})
-
 test('stopping tells each reader, and ends', async () => {
   const agent = await service.agent(ours)
   const readers = [await opened(ours.token, { id: agent.id }), await opened(ours.token, { id: agent.id }, { single: true })]

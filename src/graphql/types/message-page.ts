@@ -78,7 +78,7 @@ const columnsOf = (fields: readonly string[]): string =>
     .join(', ')
 
 const ATTACHMENTS = `coalesce((select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', f.type,
-  'size', f.size) order by f.index) from attachment f where f.message_id = m.id), '[]')`
+  'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index) from attachment f where f.message_id = m.id), '[]')`
 
 /** Statements worth preparing on each connection. Selections are the clients': past this many they are planned each time. */
 const MOST_PREPARED = 100

@@ -13,6 +13,12 @@ const Attachment = builder.prismaObject('Attachment', {
     name: t.exposeString('name', { description: 'Its name.' }),
     type: t.exposeString('type', { description: 'Its media type.' }),
     size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
+    url: t.string({
+      description: 'Where its content is, for the same token.',
+      select: { messageId: true, index: true, message: { select: { agentId: true } } },
+      resolve: ({ messageId, index, message }, _args, { deps }) =>
+        `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
+    }),
   }),
 })
 
@@ -81,6 +87,13 @@ export const Message = builder.prismaObject('Message', {
       resolve: ({ checks }) => checks as unknown as CheckShape[],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was received, or taken to be sent.' }),
+    rawUrl: t.string({
+      nullable: true,
+      description: 'Where a received email is as it came, byte for byte, for the same token; null for what is none.',
+      select: { id: true, agentId: true, channel: true, direction: true },
+      resolve: ({ id, agentId, channel, direction }, _args, { deps }) =>
+        channel === 'email' && direction === 'inbound' ? `${deps.publicUrl()}/agents/${agentId}/messages/${id}/raw` : null,
+    }),
     agent: t.relation('agent', { type: Agent, description: 'The agent whose message it is.' }),
   }),
 })

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+
+/**
+ * Who may read and change what, for every field of the schema: one that is in no row fails. Callers are the owner and another member of
+ * the workspace, the agent itself, another agent (peer) of the workspace, and another workspace's owner and agent (stranger).
+ */
+export const CALLERS = ['owner', 'member', 'self', 'peer', 'foreign', 'stranger'] as const
+export type Caller = (typeof CALLERS)[number]
+type Outcome = 'ok' | 'forbidden' | 'not_found'
+type Rule = Record<Caller, Outcome>
+
+const rule = (owner: Outcome, member: Outcome, self: Outcome, peer: Outcome, foreign: Outcome, stranger: Outcome): Rule => ({
+  owner,
+  member,
+  self,
+  peer,
+  foreign,
+  stranger,
+})
+/** What belongs to one agent. */
+export const AGENT = rule('ok', 'ok', 'ok', 'forbidden', 'not_found', 'not_found')
+/** What everybody has of their own. */
+const OWN = rule('ok', 'ok', 'ok', 'ok', 'ok', 'ok')
+/** What every member has of their own, and no agent. */
+export const MEMBERS = rule('ok', 'ok', 'forbidden', 'forbidden', 'ok', 'forbidden')
+/** What only the agent's own token may do. */
+const SELF = rule('forbidden', 'forbidden', 'ok', 'forbidden', 'not_found', 'not_found')
+
+export const inAgent = (inner: string) => `query ($agentId: UUID!) { agent(id: $agentId) { ${inner} } }`
+const inMessage = (inner: string) => `query ($messageId: UUID!) { message(id: $messageId) { ${inner} } }`
+const inThread = (inner: string) => `query ($messageId: UUID!) { thread(id: $messageId) { ${inner} } }`
+
+/** Each type: how it is reached (`%` stands for the field), who gets that far, its fields, and those that are for members alone. */
+interface TypeRow {
+  reach: string
+  rule: Rule
+  fields: string
+  members?: string
+}
+
+const page = (field: string) => ({ connection: inAgent(`${field} { % }`), edge: inAgent(`${field} { edges { % } }`) })
+const deliveries = { connection: inAgent('webhooks { deliveries { % } }'), edge: inAgent('webhooks { deliveries { edges { % } } }') }
+const CONNECTION = { rule: AGENT, fields: 'edges pageInfo' }
+const EDGE = { rule: AGENT, fields: 'cursor node' }
+const LIMITED = 'agents members ownDomains webhooks sendsPerDay storedMessages'
+
+export const TYPES: Record<string, TypeRow> = {
+  Viewer: {
+    reach: '{ viewer { % } }',
+    rule: OWN,
+    fields: 'kind id name email role tokenId expiresAt workspace agent may',
+    members: 'tokens',
+  },
+  ViewerMay: {
+    reach: '{ viewer { may { % } } }',
+    rule: OWN,
+    fields: 'createAgents setAccess updateWorkspace inviteMembers inviteOwners removeMembers connect revealSecrets',
+  },
+  Workspace: {
+    reach: '{ workspace { % } }',
+    rule: OWN,
+    fields: 'id name createdAt settings plan',
+    members: 'members invitations domains phoneNumbers',
+  },
+  WorkspaceSettings: { reach: '{ workspace { settings { % } } }', rule: OWN, fields: 'agentsMaySetAccess agentsMayCreateAgents' },
+  Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
+  PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
+  PlanUsage: { reach: '{ workspace { plan { usage { % } } } }', rule: OWN, fields: LIMITED },
+  Member: { reach: '{ workspace { members { % } } }', rule: MEMBERS, fields: 'id email name role createdAt' },
+  Invitation: { reach: '{ workspace { invitations { % } } }', rule: MEMBERS, fields: 'id email role expiresAt' },
+  Domain: { reach: '{ workspace { domains { % } } }', rule: MEMBERS, fields: 'id name state checkedAt createdAt' },
+  PhoneNumber: { reach: '{ workspace { phoneNumbers { % } } }', rule: MEMBERS, fields: 'id value addressId createdAt' },
+  Agent: {
+    reach: inAgent('%'),
+    rule: AGENT,
+    fields: 'id name icon createdAt addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events',
+  },
+  Address: { reach: inAgent('addresses { % }'), rule: AGENT, fields: 'id channel value domainId primary createdAt' },
+  AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
+  Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders' },
+  Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
+  Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt' },
+  Listener: { reach: inAgent('listeners { % }'), rule: AGENT, fields: 'kind client machine id url' },
+  Webhook: {
+    reach: inAgent('webhooks { % }'),
+    rule: AGENT,
+    fields: 'id url createdAt error attempts retryAt lastDeliveredAt deliveries',
+  },
+  Delivery: { reach: inAgent('webhooks { deliveries { edges { node { % } } } }'), rule: AGENT, fields: 'id eventId status attempts' },
+  DeliveryAttempt: {
+    reach: inAgent('webhooks { deliveries { edges { node { attempts { % } } } } }'),
+    rule: AGENT,
+    fields: 'at status error ms',
+  },
+  Message: {
+    reach: inMessage('%'),
+    rule: AGENT,
+    fields:
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText attachments thread threadId status refusal admission error checks createdAt rawUrl agent',
+  },
+  Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url' },
+  Check: { reach: inMessage('checks { % }'), rule: AGENT, fields: 'name verdict detail' },
+  ThreadHeaders: { reach: inMessage('thread { % }'), rule: AGENT, fields: 'messageId references' },
+  Thread: {
+    reach: inThread('%'),
+    rule: AGENT,
+    fields: 'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages',
+  },
+  Participant: { reach: inThread('participants { % }'), rule: AGENT, fields: 'address name' },
+  Event: {
+    reach: inAgent('events { edges { node { % } } }'),
+    rule: AGENT,
+    fields: 'id type channel messageId createdAt text sender message',
+  },
+  EventSender: { reach: inAgent('events { edges { node { sender { % } } } }'), rule: AGENT, fields: 'id kind name email phone' },
+  PageInfo: {
+    reach: inAgent('messages { pageInfo { % } }'),
+    rule: AGENT,
+    fields: 'hasNextPage hasPreviousPage startCursor endCursor',
+  },
+  MessageConnection: { reach: page('messages').connection, ...CONNECTION },
+  MessageEdge: { reach: page('messages').edge, ...EDGE },
+  ThreadConnection: { reach: page('threads').connection, ...CONNECTION },
+  ThreadEdge: { reach: page('threads').edge, ...EDGE },
+  EventConnection: { reach: page('events').connection, ...CONNECTION },
+  EventEdge: { reach: page('events').edge, ...EDGE },
+  DeliveryConnection: { reach: deliveries.connection, ...CONNECTION },
+  DeliveryEdge: { reach: deliveries.edge, ...EDGE },
+  Connection: {
+    reach: 'mutation ($agentId: UUID!) { connect(input: { agentId: $agentId, client: "c", machine: "m" }) { connection { % } } }',
+    rule: SELF,
+    fields: 'id client machine tokenId',
+  },
+  RevealedSecret: {
+    reach: 'mutation ($agentId: UUID!) { revealSecrets(input: { agentId: $agentId }) { secrets { % } } }',
+    rule: SELF,
+    fields: 'name value',
+  },
+}
+
+/** Told by a subscription alone; its row is that one's. */
+export const TOLD = { WebhookChange: 'webhookId webhook' }
+
+export interface Target {
+  agentId: string
+  addressId: string
+  tokenId: string
+  webhookId: string
+  deliveryId: string
+  messageId: string
+  memberId: string
+  invitationId: string
+  ownTokenId: string
+}
+
+interface MutationRow {
+  input(target: Target): object
+  rule: Rule
+}
+const ofAgent = ({ agentId }: Target) => ({ agentId })
+const ofWebhook = ({ agentId, webhookId }: Target) => ({ agentId, webhookId })
+/** Ids of a workspace's own: to others they are not there. */
+const OWNERS = rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'forbidden')
+const MEMBERS_ID = rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'forbidden')
+
+export const MUTATIONS: Record<string, MutationRow> = {
+  createAgent: { rule: OWN, input: () => ({ name: 'New', icon: 'bot' }) },
+  updateAgent: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'Renamed' }) },
+  deleteAgent: { rule: AGENT, input: ofAgent },
+  changeAddress: {
+    rule: AGENT,
+    input: ({ agentId, addressId }) => ({ agentId, addressId, value: `${randomUUID()}@agents.localhost` }),
+  },
+  removeAddress: { rule: AGENT, input: ({ agentId, addressId }) => ({ agentId, addressId }) },
+  setUpAddress: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'telegram' }) },
+  setAccess: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', senders: [] }) },
+  createToken: { rule: { ...AGENT, self: 'forbidden' }, input: ofAgent },
+  revokeToken: { rule: AGENT, input: ({ agentId, tokenId }) => ({ agentId, tokenId }) },
+  connect: { rule: SELF, input: (t) => ({ ...ofAgent(t), client: 'c', machine: 'm' }) },
+  sendMessage: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi', channel: 'email', to: ['bo@example.com'] }) },
+  // The list of a Message URL names its agent's creator, whose token each tenant asks with.
+  sendToUrl: {
+    rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),
+    input: (t) => ({ ...ofAgent(t), text: 'hi' }),
+  },
+  setSecret: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'NEW', value: 'v' }) },
+  deleteSecret: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'KEY' }) },
+  revealSecrets: { rule: SELF, input: ofAgent },
+  addWebhook: { rule: AGENT, input: (t) => ({ ...ofAgent(t), url: 'http://127.0.0.1:9/another' }) },
+  removeWebhook: { rule: AGENT, input: ofWebhook },
+  rotateWebhook: { rule: AGENT, input: ofWebhook },
+  testWebhook: { rule: AGENT, input: ofWebhook },
+  resendDelivery: { rule: AGENT, input: ({ agentId, webhookId, deliveryId }) => ({ agentId, webhookId, deliveryId }) },
+  replayWebhook: { rule: AGENT, input: (t) => ({ ...ofWebhook(t), after: 0 }) },
+  updateWorkspace: { rule: MEMBERS, input: () => ({ name: 'Renamed' }) },
+  inviteMember: { rule: MEMBERS, input: () => ({ email: `${randomUUID()}@example.com` }) },
+  revokeInvitation: { rule: MEMBERS_ID, input: ({ invitationId }) => ({ invitationId }) },
+  removeMember: { rule: OWNERS, input: ({ memberId }) => ({ memberId }) },
+  createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },
+  revokeOwnToken: {
+    rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
+    input: ({ ownTokenId }) => ({ tokenId: ownTokenId }),
+  },
+}
+/** Done by those who may, refused all the same: what is asked of the target can't be. */
+export const CONFLICTS = ['removeAddress']
+
+export const QUERIES: Record<string, { query: string; rule: Rule }> = {
+  viewer: { query: '{ viewer { id } }', rule: OWN },
+  workspace: { query: '{ workspace { id } }', rule: OWN },
+  agents: { query: '{ agents { id } }', rule: OWN },
+  agent: { query: inAgent('id'), rule: AGENT },
+  message: { query: inMessage('id'), rule: AGENT },
+  thread: { query: inThread('id'), rule: AGENT },
+}
+
+export const SUBSCRIPTIONS: Record<string, string> = {
+  messageReceived: 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }',
+  messageChanged: 'subscription ($agentId: UUID!) { messageChanged(agentId: $agentId) { id } }',
+  webhookChanged: `subscription ($agentId: UUID!) { webhookChanged(agentId: $agentId) { webhookId webhook { id } } }`,
+}
