@@ -70,6 +70,25 @@ export const renewLeases = async ({ pool, clock }: ConnectionDeps, connectionIds
   return new Set(rows.map(({ id }) => id))
 }
 
+export interface Standing {
+  connectionId: string
+  tokenId: string
+  is: 'current' | 'replaced' | 'gone'
+}
+
+/** How connections and the tokens that use them stand now: replaced by another client, gone (revoked, or with their agent), or current. */
+export const readStanding = async ({ pool }: Db, uses: readonly Omit<Standing, 'is'>[]): Promise<Standing[]> => {
+  const { rows } = await pool.query<Standing>({
+    name: 'connections standing',
+    text: `select u.connection as "connectionId", u.token as "tokenId",
+                  case when c.id is null or t.id is null then 'gone' when c.replaced_at is null then 'current' else 'replaced' end as is
+             from unnest($1::uuid[], $2::uuid[]) as u(connection, token)
+             left join connection c on c.id = u.connection left join token t on t.id = u.token`,
+    values: [uses.map(({ connectionId }) => connectionId), uses.map(({ tokenId }) => tokenId)],
+  })
+  return rows
+}
+
 /** Ends a lease at once, when its stream closes. */
 export const endLease = async ({ pool }: Db, connectionId: string): Promise<void> => {
   await pool.query('update connection set lease_until = null where id = $1 and replaced_at is null', [connectionId])

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { CLIENT_REPLACED, type ConnectionDeps, endLease, findConnection, renewLeases } from '../agent/connection.ts'
+import { CLIENT_REPLACED, type ConnectionDeps, endLease, findConnection, readStanding, renewLeases } from '../agent/connection.ts'
 import { invalidInput, messageOf } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
@@ -13,6 +13,8 @@ export interface StreamDeps extends ViewerDeps, ConnectionDeps {
 
 const HEARTBEAT_MS = 15_000
 const EXPIRY_CHECK_MS = 1_000
+/** The net under the notifications: a stream whose token was revoked ends within 2 s even when the word of it was lost. */
+const LOOK_MS = 1_500
 
 const idOf = (field: string, value: string): string => {
   const { data } = uuid.safeParse(value)
@@ -36,6 +38,7 @@ const resumeAt = (request: IncomingMessage): number | null => {
 export class Streams {
   readonly #deps: StreamDeps
   readonly #open = new Set<Stream>()
+  #looking = false
   #unsubscribe: (() => void)[] = []
 
   constructor(deps: StreamDeps) {
@@ -46,6 +49,7 @@ export class Streams {
     const { notifier } = this.#deps
     const beat = setInterval(() => void this.#beat(), HEARTBEAT_MS)
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
+    const look = setInterval(() => void this.#look(), LOOK_MS)
     this.#unsubscribe = [
       notifier.subscribe(
         CLIENT_REPLACED,
@@ -55,6 +59,7 @@ export class Streams {
       notifier.onReconnect(() => void this.#check([...this.#open])),
       () => clearInterval(beat),
       () => clearInterval(expiry),
+      () => clearInterval(look),
     ]
   }
 
@@ -125,6 +130,28 @@ export class Streams {
       for (const stream of streams) if (!current.has(stream.options.connectionId)) stream.replace()
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'leases could not be renewed')
+    }
+  }
+
+  /** Ends what no notification told of. */
+  async #look(): Promise<void> {
+    if (this.#open.size === 0 || this.#looking) return
+    this.#looking = true
+    try {
+      const ended = (
+        await readStanding(
+          this.#deps,
+          [...this.#open].map(({ options }) => options),
+        )
+      ).filter(({ is }) => is !== 'current')
+      for (const { connectionId, tokenId, is } of ended)
+        for (const stream of [...this.#open])
+          if (stream.options.connectionId === connectionId && stream.options.tokenId === tokenId)
+            is === 'gone' ? stream.end() : stream.replace()
+    } catch (error) {
+      this.#deps.log.warn({ error: messageOf(error) }, 'streams could not be checked')
+    } finally {
+      this.#looking = false
     }
   }
 
