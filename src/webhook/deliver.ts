@@ -102,6 +102,7 @@ class Hearing implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: Outcome) => void
   readonly #startedAt = performance.now()
   readonly #timer: NodeJS.Timeout
+  readonly #timeoutMs: number
   #status = 0
   #retryAfterMs = 0
   #read = 0
@@ -112,7 +113,8 @@ class Hearing implements Dispatcher.DispatchHandler {
     this.#attempt = attempt
     this.#resolve = resolve
     this.#mayRepeat = connection.idleMs > STALE_AFTER_MS
-    this.#timer = setTimeout(() => connection.destroy(new TimedOut()), attempt.timeoutMs ?? ATTEMPT_MS)
+    this.#timeoutMs = attempt.timeoutMs ?? ATTEMPT_MS
+    this.#timer = setTimeout(() => connection.destroy(new TimedOut()), this.#timeoutMs)
   }
 
   send(): void {
@@ -123,7 +125,13 @@ class Hearing implements Dispatcher.DispatchHandler {
     }
   }
 
-  onRequestStart(): void {}
+  /**
+   * The last moment before the first byte. A process that was stopped meanwhile (a machine put to sleep, SIGSTOP) hears that the connection
+   * is open before its clock can ring; its time is over all the same, and another worker may be posting by now.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (performance.now() - this.#startedAt >= this.#timeoutMs) controller.abort(new TimedOut())
+  }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return // 100, 103: the answer is still to come
