@@ -181,6 +181,13 @@ export class Lane implements Waiter {
     this.#lastId = Math.max(this.#lastId, event.id)
   }
 
+  /** Hears how far the log goes. Returns whether that is news. */
+  grew(lastId: number): boolean {
+    if (lastId <= this.#lastId) return false
+    this.#lastId = lastId
+    return true
+  }
+
   /** Takes what was read for `want`. Jobs that are done already, and `url` events that are not for this webhook, are passed over. */
   append({ lastId, jobs }: Read, most: number): void {
     if (this.#next > 0) {

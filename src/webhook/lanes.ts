@@ -12,7 +12,7 @@ import { LaneWorker } from './worker.ts'
 export interface LaneOptions {
   /** How long a lease lasts without renewal. A killed worker's lanes move on after this and one poll. */
   leaseMs: number
-  /** How often due retries and forgotten lanes are looked for. */
+  /** How often due retries and lanes that no news told of are looked for. Promised: an event arrives within 2 s even so. */
   pollMs: number
   /** How long a lane with nothing to do keeps its lease and its connection. */
   idleMs: number
@@ -23,7 +23,7 @@ export interface LaneOptions {
   attemptMs: number
 }
 
-const DEFAULTS: LaneOptions = { leaseMs: 15_000, pollMs: 2000, idleMs: 5000, slots: 512, most: 4096, attemptMs: ATTEMPT_MS }
+const DEFAULTS: LaneOptions = { leaseMs: 15_000, pollMs: 1500, idleMs: 5000, slots: 512, most: 4096, attemptMs: ATTEMPT_MS }
 
 export interface LanesDeps extends Db {
   keyring: Keyring

@@ -1,6 +1,7 @@
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
+import { readHeads } from '../event/log.ts'
 import type { Lane } from './lane.ts'
 import { type Lease, renewLeases } from './lease.ts'
 import type { Reader } from './reader.ts'
@@ -27,6 +28,7 @@ export class Tender {
   readonly #deps: TenderDeps
   #timer: NodeJS.Timeout | undefined
   #renewing = false
+  #looking = false
 
   constructor(deps: TenderDeps) {
     this.#deps = deps
@@ -44,12 +46,32 @@ export class Tender {
     const { reader, lease, idleMs, rest } = this.#deps
     const now = performance.now()
     const old: string[] = []
+    const idle: Lane[] = []
     for (const lane of reader.lanes) {
       if (lane.state !== 'held') continue
       if (lane.isIdle && now - lane.idleSince > idleMs) rest(lane)
       else if (now - lane.checkedAt > lease.ms / 3) old.push(lane.id)
+      if (lane.isIdle) idle.push(lane)
     }
     if (old.length > 0) void this.#renew(old)
+    if (idle.length > 0) void this.#look(idle)
+  }
+
+  /** The net under the notifications: whether the logs of lanes with nothing to do have grown. The poll sees only lanes that nobody holds. */
+  async #look(lanes: Lane[]): Promise<void> {
+    if (this.#looking) return
+    this.#looking = true
+    try {
+      const heads = await readHeads(this.#deps, [...new Set(lanes.map(({ agentId }) => agentId))])
+      for (const lane of lanes) {
+        if (lane.state !== 'held' || !lane.grew(heads.get(lane.agentId) ?? 0)) continue
+        this.#deps.turn(lane)
+      }
+    } catch (error) {
+      this.#deps.log.warn({ error: messageOf(error), lanes: lanes.length }, 'could not look for events of webhooks')
+    } finally {
+      this.#looking = false
+    }
   }
 
   async #renew(ids: string[]): Promise<void> {
