@@ -1,0 +1,160 @@
+import { createClient } from 'graphql-sse'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { openEvents } from '../support/events.ts'
+import { deliver } from '../support/mail.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** One service in several processes, each with a part of it: what one does, listeners at the others hear. */
+let service: TestService
+let smtp: App
+let skins: App
+let owner: Tenant
+let receiver: Receiver
+const leaving: (() => void)[] = []
+beforeAll(async () => {
+  service = await startService({ environment: { ROLES: 'api' } })
+  smtp = await service.again({ ROLES: 'smtp' })
+  skins = await service.again({ ROLES: 'api' })
+  owner = await service.workspace()
+  receiver = await createReceiver()
+})
+afterAll(async () => {
+  for (const leave of leaving) leave()
+  await receiver.close()
+})
+
+let sent = 0
+const mail = (agent: TestAgent) => deliver(smtp.smtp!, { from: `s${sent++}@example.com`, to: agent.address, subject: 'Hi', text: 'hi' })
+
+const createOpenAgent = async (): Promise<TestAgent> => {
+  const agent = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  return agent
+}
+
+const addWebhook = async ({ id, api }: TestAgent): Promise<string> => {
+  const path = `/${id}`
+  const { body } = await api('POST', `/agents/${id}/webhooks`, { url: receiver.url + path })
+  receiver.expect(path, body.secret)
+  return path
+}
+
+/** Connects at the first process, streams from another. */
+const listen = async (agent: TestAgent) => {
+  const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const stream = await openEvents(`${skins.http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
+  leaving.push(() => stream.close())
+  return stream
+}
+
+const QUERY = 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }'
+const subscribe = (agent: TestAgent): { ids: number[] } => {
+  const client = createClient({ url: `${skins.http}/graphql`, headers: { Authorization: `Bearer ${agent.token}` }, retryAttempts: 0 })
+  leaving.push(() => client.dispose())
+  const ids: number[] = []
+  client.subscribe<{ messageReceived: { id: number } }>(
+    { query: QUERY, variables: { agentId: agent.id } },
+    { next: ({ data }) => void (data && ids.push(data.messageReceived.id)), error: () => undefined, complete: () => undefined },
+  )
+  return { ids }
+}
+
+const cursors = (path: string) => receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+/** An agent whose every kind of listener has heard its first event, and the process that delivers its webhook. */
+const withEveryListener = async () => {
+  const agent = await createOpenAgent()
+  const path = await addWebhook(agent)
+  const stream = await listen(agent)
+  const subscription = subscribe(agent)
+  const heard = async (count: number, ms: number) => {
+    const from = performance.now()
+    await until(() => stream.frames.length >= count && subscription.ids.length >= count && cursors(path).length >= count, ms * 2)
+    const took = performance.now() - from
+    expect(stream.frames.map(({ id }) => id)).toEqual(upTo(count))
+    expect(subscription.ids).toEqual(upTo(count))
+    expect(cursors(path)).toEqual(upTo(count))
+    expect(took).toBeLessThan(ms)
+  }
+  return { agent, path, stream, subscription, heard }
+}
+
+describe('connected at one process, streamed from another, born in a third, delivered by a fourth', () => {
+  let worker: App
+  beforeAll(async () => {
+    worker = await service.again({ ROLES: 'worker' })
+  })
+  afterAll(() => worker.stop(1_000))
+
+  test('an event reaches every listener at once', async () => {
+    const { agent, heard } = await withEveryListener()
+    await mail(agent)
+    await heard(1, 2_000)
+    for (let n = 0; n < 3; n++) await mail(agent)
+    await heard(4, 1_000)
+  })
+
+  describe('with every notification between processes lost', () => {
+    const query = { original: undefined as unknown }
+    beforeEach(() => {
+      const { pool } = service.db
+      query.original = pool.query
+      pool.query = ((...given: unknown[]) => {
+        const [statement] = given as [string | { text: string }]
+        if (/pg_notify/i.test(typeof statement === 'string' ? statement : statement.text)) return Promise.resolve({ rows: [], rowCount: 0 })
+        return Reflect.apply(query.original as typeof pool.query, pool, given)
+      }) as typeof pool.query
+      return () => {
+        pool.query = query.original as typeof pool.query
+      }
+    })
+
+    test('events still arrive within 2 s, at listeners that are idle and at those that have just heard one', async () => {
+      const { agent, heard } = await withEveryListener()
+      for (let count = 1; count <= 4; count++) {
+        await mail(agent)
+        await heard(count, 2_000)
+      }
+    })
+
+    test('a client that another one replaces is told so on the other process within 2 s', async () => {
+      const { agent, stream } = await withEveryListener()
+      const from = performance.now()
+      await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'd', machine: 'm' })
+      await stream.ended
+      expect(performance.now() - from).toBeLessThan(2_000)
+      expect(stream.frames.map(({ event }) => event)).toEqual(['replaced'])
+    })
+
+    test('a revoked token closes its stream on the other process within 2 s', async () => {
+      const { agent, stream, heard } = await withEveryListener()
+      await mail(agent)
+      await heard(1, 2_000)
+      const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
+      const from = performance.now()
+      await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)
+      await stream.ended
+      expect(performance.now() - from).toBeLessThan(2_000)
+    })
+  })
+})
+
+test('a worker that stops hands its lanes to the others at once, not when its leases end', async () => {
+  const first = await service.again({ ROLES: 'worker' })
+  const agents = await Promise.all(Array.from({ length: 10 }, createOpenAgent))
+  const paths = await Promise.all(agents.map(addWebhook))
+  for (const path of paths) receiver.always(path, (res) => void setTimeout(() => res.writeHead(204).end(), 20))
+  for (let n = 0; n < 10; n++) await Promise.all(agents.map(mail))
+  await Promise.all(paths.map((path) => receiver.got(path, 1)))
+  await service.again({ ROLES: 'worker' })
+  const from = performance.now()
+  await first.stop(5_000)
+  await Promise.all(paths.map((path) => receiver.got(path, 10)))
+  expect(performance.now() - from).toBeLessThan(5_000)
+  for (const path of paths) expect(cursors(path)).toEqual(upTo(10))
+  expect(receiver.mostAtOnce).toBe(1)
+})
