@@ -131,16 +131,21 @@ export const followChanges = async (
   kind: Change['kind'],
 ): Promise<AsyncGenerator<Item, void, void>> => {
   await findAgent(context.deps, context.viewer, agentId)
-  const subscription = await openFor(context, agentId, null)
+  const { changes } = context
   const waiting = new Map<string, Change>()
-  const wakes: { wake(): void } = { wake: () => undefined }
+  const wakes: { wake(): void; tooMany(): void } = { wake: () => undefined, tooMany: () => undefined }
   const hear = (change: Change) => {
     waiting.set(change.changed, change)
-    if (waiting.size > MOST_WAITING) subscription.end(tooSlow())
+    if (waiting.size > MOST_WAITING) wakes.tooMany()
     wakes.wake()
   }
-  const { changes } = context
+  // Before it is open: once it counts as that, nothing is missed.
   const stop = kind === 'message' ? changes.watchMessages(agentId, hear) : await changes.watchWebhooks(agentId, hear)
+  const subscription = await openFor(context, agentId, null).catch((error: unknown) => {
+    stop()
+    throw error
+  })
+  wakes.tooMany = () => subscription.end(tooSlow())
   subscription.signal.addEventListener('abort', () => wakes.wake(), { once: true })
   return streamOf(context, subscription, changesOf(subscription, waiting, wakes), stop)
 }

@@ -43,7 +43,20 @@ const openAgent = async (): Promise<TestAgent> => {
 }
 
 const ask = (query: string, variables: object) => tenant.api('POST', '/graphql', { query, variables })
-const settle = () => new Promise((resolve) => setTimeout(resolve, 300))
+
+const openNow = async (base: string): Promise<number> =>
+  Number(/^ams_graphql_subscriptions (\d+)$/m.exec(await (await fetch(`${base}/metrics`)).text())?.[1])
+
+/** Readers of these processes, once the service has them: what happens from now on they hear. */
+const opened = async (at: readonly string[], query: string, variables: Record<string, unknown>) => {
+  const before = await Promise.all(bases.map(openNow))
+  const readers = at.map((base) => follow(base, query, variables))
+  for (const [index, base] of bases.entries()) {
+    const more = at.filter((one) => one === base).length
+    await until(async () => (await openNow(base)) === before[index]! + more)
+  }
+  return readers
+}
 
 const MESSAGES = 'subscription ($id: UUID!) { messageChanged(agentId: $id) { id status error } }'
 const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }'
@@ -55,8 +68,7 @@ interface Changed {
 
 test('status moves are told on every process: taken, then sent', async () => {
   const agent = await createTestAgent(service, tenant)
-  const readers = bases.map((base) => follow(base, MESSAGES, { id: agent.id }))
-  await settle()
+  const readers = await opened(bases, MESSAGES, { id: agent.id })
   const sent = await ask(SEND, { input: { agentId: agent.id, text: 'hi', channel: 'email', to: ['bo@example.com'] } })
   const { id } = sent.body.data.sendMessage.message
   for (const reader of readers) {
@@ -82,8 +94,7 @@ test('webhooks are told as they are added, fail, deliver and are removed, on eve
   disposals.push(() => receiver.close())
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
   const agent = await openAgent()
-  const readers = bases.map((base) => follow(base, WEBHOOKS, { id: agent.id }))
-  await settle()
+  const readers = await opened(bases, WEBHOOKS, { id: agent.id })
   const told = async (fits: (one: WebhookTold) => boolean) => {
     for (const reader of readers) await until(() => reader.data<WebhookTold>().some(fits))
   }
@@ -108,6 +119,7 @@ const write = (agent: TestAgent, from: number, to: number) =>
 
 test('a reader moves between processes with `after`: nothing is lost, nothing comes twice', async () => {
   const agent = await openAgent()
+  const before = await Promise.all(bases.map(openNow))
   const writing = write(agent, 1, 20)
   const seen: number[] = []
   while (seen.length < 20) {
@@ -124,12 +136,12 @@ test('a reader moves between processes with `after`: nothing is lost, nothing co
   }
   await writing
   expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1))
+  for (const [index, base] of bases.entries()) await until(async () => (await openNow(base)) === before[index])
 })
 
 test('many subscribers of the same share one execution', async () => {
   const agent = await openAgent()
-  const readers = Array.from({ length: 30 }, () => follow(service.http, EVENTS, { id: agent.id }))
-  await settle()
+  const readers = await opened(Array<string>(30).fill(service.http), EVENTS, { id: agent.id })
   const texts: string[] = []
   const query = service.db.pool.query
   service.db.pool.query = ((...given: Parameters<typeof query>) => {
