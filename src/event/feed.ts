@@ -69,6 +69,16 @@ export class Feed {
    * as its end. Ends when `signal` aborts; throws when the database is away.
    */
   async *follow(agentId: string, after: number, signal: AbortSignal): AsyncGenerator<LoggedEvent | Truncated, void, void> {
+    for await (const items of this.batches(agentId, after, signal)) {
+      for (const item of items) {
+        if (signal.aborted) return
+        yield item
+      }
+    }
+  }
+
+  /** The same, with what is there at once together. */
+  async *batches(agentId: string, after: number, signal: AbortSignal): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
     const follower = this.#join(agentId)
     const close = () => follower.close()
     signal.addEventListener('abort', close, { once: true })
@@ -77,13 +87,14 @@ export class Feed {
       let position = Math.min(after, lastId)
       if (position < horizon) {
         position = horizon
-        yield { truncated: true, nextId: horizon + 1 }
+        yield [{ truncated: true, nextId: horizon + 1 }]
       }
       while (!signal.aborted) {
-        for (const event of await follower.next(this.#deps, position)) {
-          if (signal.aborted) return
-          position = event.id
-          yield event
+        const events = follower.ready(position) ?? (await follower.read(this.#deps, position))
+        if (signal.aborted) return
+        if (events.length > 0) {
+          position = events.at(-1)!.id
+          yield events
         }
         await follower.idle()
       }

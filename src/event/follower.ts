@@ -63,13 +63,17 @@ export class Follower {
     })
   }
 
-  /** The next events after `position`: from memory while they join on without a gap, else from the log. */
-  async next(deps: Db & { texts: Texts }, position: number): Promise<LoggedEvent[]> {
-    if (!this.#behind) {
-      const pending = this.#pending.filter((event) => event.id > position)
-      this.#pending = []
-      if (pending.every((event, index) => event.id === position + index + 1)) return pending
-    }
+  /** The next events after `position` that are in memory; null when only the log knows them. */
+  ready(position: number): LoggedEvent[] | null {
+    if (this.#behind) return null
+    const pending =
+      this.#pending[0] && this.#pending[0].id <= position ? this.#pending.filter((event) => event.id > position) : this.#pending
+    this.#pending = []
+    return pending.every((event, index) => event.id === position + index + 1) ? pending : null
+  }
+
+  /** The next events after `position`, from the log. */
+  async read(deps: Db & { texts: Texts }, position: number): Promise<LoggedEvent[]> {
     // Before reading: what commits while it reads sets it again.
     this.#behind = false
     this.#pending = []

@@ -10,13 +10,6 @@ export const REPLACED = 'event: replaced\ndata: {}\n\n'
 export const truncatedFrame = ({ nextId }: Truncated): string =>
   `id: ${nextId - 1}\nevent: truncated\ndata: ${JSON.stringify({ nextId })}\n\n`
 
-const frames = new WeakMap<LoggedEvent, Buffer>()
-
-/** An event as `text/event-stream` has it. Serialised once however many streams it goes to: they all get the same bytes. */
-export const eventFrame = (event: LoggedEvent): Buffer => {
-  const known = frames.get(event)
-  if (known) return known
-  const frame = Buffer.from(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`)
-  frames.set(event, frame)
-  return frame
-}
+/** An event as `text/event-stream` has it. */
+export const eventFrame = (event: LoggedEvent): string =>
+  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`

@@ -3,13 +3,20 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
-import type { Feed } from '../event/feed.ts'
+import type { LoggedEvent } from '../event/event.ts'
+import type { Feed, Truncated } from '../event/feed.ts'
 import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
 
 /** How long a reader may keep the server waiting for room in its socket before it is cut off. It resumes by id. */
 const SLOW_READER_MS = 30_000
 /** Pause before the log is read again when the database is away. */
 const AWAY_MS = 500
+
+/** What comes at once is written at once: most of what an event costs is the write. Bounded, because a reader may be slow. */
+const JOINED = 64
+
+const idOf = (item: LoggedEvent | Truncated): number => ('truncated' in item ? item.nextId - 1 : item.id)
+const frameOf = (item: LoggedEvent | Truncated): string => ('truncated' in item ? truncatedFrame(item) : eventFrame(item))
 
 export interface StreamOptions {
   agentId: string
@@ -40,9 +47,12 @@ export class Stream {
     this.#response.write(OPENING)
     while (!signal.aborted) {
       try {
-        for await (const item of feed.follow(this.options.agentId, position, signal)) {
-          position = 'truncated' in item ? item.nextId - 1 : item.id
-          if (!this.#response.write('truncated' in item ? truncatedFrame(item) : eventFrame(item))) await this.#drained()
+        for await (const items of feed.batches(this.options.agentId, position, signal)) {
+          for (let from = 0; from < items.length && !signal.aborted; from += JOINED) {
+            const joined = items.slice(from, from + JOINED)
+            position = idOf(joined.at(-1)!)
+            if (!this.#response.write(joined.map(frameOf).join(''))) await this.#drained()
+          }
         }
       } catch (error) {
         if (publicError(error).code !== 'unavailable') throw error

@@ -17,12 +17,11 @@ const event: LoggedEvent = {
   subject: 'a\n\nb',
 }
 
-test('an event is one frame, whatever a stranger wrote into it; its bytes are made once', () => {
+test('an event is one frame, whatever a stranger wrote into it', () => {
   const frame = eventFrame(event)
-  const [id, name, data, ...rest] = frame.toString().split('\n')
+  const [id, name, data, ...rest] = frame.split('\n')
   expect([id, name, ...rest]).toEqual(['id: 7', 'event: message.received', '', ''])
   expect(JSON.parse(data!.slice('data: '.length)).sender).toEqual(event.sender)
-  expect(eventFrame(event)).toBe(frame)
 })
 
 test('a truncated frame carries the last id that is gone, so that resuming goes on behind it', () => {
