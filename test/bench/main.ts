@@ -2,6 +2,7 @@ import { benchGraphql } from './graphql.ts'
 import { benchFanOut } from './graphql-fan-out.ts'
 import { benchRest } from './rest.ts'
 import { benchSmtp } from './smtp.ts'
+import { benchStreams } from './streams.ts'
 import { type BenchRow, printTable } from './table.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -11,6 +12,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   rest: benchRest,
   graphql: benchGraphql,
   'graphql-fan-out': benchFanOut,
+  streams: benchStreams,
   webhooks: benchWebhooks,
 }
 
