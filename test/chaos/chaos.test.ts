@@ -43,10 +43,14 @@ const ask = async <Row extends pg.QueryResultRow>({ databaseUrl }: World, text: 
   }
 }
 
+const HURRY = [
+  'update webhook set retry_at = now() where retry_at > now() and lease_owner is null',
+  'update job set due_at = now() where due_at > now() and lease_owner is null',
+]
+
 /** Makes retries due that are not, for as long as the test runs. */
 const hurryRetries = (world: World) => {
-  const hurry = () =>
-    ask(world, `update webhook set retry_at = now() where retry_at > now() and lease_owner is null`).catch(() => undefined)
+  const hurry = () => Promise.all(HURRY.map((statement) => ask(world, statement))).catch(() => undefined)
   const timer = setInterval(() => void hurry(), 700)
   return () => clearInterval(timer)
 }
