@@ -1,19 +1,27 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The receiving end, in a process of its own: takes POSTs, answers 204, and says when as many have come as it was told to expect. */
+/**
+ * The receiving end, in a process of its own: takes POSTs, answers 204, and when as many have come as it was told to expect, says which
+ * came (`webhook-id`) and when (milliseconds since 1970).
+ */
 let left = 0
+let arrivals: [string, number][] = []
 
 const server = createServer((req, res) => {
+  arrivals.push([String(req.headers['webhook-id']), performance.timeOrigin + performance.now()])
   req.resume()
   req.on('end', () => {
     res.writeHead(204).end()
-    if (--left === 0) process.send?.('done')
+    if (--left !== 0) return
+    process.send?.(arrivals)
+    arrivals = []
   })
 })
 server.keepAliveTimeout = 60_000
 process.on('message', (count: number) => {
   left = count
+  arrivals = []
 })
 process.on('disconnect', () => process.exit())
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
