@@ -1,0 +1,38 @@
+import type { Dispatcher } from 'undici'
+import { expect, test } from 'vitest'
+import { deliver } from '../../../src/webhook/deliver.ts'
+import type { Connection } from '../../../src/webhook/dial.ts'
+
+/** A connection whose process is stopped, clock and all, while it is being opened: the request is next, the timer has not rung. */
+const stoppedFor = (ms: number) => {
+  const aborted: Error[] = []
+  const connection: Pick<Connection, 'stage' | 'idleMs' | 'rest' | 'destroy' | 'post'> = {
+    stage: 'request',
+    idleMs: 0,
+    rest: () => undefined,
+    destroy: () => undefined,
+    post(_headers, _body, handler) {
+      const until = performance.now() + ms
+      while (performance.now() < until);
+      const abort = (error: Error) => {
+        aborted.push(error)
+        handler.onResponseError?.(controller, error)
+      }
+      const controller = { abort } as Dispatcher.DispatchController
+      handler.onRequestStart?.(controller, {})
+      if (aborted.length > 0) return
+      handler.onResponseStart?.(controller, 204, {})
+      handler.onResponseEnd?.(controller, {})
+    },
+  }
+  return { connection: connection as Connection, aborted }
+}
+
+const attempt = { headers: [], body: Buffer.from('{}'), now: new Date(), timeoutMs: 30 }
+
+test('an attempt whose time was over before its first byte sends none: another worker may be posting by now', async () => {
+  const late = stoppedFor(40)
+  expect(await deliver(late.connection, attempt)).toMatchObject({ kind: 'failed', error: 'timeout: no answer in time' })
+  expect(late.aborted).toHaveLength(1)
+  expect(await deliver(stoppedFor(0).connection, attempt)).toMatchObject({ kind: 'delivered', status: 204 })
+})
