@@ -4,9 +4,10 @@ import pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { planCrashes, wreak } from './crashes.ts'
-import { judgeLog, judgeStream, judgeWebhooks, type Logged, missingFrom, sum, type WebhookListener } from './oracle.ts'
+import { type Listener, startListeners } from './listeners.ts'
+import { judgeListener, judgeLog, judgeWebhooks, type Logged, missingFrom, sum, type WebhookListener } from './oracle.ts'
 import { seeded } from './seeded.ts'
-import { type ChaosAgent, createAgent, startClient, startWriters } from './traffic.ts'
+import { type ChaosAgent, createAgent, startWriters } from './traffic.ts'
 import { startWorld, type World } from './world.ts'
 
 /**
@@ -14,7 +15,8 @@ import { startWorld, type World } from './world.ts'
  *
  * 1. What was acknowledged is in its agent's log: a mail with 250, a Message URL's text with its event, a message to another agent with 201.
  * 2. A log's ids are 1, 2, 3 … without a gap.
- * 3. A stream that resumes with `Last-Event-ID`, on whichever process, hears 1, 2, 3 … to the end: nothing missing, nothing twice.
+ * 3. A stream that resumes with `Last-Event-ID`, and a GraphQL subscription that resumes with `after`, on whichever process, hear 1, 2, 3 …
+ *    to the end: nothing missing, nothing twice.
  * 4. A webhook takes (answers 2xx) every event at least once; the next event is never posted before the one before it was taken.
  * 5. Every attempt of an event at a webhook has the same `webhook-id` and the same body, and a signature that verifies.
  * 6. Never are two POSTs to one webhook under way at a time.
@@ -89,8 +91,8 @@ const SETTLED = `
 
 const isSettled = async (world: World): Promise<boolean> => (await ask<{ left: number }>(world, SETTLED))[0]!.left === 0
 
-const sameEnd = (logs: Map<string, Logged[]>, clients: Map<string, { heard: number[] }>) =>
-  [...clients].every(([id, { heard }]) => heard.length >= logs.get(id)!.length)
+const haveHeardAll = (listeners: readonly Listener[], logs: Map<string, Logged[]>) =>
+  listeners.every(({ agentId, heard }) => heard.length >= logs.get(agentId)!.length)
 
 test(
   `nothing that was acknowledged is lost, whatever crashes (CHAOS_SEED=${SEED}, CHAOS_SECONDS=${SECONDS})`,
@@ -102,12 +104,11 @@ test(
     try {
       const agents: ChaosAgent[] = []
       for (let n = 0; n < AGENTS; n++) agents.push(await createAgent(world, `agent${n}`))
-      const clients = new Map(
-        agents.map((agent) => [agent.id, startClient(world, seeded(SEED + agent.address.length), agent, left.signal)]),
-      )
+      const listeners = agents.flatMap((agent, n) => startListeners(world, seeded(SEED + 2 + n), agent, left.signal))
       // A send's lease lasts 30 s: the last ones are over some time before the end.
-      const lettersOver = AbortSignal.any([over.signal, AbortSignal.timeout(Math.max(SECONDS / 2, SECONDS - 20) * 1000)])
-      const writers = startWriters(world, seeded(SEED + 1), agents, over.signal, lettersOver)
+      const lettersOver = new AbortController()
+      setTimeout(() => lettersOver.abort(), Math.max(SECONDS / 2, SECONDS - 20) * 1000).unref()
+      const writers = startWriters(world, seeded(SEED + 1), agents, over.signal, lettersOver.signal)
       const stopHurry = hurryRetries(world)
       const happened: string[] = []
       const plan = planCrashes(chance, SECONDS)
@@ -118,25 +119,25 @@ test(
       await until(() => isSettled(world), RECOVERY_MS).catch(() => undefined) // what is left then is counted as lost
       const settledMs = Math.round(performance.now() - calm)
       const logs = await readLogs(world, agents)
-      await until(() => sameEnd(logs, clients), 10_000).catch(() => undefined)
+      await until(() => haveHeardAll(listeners, logs), 10_000).catch(() => undefined)
       stopHurry()
       left.abort()
       const missing = missingFrom(logs, writers.acknowledged)
       const verdict = sum([
         judgeWebhooks(await readListeners(world, agents, logs), world.receiverLines()),
-        ...agents.map(({ id }) => judgeStream(id, clients.get(id)!.heard, logs.get(id)!.length)),
+        ...listeners.map(({ name, agentId, heard }) => judgeListener(`${name} of ${agentId}`, heard, logs.get(agentId)!.length)),
       ])
       const violations = [...agents.flatMap(({ id }) => judgeLog(id, logs.get(id)!)), ...verdict.violations]
       const events = [...logs.values()].reduce((all, log) => all + log.length, 0)
-      const resumed = [...clients.values()].reduce((all, client) => all + client.resumed(), 0)
+      const resumed = listeners.reduce((all, listener) => all + listener.resumed, 0)
       const lost = missing.length + verdict.lost
       process.stdout.write(
         `chaos, seed ${SEED}: ${happened.length} crashes (${happened.join(', ')}), ${writers.acknowledged.length} acknowledged ` +
           `(refused: ${JSON.stringify(writers.refused)}), ${events} events, ${verdict.deliveries} deliveries, ${verdict.duplicates} duplicates, ` +
-          `${resumed} streams resumed, settled after ${settledMs} ms, lost: ${lost}\n`,
+          `${resumed} times resumed, settled after ${settledMs} ms, lost: ${lost}\n`,
       )
       expect({ missing, violations, lost }).toEqual({ missing: [], violations: [], lost: 0 })
-      expect([...clients.values()].flatMap(({ others }) => others)).toEqual([])
+      expect(listeners.flatMap(({ others }) => others)).toEqual([])
       expect(events).toBeGreaterThan(50)
       expect(happened.length).toBe(plan.length)
     } finally {

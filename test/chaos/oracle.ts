@@ -55,11 +55,9 @@ export const missingFrom = (logs: ReadonlyMap<string, readonly Logged[]>, acknow
   return acknowledged.map(nameOf).filter((name) => !known.has(name))
 }
 
-/** A stream that resumes hears every event once, in order. */
-export const judgeStream = (agentId: string, heard: readonly number[], last: number): Verdict => {
-  const violations = heard.flatMap((id, index) =>
-    id === index + 1 ? [] : [`the stream of ${agentId} heard ${id} as its number ${index + 1}`],
-  )
+/** A stream or a subscription that resumes hears every event once, in order. */
+export const judgeListener = (name: string, heard: readonly number[], last: number): Verdict => {
+  const violations = heard.flatMap((id, index) => (id === index + 1 ? [] : [`the ${name} heard ${id} as its number ${index + 1}`]))
   const lost = last - new Set(heard).size
   return { violations: violations.slice(0, 3), deliveries: heard.length, duplicates: 0, lost }
 }

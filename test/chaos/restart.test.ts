@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { deliver } from '../support/mail.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { type Listener, startListeners } from './listeners.ts'
 import { seeded } from './seeded.ts'
-import { type ChaosAgent, createAgent, startClient } from './traffic.ts'
+import { type ChaosAgent, createAgent } from './traffic.ts'
 import { startWorld, type World } from './world.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -15,13 +16,13 @@ const BACK_MS = 5_000
 const SENDERS = 4
 let world: World
 let agent: ChaosAgent
-let client: ReturnType<typeof startClient>
+let listeners: Listener[]
 const left = new AbortController()
 beforeAll(async () => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
   world = await startWorld(0)
   agent = await createAgent(world, 'agent')
-  client = startClient(world, seeded(1), agent, left.signal)
+  listeners = startListeners(world, seeded(1), agent, left.signal)
 }, 180_000)
 afterAll(async () => {
   left.abort()
@@ -61,13 +62,13 @@ const isServed = async () => {
   return answers.every(({ status }) => status === 200)
 }
 
-/** Every process is ready again, takes mail, and tells both kinds of listeners of it. */
+/** Every process is ready again, takes mail, and tells every listener of it. */
 const untilBack = async (): Promise<void> => {
   await until(isServed)
   const [next] = [accepted.length]
   await until(() => accepted.length > next)
-  const heard = client.heard.length
-  await until(() => client.heard.length > heard && taken().has(accepted.at(next)))
+  const before = listeners.map(({ heard }) => heard.length)
+  await until(() => listeners.every(({ heard }, n) => heard.length > before[n]!) && taken().has(accepted.at(next)))
 }
 
 test.each([
@@ -82,7 +83,7 @@ test.each([
     await untilBack()
     expect(performance.now() - from).toBeLessThan(BACK_MS)
   })
-  await until(() => client.heard.length >= accepted.length)
+  await until(() => listeners.every(({ heard }) => heard.length >= accepted.length))
   await until(() => accepted.every((subject) => taken().has(subject)), 20_000)
-  expect(client.heard).toEqual(client.heard.map((_, index) => index + 1))
+  for (const { heard } of listeners) expect(heard).toEqual(heard.map((_, index) => index + 1))
 })

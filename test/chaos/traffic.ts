@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventStream, openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { apiOf } from '../support/service.ts'
-import { until } from '../support/until.ts'
 import type { Acknowledged } from './oracle.ts'
 import type { Seeded } from './seeded.ts'
 import type { Member, World } from './world.ts'
@@ -35,7 +33,7 @@ export const createAgent = async (world: World, name: string): Promise<ChaosAgen
   return { id, address, token, connectionId: connection.body.id, webhooks }
 }
 
-const fronts = ({ members }: World): Member[] => members.filter(({ roles }) => roles.includes('api'))
+export const fronts = ({ members }: World): Member[] => members.filter(({ roles }) => roles.includes('api'))
 
 type Write = (world: World, random: Seeded, agent: ChaosAgent, name: string) => Promise<Acknowledged | string>
 
@@ -84,43 +82,4 @@ export const startWriters = (world: World, random: Seeded, agents: readonly Chao
     writer(letter(agent), agents[(index + 1) % agents.length]!, `letter${index}`, 1200, lettersOver), // at most 60 a minute
   ])
   return { acknowledged, done: Promise.all(writers), refused }
-}
-
-/** The client of an agent: reads until its stream breaks, then resumes on any process after the last id that it has. */
-export const startClient = (world: World, { pick, below }: Seeded, agent: ChaosAgent, over: AbortSignal) => {
-  const heard: number[] = []
-  const texts = new Set<number>()
-  const others: string[] = []
-  let resumed = 0
-  const take = ({ frames }: EventStream) => {
-    for (const { id, event, data } of frames.splice(0)) {
-      if (event !== 'message.received') others.push(event)
-      else heard.push(id!)
-      if (data.text !== undefined) texts.add(id!)
-    }
-  }
-  const read = async () => {
-    const url = `${pick(fronts(world)).place.http}/agents/${agent.id}/connections/${agent.connectionId}/events`
-    const stream = await openEvents(url, agent.token, { 'Last-Event-ID': String(heard.at(-1) ?? 0) })
-    let ended = stream.status !== 200
-    const end = () => {
-      ended = true
-    }
-    stream.ended.then(end, end)
-    const leavesAt = performance.now() + 500 + below(8000) // now and then it leaves by itself
-    await until(() => {
-      take(stream)
-      return ended || over.aborted || performance.now() > leavesAt
-    }, 3_600_000)
-    stream.close()
-    take(stream)
-    if (stream.status === 204) others.push('204')
-  }
-  const run = async () => {
-    for (; !over.aborted; resumed++) {
-      await read().catch(() => undefined)
-      await sleep(20)
-    }
-  }
-  return { heard, texts, others, done: run(), resumed: () => resumed }
 }
