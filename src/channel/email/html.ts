@@ -19,6 +19,11 @@ const convert = compile({
       removeHidden(root as HtmlNode)
       walk(root.children, builder)
     },
+    // The cells of a row stand apart: without it `<td>1</td><td>200</td>` reads 1200.
+    cell: (cell, walk, builder) => {
+      walk(cell.children, builder)
+      builder.addInline(' ')
+    },
     alternative: (image, _walk, builder) => {
       const text: unknown = image.attribs?.alt
       if (typeof text === 'string' && text.trim() !== '') builder.addInline(`[${text.trim()}]`)
@@ -27,6 +32,8 @@ const convert = compile({
   selectors: [
     { selector: ROOT, format: 'visible' },
     { selector: 'img', format: 'alternative' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],

@@ -49,3 +49,8 @@ describe('what a person would see stays', () => {
     expect(htmlToReadable(slow)).toMatch(/could not be made readable/)
   })
 })
+
+test('the cells and rows of a table stay apart', () => {
+  const html = '<table><tr><th>Item</th><th>Qty</th><th>Price</th></tr><tr><td>Pens</td><td>1</td><td>200</td></tr></table>'
+  expect(htmlToReadable(html)).toBe('Item Qty Price\nPens 1 200')
+})
