@@ -78,6 +78,19 @@ const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, curs
   return conditions
 }
 
+/** Characters of text in one page. A text may be as long as a mail, and a hundred of those no answer can hold. */
+const MOST_PAGE_TEXT = 8 * 1024 * 1024
+
+/** How many of the messages a page holds: as many as asked for, fewer where their texts are long, at least one. */
+const fitting = (messages: readonly MessageWithFiles[], limit: number): number => {
+  let length = 0
+  const over = messages.slice(0, limit).findIndex(({ text, replyText }) => {
+    length += text.length + (replyText ?? text).length
+    return length > MOST_PAGE_TEXT
+  })
+  return over === -1 ? limit : Math.max(1, over)
+}
+
 /** The agent's messages, newest first (of one millisecond by id), a page at a time. */
 export const listMessages = async (
   deps: Db,
@@ -92,7 +105,8 @@ export const listMessages = async (
     `${SELECT_MESSAGE} where ${conditions} order by m.created_at desc, m.id desc limit ${limit + 1}`,
     conditions.values,
   )
-  return pageOf(rows.map(fromRow), limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
+  const messages = rows.map(fromRow)
+  return pageOf(messages, fitting(messages, limit), ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
 }
 
 /** The agent and, if it has it, the message: what a read needs to know, in one round trip. */
