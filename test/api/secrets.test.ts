@@ -151,6 +151,7 @@ test('who revealed which names when is audited, without a value', async () => {
   const entries = await service.db.prisma.auditEntry.findMany({ where: { agentId: agent.id }, orderBy: { createdAt: 'asc' } })
   const by = { workspaceId: owner.id, actorKind: 'agent', actorId: agent.id, tokenId: tokens[0].id, action: 'secret.reveal' }
   expect(entries).toMatchObject([
+    { workspaceId: owner.id, actorKind: 'member', actorId: owner.member, action: 'token.create', detail: { token: tokens[0].id } },
     { ...by, detail: { names: ['TWO'] }, createdAt: expect.any(Date) },
     { ...by, detail: { names: ['ONE', 'TWO'] } },
   ])
