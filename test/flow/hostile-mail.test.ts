@@ -111,5 +111,7 @@ test('more than 25 MiB: 552, just under it is stored', { timeout: 60_000 }, asyn
   const send = (size: number) => post(service, { raw: bytes(size), envelope: { from: FROM, to: agent.address } })
   await expect(send(25 * 1024 * 1024 + 1_000)).rejects.toMatchObject({ responseCode: 552 })
   expect((await send(24 * 1024 * 1024)).response).toMatch(/^250/)
-  expect(await newest(agent, 100)).toHaveLength(hostile.length + 1)
+  expect((await newest(agent))[0]).toMatchObject({ subject: 'Big', status: 'received' })
+  const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
+  expect(events).toHaveLength(hostile.length + 1)
 })
