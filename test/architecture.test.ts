@@ -10,7 +10,8 @@ const below = ['core', 'db', 'event', 'job', 'workspace']
 
 const table: Record<string, readonly string[]> = {
   core: [],
-  'config.ts': ['core'],
+  'config.ts': ['core', 'config'],
+  config: ['core'],
   'log.ts': ['core'],
   db: ['core'],
   channel: ['core'],

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+
+/** Turns a variable's text into its value; throws with what it takes when it can't. */
+export type Parse<T> = (text: string) => T
+
+const takes = (what: string): Error => new Error(what)
+
+export const port: Parse<number> = (text) => {
+  const value = Number(text)
+  if (!/^\d{1,5}$/.test(text) || value > 65_535) throw takes('a port: 0 to 65535')
+  return value
+}
+
+export const count: Parse<number> = (text) => {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw takes('a whole number from 1')
+  return Number(text)
+}
+
+export const matching =
+  (pattern: RegExp, what: string): Parse<string> =>
+  (text) => {
+    if (!pattern.test(text)) throw takes(what)
+    return text
+  }
+
+const NAME = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const HOSTNAME = new RegExp(String.raw`^(?=.{1,253}$)${NAME}(?:\.${NAME})*$`, 'i')
+
+export const host: Parse<string> = (text) => {
+  if (isIP(text) === 0 && !HOSTNAME.test(text)) throw takes('a host name or an IP address')
+  return text
+}
+
+export const domain: Parse<string> = (text) => {
+  if (isIP(text) !== 0 || !HOSTNAME.test(text)) throw takes('a domain name')
+  return text.toLowerCase()
+}
+
+/** A URL with one of these protocols (the first is the one to suggest), without a query or a fragment unless `whole`. */
+export const url =
+  (protocols: string[], whole = false): Parse<string> =>
+  (text) => {
+    const what = `a ${protocols.map((protocol) => `${protocol}//`).join(' or ')} URL${whole ? '' : ' without a query'}`
+    if (!URL.canParse(text)) throw takes(what)
+    const parsed = new URL(text)
+    if (!protocols.includes(parsed.protocol) || parsed.host === '') throw takes(what)
+    if (!whole && (parsed.search !== '' || parsed.hash !== '')) throw takes(what)
+    return whole ? text : text.replace(/\/+$/, '')
+  }
+
+export const http = url(['http:', 'https:'])
+
+export const base64Key: Parse<Uint8Array> = (text) => {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw takes('32 bytes in base64 (openssl rand -base64 32)')
+  return bytes
+}
+
+export const email: Parse<string> = (text) => {
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, at)
+  if (at < 1 || text.length > 320 || !/^[^\s@<>(),;:"\\]+$/.test(local) || !HOSTNAME.test(text.slice(at + 1)))
+    throw takes('an email address')
+  return text
+}
+
+export const list =
+  <T>(item: Parse<T>): Parse<T[]> =>
+  (text) =>
+    text
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+      .map(item)
+
+export const ROLES = ['api', 'smtp', 'worker'] as const
+export type Role = (typeof ROLES)[number]
+
+const role: Parse<Role> = (text) => {
+  const found = ROLES.find((one) => one === text)
+  if (!found) throw takes('some of api, smtp and worker, comma-separated')
+  return found
+}
+
+export const roles: Parse<ReadonlySet<Role>> = (text) => {
+  const found = new Set(list(role)(text))
+  if (found.size === 0) throw takes('some of api, smtp and worker, comma-separated')
+  return found
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LEVELS)[number]
+
+export const level: Parse<LogLevel> = (text) => {
+  const found = LEVELS.find((one) => one === text)
+  if (!found) throw takes(`one of ${LEVELS.join(', ')}`)
+  return found
+}
+
+/** `host`, `host:port`, `1.2.3.4:53`, `[::1]:53`, `::1` */
+function splitPort(text: string): { host: string; port: number | undefined } | undefined {
+  if (isIP(text) !== 0) return { host: text, port: undefined }
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/i.exec(text)
+  const name = match?.[1] ?? match?.[2]
+  const number = match?.[3] === undefined ? undefined : Number(match[3])
+  if (name === undefined || (number ?? 1) > 65_535 || number === 0) return undefined
+  if (match?.[1] !== undefined ? isIP(name) !== 6 : isIP(name) === 0 && !HOSTNAME.test(name)) return undefined
+  return { host: name, port: number }
+}
+
+export const server: Parse<string> = (text) => {
+  const parts = splitPort(text)
+  if (!parts) throw takes('host or host:port, comma-separated')
+  return `${isIP(parts.host) === 6 ? `[${parts.host}]` : parts.host}:${parts.port ?? 53}`
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/')
+  const family = isIP(address)
+  return more.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+}
+
+export const allowed: Parse<string> = (text) => {
+  if (!isCidr(text) && !splitPort(text)) throw takes('hosts, host:port, IP addresses or CIDRs, comma-separated')
+  return text.toLowerCase()
+}
+
+export const file: Parse<string> = (text) => {
+  try {
+    return readFileSync(text, 'utf8')
+  } catch (error) {
+    throw takes(`a file that can be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** A JSON object of texts in a file. */
+export const texts: Parse<ReadonlyMap<string, string>> = (text) => {
+  const wrong = takes('a JSON file: an object of GraphQL documents by their ids')
+  let read: unknown
+  try {
+    read = JSON.parse(file(text))
+  } catch (error) {
+    throw error instanceof SyntaxError ? wrong : error
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw wrong
+  const entries = Object.entries(read)
+  if (!entries.every(([, value]) => typeof value === 'string')) throw wrong
+  return new Map(entries as [string, string][])
+}
+
+export const onOff: Parse<boolean> = (text) => {
+  if (text !== 'on' && text !== 'off') throw takes('on or off')
+  return text === 'on'
+}

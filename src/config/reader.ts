@@ -1,0 +1,60 @@
+import type { Parse } from './parse.ts'
+
+/** One or more settings cannot be used: exit code 2. The message has a line for each, and no secret. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const isSecret = (name: string) => name === 'MASTER_KEY' || name.endsWith('_TOKEN')
+
+/** A value as an error may show it: no secret, no credentials of a URL (also of one that does not parse), no control characters. */
+function shown(name: string, value: string): string {
+  if (isSecret(name)) return `a value of ${value.length} characters (not shown)`
+  if (URL.canParse(value) && value.includes('//')) {
+    const url = new URL(value)
+    const login = url.username || url.password ? '***@' : ''
+    return JSON.stringify(`${url.protocol}//${login}${url.host}${url.pathname}${url.search ? '?***' : ''}`)
+  }
+  if (name.endsWith('_URL') && /[@?]/.test(value)) return `a value of ${value.length} characters (not shown)`
+  return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value)
+}
+
+/** Reads variables and gathers what is wrong with them. An empty one counts as not set. */
+export class Reader {
+  readonly problems: string[] = []
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  isSet(name: string): boolean {
+    return (this.#environment[name] ?? '') !== ''
+  }
+
+  read<T>(name: string, parse: Parse<T>): T | undefined {
+    const text = this.#environment[name] ?? ''
+    if (text === '') return undefined
+    try {
+      return parse(text)
+    } catch (error) {
+      this.problems.push(`${name} is ${shown(name, text)}; it takes ${(error as Error).message}.`)
+      return undefined
+    }
+  }
+
+  /** All of them or none. */
+  together(...names: string[]): void {
+    const missing = names.filter((name) => !this.isSet(name))
+    if (missing.length > 0 && missing.length < names.length) {
+      this.problems.push(`${missing.join(' and ')} is not set; ${names.join(' and ')} go together.`)
+    }
+  }
+}
