@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 
 /** Imports run one way: who may import whom, by the first folder (or top-level file) below src/. */
 const everything = '*'
-const domain = ['event', 'workspace', 'agent', 'secret', 'message', 'webhook', 'admission']
+const domain = ['event', 'workspace', 'domain', 'agent', 'secret', 'message', 'webhook', 'admission']
 const skins = ['rest', 'graphql', 'stream', 'mcp', 'web']
-const below = ['core', 'db', 'event', 'job', 'workspace']
+const below = ['core', 'db', 'event', 'job', 'workspace', 'domain']
 
 const table: Record<string, readonly string[]> = {
   core: [],
@@ -18,6 +18,7 @@ const table: Record<string, readonly string[]> = {
   job: ['core', 'db'],
   event: ['core', 'db', 'job'],
   workspace: ['core', 'db', 'event'],
+  domain: ['core', 'db', 'event', 'workspace', 'type channel'],
   agent: [...below, 'type channel'],
   secret: [...below, 'agent'],
   message: [...below, 'agent', 'admission', 'type channel'], // admission decides before a message is stored

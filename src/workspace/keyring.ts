@@ -38,11 +38,12 @@ export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped
 
 /**
  * Seals what must not be readable in the database with the data key of its workspace. `bound` names what the value belongs to (its
- * table and ids): a sealed value that was moved elsewhere does not open.
+ * table and ids): a sealed value that was moved elsewhere does not open. What is no workspace's but the service's own (`workspaceId`
+ * null) is sealed with the master key itself.
  */
 export interface Keyring {
-  seal(workspaceId: string, plain: string | Uint8Array, bound: string): Promise<Buffer>
-  open(workspaceId: string, sealed: Uint8Array, bound: string): Promise<Buffer>
+  seal(workspaceId: string | null, plain: string | Uint8Array, bound: string): Promise<Buffer>
+  open(workspaceId: string | null, sealed: Uint8Array, bound: string): Promise<Buffer>
 }
 
 export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array): Keyring => {
@@ -62,8 +63,10 @@ export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array): Keyring =>
     return loading
   }
 
+  const keyOf = async (workspaceId: string | null) => (workspaceId === null ? masterKey : dataKeyOf(workspaceId))
+
   return {
-    seal: async (workspaceId, plain, bound) => sealWith(await dataKeyOf(workspaceId), Buffer.from(plain), bound),
-    open: async (workspaceId, sealed, bound) => openWith(await dataKeyOf(workspaceId), sealed, bound),
+    seal: async (workspaceId, plain, bound) => sealWith(await keyOf(workspaceId), Buffer.from(plain), bound),
+    open: async (workspaceId, sealed, bound) => openWith(await keyOf(workspaceId), sealed, bound),
   }
 }
