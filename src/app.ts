@@ -3,6 +3,7 @@ import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts
 import { createEmailChannel } from './channel/email/email-channel.ts'
 import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
 import { Letters } from './channel/letters.ts'
+import { listening } from './config/unusable.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
@@ -122,8 +123,10 @@ const startWorkers = (parts: Parts): Running[] => {
   return workers
 }
 
-const startChannels = (parts: Parts): Promise<Listening[]> =>
-  Promise.all(Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(sinkOf(parts, channel.kind))] : [])))
+const startChannels = ({ smtp }: Config, parts: Parts): Promise<Listening[]> => {
+  const starting = Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(sinkOf(parts, channel.kind))] : []))
+  return listening(['SMTP_HOST', smtp.host], ['SMTP_PORT', smtp.port], Promise.all(starting))
+}
 
 const watchDatabase = ({ metrics, pool, prisma, clock }: Parts): void => {
   metrics.gauges('ams_oldest_due_job_seconds', 'How long what is longest due waits for a worker', 'kind', async () => ({
@@ -144,7 +147,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
   parts.metrics.gauge('ams_streams', 'Open event streams', () => streams.size)
   parts.metrics.gauge('ams_graphql_subscriptions', 'Open GraphQL subscriptions', () => graphql.size)
   const listener = listenerOf(createRest(parts).fetch)
-  const server = await startHttp({
+  const opening = startHttp({
     host: config.host,
     port: config.port,
     log: parts.log,
@@ -159,6 +162,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
       ready: async () => void (await parts.pool.query('select')),
     },
   })
+  const server = await listening(['HOST', config.host], ['PORT', config.port], opening)
   // With PORT=0 the port is known only now.
   if (!config.publicUrl) parts.place.publicUrl = `http://localhost:${server.port}`
   return { server, skins: [streams, graphql] }
@@ -174,15 +178,15 @@ export const startApp = async (config: Config, foundation: Foundation, log: Logg
   parts.rates.start()
   const forget = parts.knownViewers.follow(parts.notifier)
   const { server, skins } = await startSkins(config, parts)
-  const listening = config.roles.has('smtp') ? await startChannels(parts) : []
+  const doors = config.roles.has('smtp') ? await startChannels(config, parts) : []
   const workers = config.roles.has('worker') ? startWorkers(parts) : []
   return {
     http: server.url,
-    smtp: listening[0]?.address ?? null,
+    smtp: doors[0]?.address ?? null,
     stop: async (graceMs) => {
       // Streams first: they would keep the HTTP server open for as long as their clients like.
       await Promise.all(skins.map((skin) => skin.stop(graceMs)))
-      await Promise.all([server, ...listening, ...workers].map((part) => part.stop(graceMs)))
+      await Promise.all([server, ...doors, ...workers].map((part) => part.stop(graceMs)))
       await parts.mailer.stop()
       await Promise.all(Object.values(parts.channels).map((channel) => channel.close?.()))
       forget()

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import {
   allowed,
   base64Key,
@@ -12,12 +13,12 @@ import {
   level,
   list,
   matching,
+  nameServer,
   onOff,
   port,
   ROLES,
   type Role,
   roles,
-  server,
   texts,
   url,
 } from './config/parse.ts'
@@ -49,7 +50,7 @@ export interface Config {
     readonly tls: { readonly cert: string; readonly key: string } | undefined
     readonly relayUrl: string | undefined
   }
-  /** `host:port`; empty: the system's. */
+  /** `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   readonly rspamdUrl: string | undefined
   readonly twilio: { readonly accountSid: string; readonly authToken: string; readonly apiUrl: string } | undefined
@@ -69,9 +70,23 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
+function isPair(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key })
+    return true
+  } catch {
+    return false
+  }
+}
+
 function readSmtp(reader: Reader): Config['smtp'] {
   reader.together('SMTP_TLS_CERT', 'SMTP_TLS_KEY')
   const [cert, key] = [reader.read('SMTP_TLS_CERT', file), reader.read('SMTP_TLS_KEY', file)]
+  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
+    reader.problems.push(
+      'SMTP_TLS_CERT and SMTP_TLS_KEY are no pair; they take PEM files of a certificate and of its own key, without a passphrase.',
+    )
+  }
   return {
     host: reader.read('SMTP_HOST', host) ?? '127.0.0.1',
     port: reader.read('SMTP_PORT', port) ?? 2525,
@@ -119,7 +134,7 @@ export function readConfig(environment: Environment): Config {
     roles: reader.read('ROLES', roles) ?? new Set(ROLES),
     mailDomain: reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost',
     smtp: readSmtp(reader),
-    dnsServers: reader.read('DNS_SERVERS', list(server)) ?? [],
+    dnsServers: reader.read('DNS_SERVERS', list(nameServer)) ?? [],
     rspamdUrl: reader.read('RSPAMD_URL', http),
     twilio: readTwilio(reader),
     telegram: {

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { unusable } from './config/unusable.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Logger } from './core/logger.ts'
+import { openDataDir, writePrivate } from './data-dir.ts'
 import { type Db, openDb } from './db/client.ts'
 import { lockDataDir, startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
+import { reachDatabase, UnusableDatabaseError } from './db/reach.ts'
 import { opensDataKey } from './workspace/keyring.ts'
 import { newToken } from './workspace/token.ts'
 import { createFirstWorkspace } from './workspace/workspace.ts'
@@ -23,12 +25,6 @@ export interface Foundation {
 const MIGRATIONS = join(import.meta.dirname, '..', 'prisma', 'migrations')
 /** Connections of one process: a few for statements in groups, the rest for requests. PostgreSQL's own default allows 100 in all. */
 const MOST_CONNECTIONS = 20
-
-/** A file of DATA_DIR that only its owner may read. */
-const writePrivate = (file: string, content: string): void => {
-  writeFileSync(file, content, { mode: 0o600 })
-  chmodSync(file, 0o600)
-}
 
 const readMasterKey = ({ masterKey, dataDir }: Config): Uint8Array => {
   if (masterKey) return masterKey
@@ -47,6 +43,22 @@ const checkMasterKey = async ({ prisma }: Db, masterKey: Uint8Array): Promise<vo
   }
 }
 
+/** A workspace on a plan that doesn't exist can't be made: found out now, not with the first one. */
+const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
+  const keys = (await prisma.plan.findMany({ select: { key: true }, orderBy: { key: 'asc' } })).map(({ key }) => key)
+  if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
+}
+
+const checkDatabase = async (url: string): Promise<void> => {
+  try {
+    await reachDatabase(url)
+  } catch (error) {
+    throw error instanceof UnusableDatabaseError
+      ? unusable(['DATABASE_URL', url], `a PostgreSQL that can be used (${error.message})`)
+      : error
+  }
+}
+
 interface Server {
   url: string
   close(): Promise<void>
@@ -54,7 +66,10 @@ interface Server {
 
 /** The database of the settings: the operator's, or the embedded one. A `service` runs it alone; a command joins whoever runs it. */
 const startDatabase = async ({ databaseUrl, dataDir }: Config, log: Logger, service: boolean): Promise<Server> => {
-  if (databaseUrl) return { url: databaseUrl, close: async () => undefined }
+  if (databaseUrl) {
+    await checkDatabase(databaseUrl)
+    return { url: databaseUrl, close: async () => undefined }
+  }
   const unlock = service ? await lockDataDir(dataDir) : () => undefined
   try {
     const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
@@ -71,13 +86,14 @@ const startDatabase = async ({ databaseUrl, dataDir }: Config, log: Logger, serv
 
 /** Opens what the service (or a command beside it) stands on, migrating the database to this build. */
 export const lay = async (config: Config, log: Logger, { service }: { service: boolean }): Promise<Foundation> => {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
+  openDataDir(config.dataDir)
   const server = await startDatabase(config, log, service)
   try {
     await migrate(server.url, MIGRATIONS, log)
     const db = await openDb(server.url, { max: MOST_CONNECTIONS, log })
     const masterKey = readMasterKey(config)
     await checkMasterKey(db, masterKey)
+    await checkPlan(db, config.plan)
     const close = async () => {
       await db.close()
       await server.close()

@@ -17,7 +17,10 @@ const USAGE = `Usage:
   npm start                                             start the service
   npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
-  npm run demo                                          the tour`
+  npm run demo                                          the tour
+  npm start -- --help                                   print this
+
+Settings come from the environment: README.md has the table.`
 
 class UsageError extends Error {}
 
@@ -56,58 +59,53 @@ const command = async (config: Config, log: Logger, run: (foundation: Foundation
   }
 }
 
-const option = (values: Record<string, string | undefined>, name: string): string => {
-  const value = values[name]
+const option = (value: string | undefined, name: string): string => {
   if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
   return value
 }
 
-const dispatch = async (args: string[], config: Config, log: Logger): Promise<void> => {
-  const text = { type: 'string' } as const
-  const { values, positionals } = parse(args, { name: text, owner: text, member: text, workspace: text })
-  const [name = 'start', ...extra] = positionals
-  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
-  if (name === 'start') return start(config, log)
-  if (name === 'demo') return (await import('./demo/demo.ts')).demo()
-  if (name === 'workspace') {
-    const input = { name: option(values, 'name'), ownerEmail: option(values, 'owner'), plan: config.plan }
-    return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
-  }
-  if (name === 'token') {
-    const member = option(values, 'member')
-    return command(config, log, ({ db }) => createMemberToken(db, member, values.workspace))
-  }
-  throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
-}
+const text = { type: 'string' } as const
+const OPTIONS = { name: text, owner: text, member: text, workspace: text, help: { type: 'boolean', short: 'h' } } as const
 
-const parse = <Options extends Record<string, { type: 'string' }>>(args: string[], options: Options) => {
+const parse = (args: string[]) => {
   try {
-    return parseArgs({ args, options, allowPositionals: true })
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
   } catch (error) {
     throw new UsageError(`${messageOf(error)}\n${USAGE}`)
   }
 }
 
-/** An address that cannot be listened on is the operator's affair: a stack trace would hide which. */
-const wordsOf = (error: unknown): string => {
-  const { code, syscall, address, port } = (error ?? {}) as NodeJS.ErrnoException & { address?: string; port?: number }
-  if (syscall !== 'listen') return messageOf(error)
-  const reason = code === 'EADDRINUSE' ? 'another program listens there already' : code
-  return `Cannot listen on ${address}:${port}: ${reason}. HOST and PORT, SMTP_HOST and SMTP_PORT say where.`
+const dispatch = async (args: string[]): Promise<void> => {
+  const { values, positionals } = parse(args)
+  const [name = 'start', ...extra] = positionals
+  if (values.help || name === 'help') return say(USAGE)
+  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+  const config = readConfig(process.env)
+  const log = createLogger(config.logLevel)
+  if (name === 'start') return start(config, log)
+  if (name === 'demo') return (await import('./demo/demo.ts')).demo()
+  if (name === 'workspace') {
+    const input = { name: option(values.name, 'name'), ownerEmail: option(values.owner, 'owner'), plan: config.plan }
+    return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
+  }
+  if (name === 'token') {
+    const member = option(values.member, 'member')
+    return command(config, log, ({ db }) => createMemberToken(db, member, values.workspace))
+  }
+  throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
 }
 
 /** What went wrong, for the person at the terminal, and the exit code that scripts read. */
 const fail = (error: unknown): never => {
   const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some((kind) => error instanceof kind)
   const stack = !expected && error instanceof Error && !('syscall' in error) ? error.stack : undefined
-  process.stderr.write(`${stack ?? wordsOf(error)}\n`)
+  process.stderr.write(`${stack ?? messageOf(error)}\n`)
   const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)
   process.exit(usage ? EXIT_USAGE : EXIT_FAILURE)
 }
 
 try {
-  const config = readConfig(process.env)
-  await dispatch(process.argv.slice(2), config, createLogger(config.logLevel))
+  await dispatch(process.argv.slice(2))
   process.exit(0)
 } catch (error) {
   fail(error)

@@ -109,9 +109,9 @@ function splitPort(text: string): { host: string; port: number | undefined } | u
   return { host: name, port: number }
 }
 
-export const server: Parse<string> = (text) => {
+export const nameServer: Parse<string> = (text) => {
   const parts = splitPort(text)
-  if (!parts) throw takes('host or host:port, comma-separated')
+  if (!parts || isIP(parts.host) === 0) throw takes('IP addresses of name servers, with :port or without, comma-separated')
   return `${isIP(parts.host) === 6 ? `[${parts.host}]` : parts.host}:${parts.port ?? 53}`
 }
 

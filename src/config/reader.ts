@@ -15,7 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const isSecret = (name: string) => name === 'MASTER_KEY' || name.endsWith('_TOKEN')
 
 /** A value as an error may show it: no secret, no credentials of a URL (also of one that does not parse), no control characters. */
-function shown(name: string, value: string): string {
+export function shown(name: string, value: string): string {
   if (isSecret(name)) return `a value of ${value.length} characters (not shown)`
   if (URL.canParse(value) && value.includes('//')) {
     const url = new URL(value)

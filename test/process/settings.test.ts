@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
-import { cleanUp, run } from '../support/process.ts'
+import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
@@ -37,20 +37,76 @@ describe('a setting that cannot be', () => {
   })
 })
 
-test('a port that is taken ends the start with what is wrong, and leaves nothing running', async () => {
-  const first = run({ DATA_DIR: dataDir })
-  const { http, smtp } = await first.ready()
+describe('a setting that reads well and cannot be used ends the start with 2, one line, nothing left running', () => {
+  let first: ServiceProcess
+  let taken: { PORT: string; SMTP_PORT: string }
   const dir = temporaryDir()
-  for (const settings of [{ PORT: new URL(http).port }, { SMTP_PORT: smtp.split(':')[1]! }]) {
-    const second = run({ DATA_DIR: dir, ...settings })
-    expect((await second.exited).code).toBeGreaterThan(0)
-    expect(second.stderr).toMatch(/^Cannot listen on 127\.0\.0\.1:\d+: another program listens there already\./m)
+  beforeAll(async () => {
+    first = run({ DATA_DIR: dataDir })
+    const { http, smtp } = await first.ready()
+    taken = { PORT: new URL(http).port, SMTP_PORT: smtp.split(':')[1]! }
+  })
+  afterAll(async () => {
+    first.kill('SIGTERM')
+    expect((await first.exited).code).toBe(0)
+    await cleanUp(dir)
+  })
+
+  const refused = async (settings: Record<string, string>) => {
+    const service = run({ DATA_DIR: dir, LOG_LEVEL: 'silent', ...settings })
+    expect((await service.exited).code).toBe(2)
+    expect(service.stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(existsSync(join(dir, 'pg', 'postmaster.pid'))).toBe(false)
+    return service.stderr
   }
-  first.kill('SIGTERM')
-  expect((await first.exited).code).toBe(0)
-  rmSync(dir, { recursive: true })
+
+  test.each(['PORT', 'SMTP_PORT'] as const)('%s, when another program has it', async (name) => {
+    expect(await refused({ [name]: taken[name] })).toMatch(
+      new RegExp(`^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`),
+    )
+  })
+
+  test.each([
+    ['HOST', 'no-such-host.invalid', 'this name is not known'],
+    ['SMTP_HOST', 'no-such-host.invalid', 'this name is not known'],
+    ['HOST', '192.0.2.1', 'an address of this machine'],
+    ['SMTP_HOST', '192.0.2.1', 'an address of this machine'],
+    ['PLAN', 'platinum', 'one of free, team, unlimited'],
+  ])('%s=%s', async (name, value, says) => {
+    const line = await refused({ [name]: value })
+    expect(line).toMatch(new RegExp(`^${name} is "${value}"; it takes .+\\.$`, 'm'))
+    expect(line).toContain(says)
+  })
+
+  test.each([
+    ['a file', () => import.meta.filename],
+    ['a folder below a file', () => join(import.meta.filename, 'data')],
+    ['a place that takes no folders', () => '/proc/ams/data'],
+    ['a place that takes no files', () => '/proc'],
+  ])('DATA_DIR, when it is %s', async (_, place) => {
+    const value = place()
+    expect(await refused({ DATA_DIR: value })).toMatch(
+      new RegExp(`^DATA_DIR is ${JSON.stringify(value)}; it takes a folder that this user may write in \\(E[A-Z]+\\)\\.$`, 'm'),
+    )
+  })
 })
+
+test.each([['--help'], ['-h'], ['help']])('%s prints the usage and exits with 0, whatever the settings are', async (argument) => {
+  const process = run({ PORT: 'http' }, argument)
+  expect((await process.exited).code).toBe(0)
+  expect(process.stdout).toContain('npm start -- workspace --name NAME --owner EMAIL')
+  expect(process.stderr).toBe('')
+})
+
+test.each([['fly'], ['start', 'again'], ['--loud'], ['workspace'], ['workspace', '--name', 'x'], ['token']])(
+  'the command line %s %s %s ends with 2, the usage and no database',
+  async (...args) => {
+    const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
+    expect((await process.exited).code).toBe(2)
+    expect(process.stderr).toContain('Usage:')
+    expect(existsSync(join(dataDir, 'never'))).toBe(false)
+  },
+)
 
 describe('DATABASE_URL', () => {
   const name = `process_${randomBytes(6).toString('hex')}`
@@ -85,11 +141,34 @@ describe('DATABASE_URL', () => {
     expect(service.stderr).toContain('MASTER_KEY')
   })
 
-  test('that nobody answers ends the start with what is wrong, without its password', async () => {
-    const service = run({ ...settings(), DATABASE_URL: 'postgresql://me:hush@127.0.0.1:1/x' })
-    expect((await service.exited).code).toBe(1)
-    expect(service.stderr).toMatch(/ECONNREFUSED|cannot reach|refused/)
-    expect(service.stderr).not.toContain('hush')
+  describe('that cannot be used ends the start with 2 and one line that says why, without its password', () => {
+    const elsewhere = (change: (url: URL) => void) => {
+      const url = new URL(urlOf(inject('postgres').url, name))
+      url.password ||= 'hush'
+      change(url)
+      return url.href
+    }
+    const role = `reader_${randomBytes(6).toString('hex')}`
+    beforeAll(() =>
+      execute(urlOf(inject('postgres').url, name), `CREATE ROLE ${role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM public`),
+    )
+    afterAll(() => execute(inject('postgres').url, `DROP ROLE ${role}`))
+
+    test.each<[string, (url: URL) => void, RegExp]>([
+      ['nobody listens there', (url) => Object.assign(url, { port: '1' }), /ECONNREFUSED/],
+      ['its host has no address', (url) => Object.assign(url, { hostname: 'no-such-host.invalid' }), /ENOTFOUND|EAI_AGAIN/],
+      ['it has no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /no such database/],
+      ['it has no such role', (url) => Object.assign(url, { username: 'nobody_here' }), /role/],
+      ['its role may not make tables', (url) => Object.assign(url, { username: role, password: 'hush' }), /may not make tables/],
+      ['it speaks no TLS', (url) => Object.assign(url, { search: '?sslmode=verify-full' }), /SSL/],
+    ])('%s', async (_, change, says) => {
+      const DATABASE_URL = elsewhere(change)
+      const service = run({ ...settings(), DATABASE_URL, LOG_LEVEL: 'silent' })
+      expect((await service.exited).code).toBe(2)
+      expect(service.stderr).toMatch(/^DATABASE_URL is "postgres(ql)?:\/\/\*\*\*@.+; it takes a PostgreSQL that can be used \(.+\)\.\n$/)
+      expect(service.stderr).toMatch(says)
+      expect(service.stderr).not.toContain(new URL(DATABASE_URL).password)
+    })
   })
 })
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { ownCertificate } from '../../src/channel/email/tls.ts'
 import { ConfigError, type Environment, readConfig } from '../../src/config.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'ams-config-'))
@@ -42,10 +43,9 @@ test('an empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', OWNER_TOKEN: '', ROLES: '' })).toEqual(readConfig({}))
 })
 
-test('everything set', () => {
-  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-  writeFileSync(cert, 'CERT')
-  writeFileSync(key, 'KEY')
+test('everything set', async () => {
+  const pair = await ownCertificate(dir, 'mx.example.com', new Date())
+  const [cert, key] = [join(dir, 'smtp.crt'), join(dir, 'smtp.key')]
   const operations = join(dir, 'operations.json')
   writeFileSync(operations, JSON.stringify({ viewer: '{ viewer { id } }' }))
   const config = readConfig({
@@ -65,7 +65,7 @@ test('everything set', () => {
     SMTP_TLS_CERT: cert,
     SMTP_TLS_KEY: key,
     SMTP_RELAY_URL: 'smtps://u:p@relay.example.com:465?pool=true',
-    DNS_SERVERS: '127.0.0.1:5353, ::1, [::1]:5353, ns.example.com',
+    DNS_SERVERS: '127.0.0.1:5353, ::1, [::1]:5353, 9.9.9.9',
     RSPAMD_URL: 'http://127.0.0.1:11333/',
     TWILIO_ACCOUNT_SID: 'AC123',
     TWILIO_AUTH_TOKEN: 'secret',
@@ -91,8 +91,8 @@ test('everything set', () => {
     ownerToken: 'a token of mine, spaces and all',
     roles: new Set(['api', 'worker']),
     mailDomain: 'agents.example.com',
-    smtp: { host: '0.0.0.0', port: 25, tls: { cert: 'CERT', key: 'KEY' }, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true' },
-    dnsServers: ['127.0.0.1:5353', '[::1]:53', '[::1]:5353', 'ns.example.com:53'],
+    smtp: { host: '0.0.0.0', port: 25, tls: pair, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true' },
+    dnsServers: ['127.0.0.1:5353', '[::1]:53', '[::1]:5353', '9.9.9.9:53'],
     rspamdUrl: 'http://127.0.0.1:11333',
     twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
     telegram: { managerToken: '123:abc', apiUrl: 'http://127.0.0.1:9998' },
@@ -126,6 +126,8 @@ test.each([
   ['MAIL_DOMAIN', '127.0.0.1'],
   ['SMTP_RELAY_URL', 'http://relay'],
   ['DNS_SERVERS', '1.1.1.1:99999'],
+  ['DNS_SERVERS', 'ns.example.com'],
+  ['DNS_SERVERS', '1.1.1.1, localhost:53'],
   ['RSPAMD_URL', 'localhost:11333'],
   ['TELEGRAM_API_URL', 'x'],
   ['WEBHOOK_ALLOW', '10.0.0.0/33'],
@@ -190,6 +192,19 @@ test('a certificate that cannot be read is named', () => {
   expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
     `SMTP_TLS_CERT is "${path}"; it takes a file that can be read (ENOENT).`,
   )
+})
+
+test('a certificate that is none, or whose key is another one, is refused', async () => {
+  await ownCertificate(dir, 'mx.example.com', new Date())
+  const other = mkdtempSync(join(dir, 'other-'))
+  await ownCertificate(other, 'mx.example.com', new Date())
+  const cert = join(dir, 'smtp.crt')
+  expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: join(dir, 'smtp.key') })).toEqual([])
+  for (const wrong of [join(other, 'smtp.key'), cert, import.meta.filename]) {
+    expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: wrong })).toEqual([
+      expect.stringMatching(/^SMTP_TLS_CERT and SMTP_TLS_KEY are no pair/),
+    ])
+  }
 })
 
 test.each([19, 201])('an owner token of %i characters is refused', (length) => {
