@@ -15,6 +15,7 @@ import { createGraphql } from './graphql/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { Janitor } from './janitor.ts'
 import { readLag } from './job/lag.ts'
+import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
 import { accepts, receive } from './message/receive.ts'
 import { createDraftStore } from './message/send.ts'
@@ -74,8 +75,12 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const allow = createAllow(config.webhookAllow)
   const lookup = createLookup(allow)
   const metrics = new ServiceMetrics()
-  const local: Sink = { accepts: (address) => accepts(parts, 'email', address), inbound: (message) => receive(parts, message) }
-  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, local)
+  const sinkOf = (channel: ChannelKind): Sink => ({
+    accepts: (address) => accepts(parts, channel, address),
+    inbound: (message) => receive(parts, message),
+    delivery: (report) => takeReport(parts, report),
+  })
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, sinkOf('email'))
   const parts = {
     prisma: db.prisma,
     pool: db.pool,
@@ -90,6 +95,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     arrivals: createArrivalStore(db),
     drafts: createDraftStore(db),
     channels,
+    sinkOf,
     mailer: new Letters({ email: channels.email, mailDomain: config.mailDomain, clock, log }),
     knownViewers: new KnownViewers(),
     plans: new Plans({ ...db, clock }),
@@ -106,11 +112,6 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
 }
 type Parts = ReturnType<typeof compose>
 
-const sinkOf = (parts: Parts, channel: ChannelKind): Sink => ({
-  accepts: (address) => accepts(parts, channel, address),
-  inbound: (message) => receive(parts, message),
-})
-
 interface Running {
   stop(graceMs: number): Promise<void> | void
 }
@@ -124,7 +125,7 @@ const startWorkers = (parts: Parts): Running[] => {
 }
 
 const startChannels = ({ smtp }: Config, parts: Parts): Promise<Listening[]> => {
-  const starting = Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(sinkOf(parts, channel.kind))] : []))
+  const starting = Object.values(parts.channels).flatMap((channel) => (channel.listen ? [channel.listen(parts.sinkOf(channel.kind))] : []))
   return listening(['SMTP_HOST', smtp.host], ['SMTP_PORT', smtp.port], Promise.all(starting))
 }
 
@@ -153,6 +154,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
     log: parts.log,
     metrics: parts.metrics,
     api: config.roles.has('api'),
+    callbacks: Object.values(parts.channels).flatMap((channel) => channel.routes?.(parts.sinkOf(channel.kind)) ?? []),
     skins: {
       rest: (request, response) => void listener(request, response),
       graphql: (request, response) => graphql.handle(request, response),

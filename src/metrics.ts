@@ -12,6 +12,11 @@ const COUNTERS: Record<Counted, { name: string; label: string; help: string }> =
   events: { name: 'ams_events_total', label: 'channel', help: 'Events appended to the logs of agents' },
   mails: { name: 'ams_mails_total', label: 'verdict', help: 'Messages that came in by channels: received, or why each was refused' },
   sends: { name: 'ams_sends_total', label: 'outcome', help: 'Attempts to send messages: sent, retried later, failed' },
+  callbacks: {
+    name: 'ams_callbacks_total',
+    label: 'outcome',
+    help: "Calls of channels' providers: taken, refused (not proven, malformed), failed",
+  },
   requests: { name: 'ams_http_requests_total', label: 'status', help: 'HTTP requests by status class; aborted: gone before the answer' },
 }
 

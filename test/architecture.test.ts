@@ -25,7 +25,7 @@ const table: Record<string, readonly string[]> = {
   webhook: [...below, 'agent', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
   ...Object.fromEntries(skins.map((skin) => [skin, ['core', ...domain]])),
-  http: ['core', ...skins],
+  http: ['core', ...skins, 'type channel'],
   demo: [everything],
 }
 

@@ -10,6 +10,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
 import { findAgent } from './reach.ts'
+import { type ReleaseDeps, releaseAddress } from './release.ts'
 
 export type { Agent }
 
@@ -107,8 +108,10 @@ export const updateAgent = async (
  * Deletes an agent with its addresses, messages, secrets, events and jobs; its phone numbers go back to the workspace's pool. Its tokens
  * go too, and what they hold open is closed as when they are revoked.
  */
-export const deleteAgent = async (deps: Db & { notifier: Notifier }, viewer: Viewer, agentId: string): Promise<void> => {
+export const deleteAgent = async (deps: Db & ReleaseDeps & { notifier: Notifier }, viewer: Viewer, agentId: string): Promise<void> => {
   await findAgent(deps, viewer, agentId)
+  const addresses = await deps.prisma.address.findMany({ where: { agentId } })
+  await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   const tokens = await deps.prisma.token.findMany({ where: { agentId }, select: { id: true } })
   await deps.prisma.agent.deleteMany({ where: { id: agentId } })
   for (const { id } of tokens) deps.notifier.publish(TOKEN_REVOKED, id)

@@ -5,6 +5,7 @@ import { ensureAddressMayChange } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { checkOwnAddress, ensureFree, type OwnAddressDeps, untilTaken } from './own-address.ts'
 import { findAgent } from './reach.ts'
+import { type ReleaseDeps, releaseAddress } from './release.ts'
 
 const findAddress = async ({ prisma }: Db, agentId: string, addressId: string): Promise<Address> => {
   const address = await prisma.address.findUnique({ where: { id: addressId } })
@@ -42,10 +43,11 @@ const promote = async (tx: Prisma.TransactionClient, { agentId, channel }: Addre
  * Takes an address from the agent: one on the workspace's own domain, a phone number (which the workspace keeps for its next agent) or a
  * Telegram bot. Throws `conflict` for the address that the service gave.
  */
-export const removeAddress = async (deps: Db, viewer: Viewer, agentId: string, addressId: string): Promise<void> => {
+export const removeAddress = async (deps: Db & ReleaseDeps, viewer: Viewer, agentId: string, addressId: string): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   const address = await findAddress(deps, agentId, addressId)
   if (address.given) throw new AppError('conflict', 'The address that the service gave can be changed, not removed.')
+  await releaseAddress(deps, address)
   await deps.prisma.$transaction(async (tx) => {
     await tx.address.deleteMany({ where: { id: addressId } })
     if (address.primary) await promote(tx, address)

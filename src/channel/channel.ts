@@ -3,20 +3,31 @@
  * nothing of agents, workspaces or storage.
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
+
 export type ChannelKind = 'email' | 'sms' | 'telegram'
 
 export interface Channel {
   readonly kind: ChannelKind
-  /** Longest text in characters; whether a subject and copies exist; whether it may write to someone who never wrote. */
+  /** Longest text in characters (Infinity: no limit of its own); whether a subject and copies exist; whether it may write to someone who never wrote. */
   readonly limits: { readonly text: number; readonly subject: boolean; readonly cc: boolean; readonly coldStart: boolean }
   /** The one spelling under which a recipient is stored and compared. Throws `invalid_input`, naming the rule that it broke. */
   normalize(recipient: string): string
   /** Whether `address` (normalized) is what an entry of an access list (`ann@example.com`, `*@example.com`) means. */
   matches(entry: string, address: string): boolean
+  /**
+   * What makes messages one conversation: `replies`, that they answer each other; `counterpart`, that they are with the same person
+   * through the same address, which is all that there is to go by in a chat.
+   */
+  readonly threads: 'replies' | 'counterpart'
   /** Starts taking messages in; resolves when it does. */
   listen?(sink: Sink): Promise<Listening>
+  /** Where its provider calls in over HTTP. */
+  routes?(sink: Sink): Route[]
   /** Tries once. Never throws for what the other side said: that is in the answer. */
   send(message: Outbound, signal: AbortSignal): Promise<SendResult>
+  /** Tells the provider that an agent gives an address up, before it is deleted. Whoever calls it goes on when it throws. */
+  release?(address: { id: string; value: string }): Promise<void>
   /** Lets go of what it keeps open for sending and reading. After its listener has stopped. */
   close?(): Promise<void>
 }
@@ -28,12 +39,52 @@ export interface Listening {
   stop(graceMs: number): Promise<void>
 }
 
-/** Where a channel hands over what came in. Both calls reject when the database is away: the channel then asks to be tried again. */
+/** A provider's webhook. No token comes with it: the handler proves who calls, before it believes anything. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** Serves this path and what is below it. Begins with a slash, ends with none. */
+  readonly path: string
+  readonly mostBytes: number
+  /** Throws an `AppError` for what it does not take: `forbidden` when the caller can't prove to be the provider. */
+  handle(call: RouteCall): Promise<RouteAnswer>
+}
+
+export interface RouteCall {
+  /** Path and query, to the letter. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  /** The body's bytes as they came. */
+  readonly body: Buffer
+}
+
+export interface RouteAnswer {
+  readonly status: number
+  readonly type?: string
+  readonly body?: string
+}
+
+/** Where a channel hands over what came in. All calls reject when the database is away: the channel then asks to be tried again. */
 export interface Sink {
   /** Whether somebody has this (normalized) address. */
   accepts(address: string): Promise<boolean>
   /** Resolves only once the message is committed for every one of its recipients. */
   inbound(message: Inbound): Promise<void>
+  /** What became of a message that was handed on: resolves once it is committed. Reports may come twice and in any order. */
+  delivery(report: DeliveryReport): Promise<void>
+}
+
+/** The provider's word on a message of ours to one recipient, after it had taken it. */
+export interface DeliveryReport {
+  channel: ChannelKind
+  /** The id that the provider gave it, within the channel. */
+  providerId: string
+  /** Our own ids of it, where the provider repeats them: the report may be faster than the answer that tells its id. */
+  messageId?: string
+  recipient?: string
+  /** On its way beyond the provider; arrived; will not arrive. */
+  status: 'sent' | 'delivered' | 'failed'
+  /** The provider's words, of a failure. */
+  detail: string | null
 }
 
 /** One received message, as its channel understood it. Everything in here was written by a stranger. */
@@ -52,7 +103,10 @@ export interface Inbound {
   /** The text without the history that it quotes. */
   replyText: string
   attachments: InboundAttachment[]
-  /** Message-ID, In-Reply-To and References, without angle brackets; null and [] when missing. */
+  /**
+   * Message-ID, In-Reply-To and References, without angle brackets; null and [] when missing. Elsewhere than in email the provider's
+   * ids, which are unique within the channel: one that comes twice is stored once.
+   */
   messageId: string | null
   inReplyTo: string | null
   references: string[]
@@ -62,6 +116,8 @@ export interface Inbound {
   automatic: string | null
   /** What was checked, for `Message.checks`. */
   checks: Check[]
+  /** A word that speaks to the service and not to the agent: from now on no messages, messages again, or what this is. It wakes nobody. */
+  keyword?: { means: 'stop' | 'start' | 'help'; word: string }
   /** The message as it came, byte for byte. */
   raw: Uint8Array | null
 }
@@ -88,7 +144,7 @@ export interface Outbound {
   cc: string[]
   subject: string | null
   text: string
-  /** The same on every attempt. Without angle brackets, like all ids here. */
+  /** The same on every attempt: an email's Message-ID (without angle brackets, like all ids here), else the message's own id. */
   messageId: string
   inReplyTo: string | null
   references: string[]
@@ -100,6 +156,10 @@ export interface SendResult {
   /** Recipients that the other side took. */
   accepted: string[]
   rejected: Rejection[]
+  /** Recipients that the provider took, and will report on. */
+  pending?: string[]
+  /** By recipient: what the provider calls the message. */
+  providerIds?: Readonly<Record<string, string>>
 }
 
 export interface Rejection {
@@ -108,4 +168,6 @@ export interface Rejection {
   reason: string
   /** Whether trying again is pointless. */
   permanent: boolean
+  /** The recipient told the provider to take no messages of this sender's any more. */
+  optedOut?: boolean
 }

@@ -5,7 +5,8 @@ import { z } from 'zod'
  * JSON cannot carry (NUL, lone surrogates) is refused here, by name.
  */
 
-const codePoints = (value: string): number => {
+/** How many characters a person counts, roughly: an emoji is one, not two. */
+export const codePoints = (value: string): number => {
   let count = 0
   for (const _ of value) count++
   return count

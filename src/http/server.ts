@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Route } from '../channel/channel.ts'
 import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
+import { type Callbacks, createCallbacks } from './callbacks.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
@@ -47,7 +49,7 @@ const answerMetrics = (response: ServerResponse, { type, text }: { type: string;
   response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
 }
 
-const route = (skins: Skins, api: boolean): Handler => {
+const route = (skins: Skins, callbacks: Callbacks, api: boolean): Handler => {
   return async (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!
     if (path === '/healthz' && request.method === 'GET') return answer(response, 200, { status: 'ok' })
@@ -55,6 +57,8 @@ const route = (skins: Skins, api: boolean): Handler => {
     if (path === '/metrics' && request.method === 'GET') return answerMetrics(response, await skins.metrics())
     if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
     if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
+    const callback = callbacks.find(path)
+    if (callback) return callback(request, response)
     if (LINK.test(path)) return skins.web(request, response, path)
     const [, agentId, connectionId] = (request.method === 'GET' && STREAM.exec(path)) || []
     if (agentId && connectionId) return skins.stream(request, response, agentId, connectionId)
@@ -136,13 +140,15 @@ export interface HttpOptions {
   /** Without it only health is served. */
   api: boolean
   skins: Skins
+  /** Where the providers of channels call in. */
+  callbacks?: readonly Route[]
   log: Logger
   metrics?: Metrics
 }
 
 /** Opens the HTTP port with every skin behind it. */
-export const startHttp = async ({ host, port, api, skins, ...observers }: HttpOptions): Promise<HttpServer> => {
-  const handle = serve(route(skins, api), observers)
+export const startHttp = async ({ host, port, api, skins, callbacks = [], ...observers }: HttpOptions): Promise<HttpServer> => {
+  const handle = serve(route(skins, createCallbacks(callbacks, observers.metrics), api), observers)
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
     void handle(request, response)
   })

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
+import { codePoints } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Message } from '../db/generated/prisma/client.ts'
 import type { AttachmentView } from './present.ts'
@@ -41,7 +42,16 @@ interface Plan {
   text: string
 }
 
-const modeOf = ({ replyTo, forward, channel }: SendInput): 'reply' | 'forward' | 'start' => {
+type Mode = 'reply' | 'forward' | 'start'
+
+/** Whose messages with whom, through which address. */
+interface Place {
+  agentId: string
+  addressId: string
+  counterpart: string
+}
+
+const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
   const named = [replyTo, forward, channel].filter((field) => field !== undefined)
   if (named.length !== 1)
     throw invalidInput('replyTo', 'name exactly one of replyTo (to answer), forward (to pass on) and channel (to start)')
@@ -142,6 +152,17 @@ export const conversationOf = ({ threadReferences, threadMessageId, internetMess
   ...new Set([...threadReferences, ...[threadMessageId, internetMessageId].filter((id) => id !== null)]),
 ]
 
+/** The conversation that it goes on with. */
+const threadIdOf = async ({ prisma }: Db, channel: Channel, plan: Plan, mode: Mode, place: Place): Promise<string | null> => {
+  if (channel.threads === 'replies' || mode === 'reply') return plan.original?.threadId ?? null
+  const last = await prisma.message.findFirst({
+    where: { ...place, channel: { in: ['sms', 'telegram'] } }, // to the letter what `message_counterpart_idx` is for
+    orderBy: { createdAt: 'desc' },
+    select: { threadId: true },
+  })
+  return last?.threadId ?? null
+}
+
 const attachmentsToForward = async ({ prisma }: Db, input: SendInput): Promise<InboundAttachment[]> =>
   input.forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: input.forward }, orderBy: { index: 'asc' } })
 
@@ -153,10 +174,14 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
   const address = senderAddress(agent, plan)
   const channel = deps.channels[plan.channel]
   if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
+  if (codePoints(plan.text) > channel.limits.text)
+    throw invalidInput('text', `must be at most ${channel.limits.text} characters long on the channel ${channel.kind}`)
   const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])
+  const place = { agentId: agent.id, addressId: address.id, counterpart: to.join(', ') }
   const attachments = await attachmentsToForward(deps, input)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
+  const isMail = plan.channel === 'email'
   return {
     recipients: [...to, ...cc],
     attachments,
@@ -172,17 +197,17 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
       refusal: null,
       admission: null,
       error: null,
-      counterpart: to.join(', '),
+      counterpart: place.counterpart,
       counterpartName: plan.counterpartName,
       to,
       cc,
       subject: channel.limits.subject ? plan.subject : null,
       text: plan.text,
       replyText: plan.text === input.text ? null : input.text,
-      internetMessageId: plan.channel === 'email' ? `${id}@${deps.mailDomain}` : null,
-      threadMessageId: answered ? (answered.internetMessageId ?? null) : null,
-      threadReferences: answered ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId) : [],
-      threadId: plan.original?.threadId ?? id,
+      internetMessageId: isMail ? `${id}@${deps.mailDomain}` : null,
+      threadMessageId: answered && isMail ? answered.internetMessageId : null,
+      threadReferences: answered && isMail ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId) : [],
+      threadId: (await threadIdOf(deps, channel, plan, mode, place)) ?? id,
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
-import type { Channel, Inbound } from '../channel/channel.ts'
+import { noteKeyword } from '../agent/opt-out.ts'
+import type { Channel, Check, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -45,7 +46,7 @@ const judge = async ({ channels, plans, rates }: ReceiveDeps, message: Inbound, 
 /** Who the event says it is from: a member or an agent by name only when that is proven, else just a contact. */
 const senderOf = (message: Inbound, target: Target): EventSender => {
   const { address, name } = message.from
-  const contact = message.channel === 'sms' ? { email: null, phone: address } : { email: address, phone: null }
+  const contact = { email: message.channel === 'email' ? address : null, phone: message.channel === 'sms' ? address : null }
   if (message.proven && target.member) return { id: target.member.id, kind: 'member', name: target.member.name ?? name, ...contact }
   if (message.proven && target.teammate) return { id: target.teammate.id, kind: 'agent', name: target.teammate.name, ...contact }
   return { id: null, kind: 'contact', name, ...contact }
@@ -55,11 +56,14 @@ const senderOf = (message: Inbound, target: Target): EventSender => {
 const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
 
 /**
- * Tells the same mail, sent again because the answer got lost, from another one. Only mail that has a Message-ID: without one, two
- * equal mails may well be meant.
+ * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a Message-ID: without one, two
+ * equal mails may well be meant. Other channels' ids are their providers' and never used twice.
  */
-const fingerprintOf = ({ raw, messageId }: Inbound): Uint8Array<ArrayBuffer> | null =>
-  raw && messageId ? Uint8Array.from(createHash('sha256').update(raw).digest()) : null
+const fingerprintOf = ({ channel, raw, messageId }: Inbound): Uint8Array<ArrayBuffer> | null => {
+  if (!messageId) return null
+  if (channel !== 'email') return Uint8Array.from(createHash('sha256').update(`${channel}:${messageId}`).digest())
+  return raw && Uint8Array.from(createHash('sha256').update(raw).digest())
+}
 
 const arrivalOf = async (
   deps: ReceiveDeps,
@@ -69,6 +73,7 @@ const arrivalOf = async (
 ): Promise<Arrival> => {
   const verdict = await judge(deps, message, target)
   const id = newId()
+  const isMail = message.channel === 'email'
   return {
     message: {
       id,
@@ -89,19 +94,29 @@ const arrivalOf = async (
       text: message.text,
       replyText: message.replyText === message.text ? null : message.replyText,
       internetMessageId: message.messageId,
-      threadMessageId: message.messageId,
-      threadReferences: message.references,
+      threadMessageId: isMail ? message.messageId : null,
+      threadReferences: isMail ? message.references : [],
       threadId: target.threadId ?? id,
       replyToId: null,
       forwardOfId: null,
-      checks: [...message.checks, evidenceOf(verdict)].map((check) => ({ ...check })),
+      checks: [...message.checks, ...keywordCheck(message), evidenceOf(verdict)].map((check) => ({ ...check })),
       fingerprint,
       createdAt: deps.clock.now(),
     },
     raw: message.raw,
     attachments: message.attachments,
-    event: verdict.refusal ? null : { sender: senderOf(message, target), from: displayOf(message.from) },
+    event: verdict.refusal || message.keyword ? null : { sender: senderOf(message, target), from: displayOf(message.from) },
   }
+}
+
+const keywordCheck = ({ keyword }: Inbound): Check[] =>
+  keyword ? [{ name: 'keyword', verdict: keyword.means, detail: `"${keyword.word}" speaks to the service: it wakes nobody` }] : []
+
+/** STOP and START count before the message is stored, so that a crash loses neither; of one that is stored already they counted then. */
+const heed = async (deps: ReceiveDeps, { keyword, recipients, from }: Inbound, fingerprint: Uint8Array<ArrayBuffer> | null) => {
+  if (!keyword) return
+  if (fingerprint && (await deps.prisma.message.findFirst({ where: { fingerprint }, select: { id: true } }))) return
+  for (const ours of recipients) await noteKeyword(deps, { ours, theirs: from.address, ...keyword })
 }
 
 /**
@@ -110,7 +125,8 @@ const arrivalOf = async (
  */
 export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(message)
-  const targets = await findTargets(deps, message)
+  await heed(deps, message, fingerprint)
+  const targets = await findTargets(deps, message, deps.channels[message.channel]?.threads === 'counterpart')
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
   const events: (LoggedEvent | null)[] = await Promise.all(arrivals.map((arrival) => deps.arrivals.add(arrival)))
   deps.feed.committed(events.filter((event) => event !== null))

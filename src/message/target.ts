@@ -15,7 +15,7 @@ export interface Target {
   ownMessage: boolean
   member: { id: string; name: string | null } | null
   teammate: { id: string; name: string } | null
-  /** The thread of the message that it answers, if the agent has that. */
+  /** The thread of the message that it answers, if the agent has that; in a chat that of the last message with its sender. */
   threadId: string | null
 }
 
@@ -32,9 +32,28 @@ interface TargetRow {
   thread_id: string | null
 }
 
+/** A member is known by their email address; elsewhere by what they proved to be theirs. */
+const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from member m
+    where m.workspace_id = t.workspace_id
+      and case when $1 = 'email' then m.email = $3
+               else exists (select from member_identity i where i.member_id = m.id and i.channel = $1 and i.value = $3) end
+    order by m.created_at limit 1`
+
+/** By the ids alone of what it answers, within the agent: the subject never merges strangers. */
+const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
+    order by array_position($5::text[], m.internet_message_id) limit 1`
+const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id
+    where r.provider_id = any($5::text[]) and m.agent_id = t.agent_id and m.channel = $1 limit 1`
+
+/** What `message_counterpart_idx` answers. */
+const IN_CHAT = `channel in ('sms', 'telegram')`
+const THREAD_OF_CHAT = `select m.thread_id from message m
+    where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = $3 and m.${IN_CHAT} and m.channel = $1
+    order by m.created_at desc limit 1`
+
 /**
- * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the ids that it answers.
- * A thread is found by Message-IDs alone, within the agent: the subject never merges strangers.
+ * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the ids that it answers, $6 whether
+ * its channel's threads are by counterpart.
  */
 const TARGETS = {
   name: 'inbound targets',
@@ -42,22 +61,22 @@ const TARGETS = {
     select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders,
            exists (select from address o where o.channel = $1 and o.value = $3 and o.agent_id = t.agent_id) as own_address,
            exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = $4 and m.direction = 'outbound') as own_message,
-           (select jsonb_build_object('id', m.id, 'name', m.name) from member m where m.workspace_id = t.workspace_id and m.email = $3) as member,
+           (${MEMBER}) as member,
            (select jsonb_build_object('id', a.id, 'name', a.name) from address o join agent a on a.id = o.agent_id
              where o.channel = $1 and o.value = $3 and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id) as teammate,
-           (select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
-             order by array_position($5::text[], m.internet_message_id) limit 1) as thread_id
+           coalesce((${THREAD_OF_ANSWERED}), case when $1 <> 'email' then (${THREAD_OF_SENT}) end,
+                    case when $6 then (${THREAD_OF_CHAT}) end) as thread_id
       from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
-     where t.channel = $1 and t.value = any($2::text[])
+     where t.channel = $1::"Channel" and t.value = any($2::text[])
      order by t.agent_id, array_position($2::text[], t.value)`,
 }
 
-/** The agents that a message is for, each once however many of its addresses were named. */
-export const findTargets = async ({ pool }: Db, message: Inbound): Promise<Target[]> => {
+/** The agents that a message is for, each once however many of its addresses were named. `chat`: threads go by counterpart. */
+export const findTargets = async ({ pool }: Db, message: Inbound, chat: boolean): Promise<Target[]> => {
   const answers = [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null)
   const { rows } = await pool.query<TargetRow>({
     ...TARGETS,
-    values: [message.channel, message.recipients, message.from.address, message.messageId, answers],
+    values: [message.channel, message.recipients, message.from.address, message.messageId, answers, chat],
   })
   return rows.map((row) => ({
     addressId: row.address_id,

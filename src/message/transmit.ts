@@ -1,15 +1,17 @@
+import { findOptOuts, noteKeyword } from '../agent/opt-out.ts'
 import type { Channel, ChannelKind, Outbound, Rejection, SendResult } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
-import type { MessageStatus } from '../db/generated/prisma/enums.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
 import { conversationOf } from './draft.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
+import { concludeMessage, errorOf, lockMessage } from './status.ts'
 
 export interface TransmitDeps extends Db {
   clock: Clock
@@ -24,7 +26,12 @@ export interface TransmitDeps extends Db {
 const load = ({ prisma }: Db, messageId: string) =>
   prisma.message.findUnique({
     where: { id: messageId },
-    include: { agent: true, attachments: { orderBy: { index: 'asc' } }, recipients: { where: { status: 'sending' } }, replyTo: true },
+    include: {
+      agent: true,
+      attachments: { orderBy: { index: 'asc' } },
+      recipients: { where: { status: 'sending', providerId: null } },
+      replyTo: true,
+    },
   })
 type Loaded = NonNullable<Awaited<ReturnType<typeof load>>>
 
@@ -51,14 +58,35 @@ const rejectAll = (recipients: readonly string[], reason: string, permanent: boo
   rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
 })
 
+/** Who may be written to, and what those are told who texted STOP: the provider needn't be asked. */
+const sortOut = async (deps: TransmitDeps, { channel }: Loaded, { from, envelopeTo }: Outbound) => {
+  const stopped = channel === 'sms' ? await findOptOuts(deps, from.address, envelopeTo) : new Set<string>()
+  const open = envelopeTo.filter((recipient) => !stopped.has(recipient))
+  const closed = [...stopped].map((recipient) => ({ recipient, reason: optedOut(recipient, from.address), permanent: true }))
+  return { open, closed: { accepted: [], rejected: closed } satisfies SendResult }
+}
+
+const optedOut = (theirs: string, ours: string) => `${theirs} has opted out of messages from ${ours} (STOP), until it texts START to it`
+
+/** A provider may know of a STOP that never came to us. */
+const rememberOptOuts = async (deps: TransmitDeps, { from }: Outbound, rejected: readonly Rejection[]): Promise<void> => {
+  for (const { recipient, optedOut } of rejected)
+    if (optedOut) await noteKeyword(deps, { ours: from.address, theirs: recipient, means: 'stop', word: 'STOP' })
+}
+
 const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal): Promise<SendResult> => {
   const waiting = message.recipients.map(({ address }) => address)
+  if (waiting.length === 0) return { accepted: [], rejected: [] }
   const channel = deps.channels[message.channel as ChannelKind]
   if (!channel) return rejectAll(waiting, `this service has no channel ${message.channel}`, true)
   const outbound = await outboundOf(deps, message)
   if (!outbound) return rejectAll(waiting, 'the address that it was to go out from is gone', true)
+  const { open, closed } = await sortOut(deps, message, outbound)
+  if (open.length === 0) return closed
   try {
-    return await channel.send(outbound, signal)
+    const { rejected, ...result } = await channel.send({ ...outbound, envelopeTo: open }, signal)
+    await rememberOptOuts(deps, outbound, rejected)
+    return { ...result, rejected: [...closed.rejected, ...rejected] }
   } catch (error) {
     deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
     return rejectAll(waiting, 'the service could not send it', false)
@@ -75,8 +103,15 @@ const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: Sen
   return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
 }
 
-const errorOf = (rejected: readonly Rejection[], recipients: number): string =>
-  rejected.map(({ recipient, reason }) => (recipients === 1 ? reason : `${recipient}: ${reason}`)).join('; ')
+/** What the other side took. Those on whom it will report stay on their way, with the id that the report will name. */
+const noteAccepted = async (tx: Prisma.TransactionClient, { id: messageId }: Loaded, result: SendResult): Promise<void> => {
+  const { accepted, pending = [], providerIds = {} } = result
+  await tx.recipient.updateMany({ where: { messageId, address: { in: accepted } }, data: { status: 'sent' } })
+  for (const address of [...accepted, ...pending]) {
+    const providerId = providerIds[address]
+    if (providerId) await tx.recipient.updateMany({ where: { messageId, address }, data: { providerId } })
+  }
+}
 
 /** Writes what the attempt came to: recipients, message and job move together. */
 const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult, startedAt: Date): Promise<void> => {
@@ -84,26 +119,15 @@ const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result:
   deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const reason = result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null
   await deps.prisma.$transaction(async (tx) => {
-    await tx.recipient.updateMany({ where: { messageId: message.id, address: { in: result.accepted } }, data: { status: 'sent' } })
+    await lockMessage(tx, message.id)
+    await noteAccepted(tx, message, result)
     for (const { recipient, reason, permanent } of [...failed, ...waiting]) {
       const status = permanent || dueAt === null ? 'failed' : 'sending'
       await tx.recipient.updateMany({ where: { messageId: message.id, address: recipient }, data: { status, detail: reason } })
     }
     const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
     await settleSend(tx, job, { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() }, outcome)
-    if (!dueAt) await finish(tx, message)
-  })
-}
-
-/** The message is done: sent when every recipient was, else failed with what the other side said of each. */
-const finish = async (tx: Parameters<typeof settleSend>[0], message: Loaded): Promise<void> => {
-  const recipients = await tx.recipient.findMany({ where: { messageId: message.id } })
-  const failed = recipients.filter(({ status }) => status === 'failed')
-  const status: MessageStatus = failed.length > 0 ? 'failed' : 'sent'
-  const rejections = failed.map(({ address, detail }) => ({ recipient: address, reason: detail ?? 'not delivered', permanent: true }))
-  await tx.message.updateMany({
-    where: { id: message.id, status: 'sending' },
-    data: { status, error: failed.length > 0 ? errorOf(rejections, recipients.length) : null },
+    if (!dueAt) await concludeMessage(tx, message.id)
   })
 }
 

@@ -26,6 +26,7 @@ const MAIL_DOMAIN = 'agents.localhost'
 const email: Channel = {
   kind: 'email',
   limits: { text: 32_000, subject: true, cc: true, coldStart: true },
+  threads: 'replies',
   normalize(recipient) {
     if (!recipient.includes('@')) throw invalidInput('to', 'must be an email address')
     return recipient.toLowerCase()

@@ -92,6 +92,15 @@ describe('what the agent cannot have is refused in words, and the link stays goo
   })
 })
 
+test('where the plan includes only the address that the service gives, an email address is past it, and the link stays good', async () => {
+  const tenant = await service.workspace('Small')
+  await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'free' } })
+  const url = await link('email', tenant, await createTestAgent(service, tenant, 'Small'))
+  expectPage(await send(url, 'second'), 402, /The plan free includes the address that the service gives/)
+  await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'team' } })
+  expectPage(await send(url, 'second'), 200, /second@agents\.localhost/)
+})
+
 describe('a link that leads nowhere says so', () => {
   test('used', async () => {
     const url = await link()

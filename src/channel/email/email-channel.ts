@@ -52,7 +52,8 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     relay === null ? capture(message, options.outboxDir) : relay.send(message, signal)
   return {
     kind: 'email',
-    limits: { text: 32_000, subject: true, cc: true, coldStart: true },
+    limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, coldStart: true },
+    threads: 'replies',
     normalize,
     matches,
     async listen(sink) {

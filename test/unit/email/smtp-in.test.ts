@@ -8,6 +8,7 @@ import { createEmailChannel, type EmailChannel, type EmailChannelOptions } from 
 import { type Logger, silentLogger } from '../../../src/core/logger.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { deliver } from '../../support/mail.ts'
+import { sinkWith } from '../../support/sink.ts'
 
 let channel: EmailChannel
 let listening: Listening
@@ -36,10 +37,12 @@ async function listen({ accepts, inbound, limits = {} }: World = {}): Promise<st
     resolver: fakeResolver({ 'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } }),
     log,
   })
-  listening = await channel.listen({
-    accepts: accepts ?? (async (address) => address === 'bot@agents.localhost' || address === 'ops@agents.localhost'),
-    inbound: inbound ?? (async (message) => void stored.push(message)),
-  })
+  listening = await channel.listen(
+    sinkWith({
+      accepts: accepts ?? (async (address) => address === 'bot@agents.localhost' || address === 'ops@agents.localhost'),
+      inbound: inbound ?? (async (message) => void stored.push(message)),
+    }),
+  )
   return listening.address
 }
 
@@ -152,7 +155,7 @@ describe('a mail', () => {
     const cert = await readFile(join(dataDir, 'smtp.crt'), 'utf8')
     expect((await stat(join(dataDir, 'smtp.key'))).mode & 0o777).toBe(0o600)
     await listening.stop(100)
-    listening = await channel.listen({ accepts: async () => true, inbound: async () => undefined })
+    listening = await channel.listen(sinkWith())
     expect(await readFile(join(dataDir, 'smtp.crt'), 'utf8')).toBe(cert)
   })
 
@@ -404,5 +407,5 @@ test('a port that is taken is an error', async () => {
     resolver: fakeResolver({}),
     log: silentLogger,
   })
-  await expect(taken.listen({ accepts: async () => true, inbound: async () => undefined })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await expect(taken.listen(sinkWith())).rejects.toMatchObject({ code: 'EADDRINUSE' })
 })

@@ -1,0 +1,83 @@
+import type { ChannelKind } from '../channel/channel.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Address, Prisma } from '../db/generated/prisma/client.ts'
+import { hashToken, type LinkState, linkState } from '../workspace/token.ts'
+
+/** What all channels' set-ups have in common: a link that works once, an address that joins the agent, a member who gets on its list. */
+
+export interface OpenSetupDeps extends Db {
+  clock: Clock
+}
+
+/** What an open link is for. */
+export interface Setup {
+  channel: ChannelKind
+  agent: { id: string; name: string; workspaceId: string }
+  /** The member who asked for it; null when the agent did. */
+  member: { id: string; email: string } | null
+}
+
+/** More on one channel than this are somebody collecting names. */
+const MOST_PER_AGENT = 10
+
+const hashOf = (token: string) => Uint8Array.from(hashToken(token))
+
+/** What a set-up link is for, and whether it can still be used. */
+export const findSetup = async (
+  { prisma, clock }: OpenSetupDeps,
+  token: string,
+): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; setup: Setup }> => {
+  const link = await prisma.setupLink.findUnique({ where: { tokenHash: hashOf(token) }, include: { agent: true, member: true } })
+  const state = linkState(link, clock.now())
+  if (state !== 'open' || !link) return { state: state as Exclude<LinkState, 'open'> }
+  return { state, setup: { channel: link.channel as ChannelKind, agent: link.agent, member: link.member } }
+}
+
+/**
+ * Uses a link up and does what it is for in one transaction, with the agent locked. Null when it can't be used (any more). What `work`
+ * throws leaves the link as it was.
+ */
+export const redeem = async <Result>(
+  { prisma, clock }: OpenSetupDeps,
+  token: string,
+  work: (tx: Prisma.TransactionClient, setup: Setup) => Promise<Result>,
+): Promise<Result | null> => {
+  const now = clock.now()
+  const tokenHash = hashOf(token)
+  return prisma.$transaction(async (tx) => {
+    // Of two at once the second waits here, and then finds it used.
+    const { count } = await tx.setupLink.updateMany({ where: { tokenHash, usedAt: null, expiresAt: { gt: now } }, data: { usedAt: now } })
+    if (count === 0) return null
+    const { channel, agent, member } = await tx.setupLink.findUniqueOrThrow({
+      where: { tokenHash },
+      include: { agent: true, member: true },
+    })
+    await tx.$queryRaw`select 1 from agent where id = ${agent.id}::uuid for no key update`
+    return work(tx, { channel: channel as ChannelKind, agent, member })
+  })
+}
+
+const WORDS: Record<ChannelKind, string> = { email: 'email addresses', sms: 'phone numbers', telegram: 'Telegram bots' }
+
+/** Gives the agent an address. New messages go out from it when the agent has no other on the channel. Throws `conflict` past the limit. */
+export const joinAddress = async (
+  tx: Prisma.TransactionClient,
+  { channel, agent }: Setup,
+  address: { value: string; domainId?: string | null; createdAt: Date },
+): Promise<Address> => {
+  const others = await tx.address.findMany({ where: { agentId: agent.id, channel }, select: { primary: true } })
+  if (others.length >= MOST_PER_AGENT) throw new AppError('conflict', `An agent has at most ${MOST_PER_AGENT} ${WORDS[channel]}.`)
+  const primary = !others.some((other) => other.primary)
+  return tx.address.create({ data: { workspaceId: agent.workspaceId, agentId: agent.id, channel, primary, ...address } })
+}
+
+/** Puts senders on the list of the set-up's channel, unless it names them already. */
+export const listSenders = async (tx: Prisma.TransactionClient, { channel, agent }: Setup, senders: readonly string[]): Promise<void> => {
+  for (const sender of senders) {
+    await tx.$executeRaw`
+      update access set senders = array_append(senders, ${sender})
+       where agent_id = ${agent.id}::uuid and channel = ${channel}::"Channel" and not (${sender} = any(senders))`
+  }
+}

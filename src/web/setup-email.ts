@@ -1,0 +1,40 @@
+import type { Setup } from '../agent/open-setup.ts'
+import { listDomains, type SetUpEmailDeps, setUpEmailAddress } from '../agent/set-up-email.ts'
+import { type Html, html } from '../core/html.ts'
+import type { Wrong } from './link.ts'
+import type { Page } from './page.ts'
+import type { ChannelSetup } from './setup.ts'
+
+export type EmailSetupDeps = SetUpEmailDeps
+
+const options = (domains: readonly string[], chosen: string | null): Html[] =>
+  domains.map((domain) => html`<option value="${domain}"${domain === chosen ? ' selected' : ''}>@${domain}</option>`)
+
+const emailForm = ({ agent }: Setup, domains: readonly string[], wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
+  title: `An email address for ${agent.name}`,
+  body: html`<p>The agent receives what is sent to it, besides the addresses that it has.</p>
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+<form method="post">
+<label for="local">Before the @</label>
+<input id="local" name="local" value="${wrong?.form.get('local') ?? ''}" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false">
+<label for="domain">Domain</label>
+<select id="domain" name="domain">${options(domains, wrong?.form.get('domain') ?? null)}</select>
+<button>Set up</button>
+</form>`,
+})
+
+const done = (value: string): Page => ({
+  status: 200,
+  title: 'The address is set up',
+  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on. If you made this link, you can wake the agent from it.</p>`,
+})
+
+/** Picks a free local part on the service's domain or on a verified one of the workspace. */
+export const createEmailSetup = (deps: EmailSetupDeps): ChannelSetup => ({
+  form: async (setup, wrong) => emailForm(setup, await listDomains(deps, setup.agent.workspaceId), wrong),
+  submit: async (_setup, token, form) => {
+    const made = await setUpEmailAddress(deps, token, `${form.get('local')?.trim() ?? ''}@${form.get('domain') ?? ''}`)
+    return made && done(made.value)
+  },
+})
