@@ -111,15 +111,16 @@ class Server implements Graphql {
     if (pathOf(request) === '/graphql/stream') {
       return this.#serveSingle(request, response, await this.#contextOf(request, response, requestId, token))
     }
+    const type = typeOf(request.headers.accept)
+    if (type === null && !takesStreams(request.headers.accept))
+      throw new Refused(new AppError('invalid_input', 'The answer is application/json. Accept it.'), 406)
     const params = await readParams(request)
     const query = queryOf(this.#deps.persisted, params)
     const context = await this.#contextOf(request, response, requestId, token)
     const asked = { method: request.method ?? 'GET', query, operationName: params.operationName, variables: params.variables }
     const result = await this.#pipeline.run(asked, context)
     if (isStream(result)) return this.#stream(response, result)
-    const type = typeOf(request.headers.accept)
-    if (type === null && context.streams) return this.#stream(response, only(result))
-    if (type === null) throw new Refused(new AppError('invalid_input', 'The answer is application/json. Accept it.'), 406)
+    if (type === null) return this.#stream(response, only(result))
     const { status, headers, body } = answerOf(result, type)
     response.writeHead(status, headers).end(body)
   }

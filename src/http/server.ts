@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Route } from '../channel/channel.ts'
 import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
@@ -8,6 +8,8 @@ import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
+import { targetOf } from './target.ts'
+import { EXPECTATION_FAILED, METHODS, notAllowed, type Refusal, refuseUnreadable } from './unreadable.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
@@ -37,32 +39,48 @@ const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 const LINK = /^\/(join|setup)\//
 
 const answer = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  const text = JSON.stringify(body)
+  response.writeHead(status, { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text)
 }
 
-const answerError = (response: ServerResponse, error: AppError): void => {
-  const { status, headers, body } = httpFailure(error)
-  answer(response, status, body, headers)
+const refuse = (response: ServerResponse, { status, error, headers = {} }: Refusal): void => {
+  const failure = httpFailure(error, status)
+  answer(response, failure.status, failure.body, { ...failure.headers, ...headers })
 }
 
 const answerMetrics = (response: ServerResponse, { type, text }: { type: string; text: string }): void => {
   response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
 }
 
+/** What every process answers, whatever its roles are. */
+const WATCHED = new Set(['/healthz', '/readyz', '/metrics'])
+
+const answerWatched = async (skins: Skins, path: string, response: ServerResponse): Promise<void> => {
+  if (path === '/metrics') return answerMetrics(response, await skins.metrics())
+  if (path === '/healthz') return answer(response, 200, { status: 'ok' })
+  await skins.ready()
+  answer(response, 200, { status: 'ready' })
+}
+
 const route = (skins: Skins, callbacks: Callbacks, api: boolean): Handler => {
   return async (request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0]!
-    if (path === '/healthz' && request.method === 'GET') return answer(response, 200, { status: 'ok' })
-    if (path === '/readyz' && request.method === 'GET') return skins.ready().then(() => answer(response, 200, { status: 'ready' }))
-    if (path === '/metrics' && request.method === 'GET') return answerMetrics(response, await skins.metrics())
+    const { method = '', url = '' } = request
+    if (method === 'OPTIONS' && url === '*') return void response.writeHead(204, { Allow: METHODS }).end()
+    request.url = targetOf(request)
+    const path = request.url.split('?', 1)[0]!
+    if (WATCHED.has(path)) {
+      return method === 'GET' || method === 'HEAD'
+        ? answerWatched(skins, path, response)
+        : refuse(response, notAllowed(method, 'GET, HEAD'))
+    }
     if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
     if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
     if (LINK.test(path)) return skins.web(request, response, path)
-    const [, agentId, connectionId] = (request.method === 'GET' && STREAM.exec(path)) || []
-    if (agentId && connectionId) return skins.stream(request, response, agentId, connectionId)
-    return skins.rest(request, response)
+    const [, agentId, connectionId] = STREAM.exec(path) ?? []
+    if (!agentId || !connectionId) return skins.rest(request, response)
+    return method === 'GET' ? skins.stream(request, response, agentId, connectionId) : refuse(response, notAllowed(method, 'GET'))
   }
 }
 
@@ -103,19 +121,9 @@ const serve =
       const failure = publicError(error)
       if (failure.code === 'internal') observers.log.error({ err: error, requestId }, 'a request failed')
       if (response.headersSent) response.destroy()
-      else answerError(response, failure)
+      else refuse(response, { error: failure })
     }
   }
-
-/** What is no HTTP at all still gets the error body, as far as anybody reads it. */
-const refuseGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
-  const body = JSON.stringify(httpFailure(new AppError('invalid_input', 'request: is not valid HTTP')).body)
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
 
 const listen = (server: Server, host: string, port: number): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
@@ -149,10 +157,12 @@ export interface HttpOptions {
 /** Opens the HTTP port with every skin behind it. */
 export const startHttp = async ({ host, port, api, skins, callbacks = [], ...observers }: HttpOptions): Promise<HttpServer> => {
   const handle = serve(route(skins, createCallbacks(callbacks, observers.metrics), api), observers)
-  const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
-    void handle(request, response)
-  })
-  server.on('clientError', refuseGarbage)
+  const expected = serve((_, response) => refuse(response, EXPECTATION_FAILED), observers)
+  // A missing Host is refused by `targetOf`, which says so.
+  const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000, requireHostHeader: false })
+  server.on('request', (request, response) => void handle(request, response))
+  server.on('checkExpectation', (request, response) => void expected(request, response))
+  refuseUnreadable(server, observers.log)
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, graceMs) }

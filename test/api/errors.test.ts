@@ -26,8 +26,6 @@ const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number
   expect(headers['content-type']).toMatch(/^application\/json/)
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
 }
-/** Checks that whatever came before, the service serves. */
-const expectServing = async () => expect((await owner.api('GET', '/agents')).status).toBe(200)
 
 describe('a body', () => {
   test.each(['{', '', '{"name":}', '{"name":"x"} extra', '\0', '[1,', '"\\u12"', "{'name':'x'}"])('%j is no JSON', async (body) => {
@@ -131,31 +129,6 @@ test('HEAD is GET without its body', async () => {
   expect(found).toMatchObject({ status: 200, body: '', headers: { 'content-type': expect.stringContaining('json') } })
   const missing = await rawHttp(service.http, lineOf('HEAD', '/agents/00000000-0000-4000-8000-000000000000'))
   expect(missing).toMatchObject({ status: 404, body: '' })
-})
-
-describe('what is no HTTP', () => {
-  test.each([
-    ['words', 'hello there\r\n\r\n'],
-    ['TLS', Buffer.from('16030100c8010000c40303aabbccdd', 'hex')],
-    ['an unknown method', 'BREW /agents HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-    ['a header without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n'],
-    ['two lengths', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-    ['a length and chunks', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
-  ])('%s gets the error body, and the service goes on', async (_, bytes) => {
-    expectRawFailure(await rawHttp(service.http, bytes), 400)
-    await expectServing()
-  })
-
-  test('headers past all measure get 431', async () => {
-    expectRawFailure(await rawHttp(service.http, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`), 431)
-    await expectServing()
-  })
-
-  test.each(['a b', 'x/y', 'evil.example\\@x', ''])('a Host of %j gets the error body', async (host) => {
-    expectRawFailure(await rawHttp(service.http, lineOf('GET', '/agents').replace('Host: localhost', `Host: ${host}`)), 400)
-    await expectServing()
-  })
 })
 
 test('every answer has a request id of its own', async () => {

@@ -56,12 +56,12 @@ test('with INTROSPECTION off nobody is told the schema, and there is no GraphiQL
 
 test('what the client accepts decides how it is answered', async () => {
   const service = await startGraphql()
-  const { token } = await service.tenant()
-  const ask = (accept: string) =>
+  const tenant = await service.tenant()
+  const ask = (accept: string, query = VIEWER) =>
     fetch(`${service.base}/graphql`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: accept },
-      body: JSON.stringify({ query: VIEWER }),
+      headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/json', Accept: accept },
+      body: JSON.stringify({ query }),
     })
   const typeFor = async (accept: string) => (await ask(accept)).headers.get('content-type')
   expect(await typeFor('*/*')).toBe('application/json; charset=utf-8')
@@ -73,4 +73,7 @@ test('what the client accepts decides how it is answered', async () => {
     ':\n\nevent: next\ndata: {"data":{"viewer":{"kind":"member"}}}\n\nevent: complete\ndata:\n\n',
   )
   expect((await ask('image/png')).status).toBe(406)
+  // Refused before anything is done: nobody could read what became of it.
+  expect((await ask('image/png', 'mutation { createAgent(input: { name: "Unseen", icon: bot }) { agent { id } } }')).status).toBe(406)
+  expect((await tenant.ask('{ agents { name } }')).data).toEqual({ agents: [] })
 })
