@@ -17,8 +17,9 @@ import { Janitor } from './janitor.ts'
 import { readLag } from './job/lag.ts'
 import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
+import { createMessageReads } from './message/read.ts'
 import { accepts, receive } from './message/receive.ts'
-import { createDraftStore } from './message/send.ts'
+import { createDraftStore, createSenders } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
 import { ServiceMetrics } from './metrics.ts'
 import { listenerOf } from './rest/listener.ts'
@@ -93,6 +94,8 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     texts,
     keyring,
     arrivals: createArrivalStore(db),
+    reads: createMessageReads(db),
+    senders: createSenders(db),
     drafts: createDraftStore(db),
     channels,
     sinkOf,

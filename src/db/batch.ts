@@ -18,6 +18,8 @@ export interface BatchOptions<Item> {
   most: number
   /** Writes under way at once. */
   parallel: number
+  /** How long a write is waited for before the next one begins beside it, in milliseconds; 0 when left out. Longer gathers more, and a slow one still delays nobody. */
+  patienceMs?: number
   /** Most bytes of one write; an item larger than it goes alone. */
   mostBytes?: number
   sizeOf?(item: Item): number
@@ -31,10 +33,11 @@ export interface BatchOptions<Item> {
  */
 export const createBatch = <Item, Result>(
   write: (items: Item[]) => Promise<Result[]>,
-  { most, parallel, mostBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0, isUnavailable }: BatchOptions<Item>,
+  { most, parallel, patienceMs = 0, mostBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0, isUnavailable }: BatchOptions<Item>,
 ): Batch<Item, Result> => {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
+  let awaited = 0
 
   const take = (): Waiting<Item, Result>[] => {
     let bytes = 0
@@ -62,11 +65,29 @@ export const createBatch = <Item, Result>(
     }
   }
 
+  /** Counts a write as one to wait for, until it is done or has taken too long. Returns what ends that. */
+  const awaitOne = (): (() => void) => {
+    if (patienceMs === 0) return () => undefined
+    awaited++
+    const release = () => {
+      clearTimeout(timer)
+      if (!pending) return
+      pending = false
+      awaited--
+      pump()
+    }
+    let pending = true
+    const timer = setTimeout(release, patienceMs)
+    return release
+  }
+
   const pump = () => {
-    while (running < parallel && waiting.length > 0) {
+    while (running < parallel && awaited === 0 && waiting.length > 0) {
       running++
+      const release = awaitOne()
       void settle(take()).finally(() => {
         running--
+        release()
         pump()
       })
     }

@@ -1,6 +1,6 @@
-import { ensureReach, findAgent } from '../agent/reach.ts'
+import { findAgent } from '../agent/reach.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
-import { invalidInput, notFound } from '../core/errors.ts'
+import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Channel, Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -107,38 +107,4 @@ export const listMessages = async (
   )
   const messages = rows.map(fromRow)
   return pageOf(messages, fitting(messages, limit), ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
-}
-
-/** The agent and, if it has it, the message: what a read needs to know, in one round trip. */
-const BY_ID = {
-  name: 'message by id',
-  text: `select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*
-           from agent a left join lateral (${SELECT_MESSAGE} where m.id = $2 and m.agent_id = a.id) as message on true
-          where a.id = $1`,
-}
-type FoundRow = Partial<MessageRow> & { agent_workspace_id: string; created_by_agent_id: string | null }
-
-/** One message of the agent. */
-export const readMessage = async ({ pool }: Db, viewer: Viewer, agentId: string, messageId: string): Promise<MessageWithFiles> => {
-  const { rows } = await pool.query<FoundRow>({ ...BY_ID, values: [agentId, messageId] })
-  const found = rows[0]
-  ensureReach(viewer, found ? { id: agentId, workspaceId: found.agent_workspace_id, createdByAgentId: found.created_by_agent_id } : null)
-  if (!found?.id) throw notFound('message')
-  return fromRow(found as MessageRow)
-}
-
-/** The email as it came, byte for byte. Throws `not_found` for a message that has no such form. */
-export const readRaw = async (deps: Db, viewer: Viewer, agentId: string, messageId: string): Promise<Uint8Array> => {
-  await readMessage(deps, viewer, agentId, messageId)
-  const raw = await deps.prisma.messageRaw.findUnique({ where: { messageId } })
-  if (!raw) throw notFound('raw message')
-  return raw.content
-}
-
-/** One attachment with its content. */
-export const readAttachment = async (deps: Db, viewer: Viewer, agentId: string, messageId: string, index: number) => {
-  await readMessage(deps, viewer, agentId, messageId)
-  const attachment = await deps.prisma.attachment.findUnique({ where: { messageId_index: { messageId, index } } })
-  if (!attachment) throw notFound('attachment')
-  return attachment
 }

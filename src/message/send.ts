@@ -60,6 +60,7 @@ export const createDraftStore = (db: Db): DraftStore =>
   createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 1, isUnavailable })
 
 export interface SendDeps extends DraftDeps {
+  senders: Senders
   drafts: DraftStore
   notifier: Notifier
   plans: Plans
@@ -74,22 +75,30 @@ const ensureRate = ({ rates }: SendDeps, agentId: string): void => {
   if (!allowed) throw new AppError('rate_limited', `An agent sends at most ${limit} messages a minute.`, { retryAfter: resetSeconds })
 }
 
-const SENDER = {
-  name: 'agent that sends',
+const SENDERS = {
+  name: 'agents that send',
   text: `select ${AGENT_COLUMNS},
                 coalesce((select json_agg(json_build_object('id', o.id, 'channel', o.channel) order by o."primary" desc, o.created_at)
                             from address o where o.agent_id = a.id), '[]') as addresses
-           from agent a where a.id = $1`,
+           from unnest($1::uuid[]) with ordinality as asked(id, place) left join agent a on a.id = asked.id order by asked.place`,
 }
+type SenderRow = Pick<Sender, 'addresses'> & (AgentRow | { id: null })
 
-const findSender = async ({ pool }: Db, viewer: Viewer, agentId: string): Promise<Sender> => {
-  const { rows } = await pool.query<AgentRow & Pick<Sender, 'addresses'>>({ ...SENDER, values: [agentId] })
-  return ensureReach(viewer, rows[0] ? { ...toAgent(rows[0]), addresses: rows[0].addresses } : null)
-}
+/** Where agents that send are looked up, in one statement for all that have gathered. */
+export type Senders = Batch<string, Sender | null>
+
+export const createSenders = ({ pool }: Db): Senders =>
+  createBatch(
+    async (ids) => {
+      const { rows } = await pool.query<SenderRow>({ ...SENDERS, values: [ids] })
+      return rows.map((row) => (row.id === null ? null : { ...toAgent(row), addresses: row.addresses }))
+    },
+    { most: 100, parallel: 2, patienceMs: 5, isUnavailable },
+  )
 
 /** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
 export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
-  const agent = await findSender(deps, viewer, agentId)
+  const agent = ensureReach(viewer, await deps.senders.add(agentId))
   const made = await draft(deps, agent, input)
   await deps.plans.ensureMaySend(agent.workspaceId)
   ensureRate(deps, agentId)

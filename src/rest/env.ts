@@ -3,6 +3,7 @@ import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
+import type { ReadDeps } from '../message/read.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
@@ -20,6 +21,7 @@ export type RestDeps = ViewerDeps &
   SetupLinkDeps &
   TokenDeps &
   ConnectionDeps &
+  ReadDeps &
   SendDeps &
   MessageUrlDeps &
   SecretDeps &

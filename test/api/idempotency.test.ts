@@ -181,7 +181,8 @@ describe('what is kept', () => {
     const fresh = await create('day', { ...GOOD, name: 'Another day' })
     expect(fresh).toMatchObject({ status: 201, body: { name: 'Another day' } })
     clock.advance(DAY_MS + 1)
-    expect(await pruneIdempotencyKeys(service.db, clock.now())).toBeGreaterThan(0)
+    // The service's own janitor may have been here first.
+    await pruneIdempotencyKeys(service.db, clock.now())
     expect(await service.db.prisma.idempotencyKey.count()).toBe(0)
   })
 })

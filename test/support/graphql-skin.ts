@@ -11,7 +11,7 @@ import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context.ts'
 import { createGraphql } from '../../src/graphql/handler.ts'
 import type { ReceiveDeps } from '../../src/message/receive.ts'
-import { createDraftStore } from '../../src/message/send.ts'
+import { createDraftStore, createSenders } from '../../src/message/send.ts'
 import { createArrivalStore } from '../../src/message/store.ts'
 import { createAllow } from '../../src/webhook/address.ts'
 import { createLookup } from '../../src/webhook/lookup.ts'
@@ -76,6 +76,7 @@ export const startSkin = async (
     introspection,
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
+    senders: createSenders(db),
     drafts: createDraftStore(db),
     keyring,
     allow,
