@@ -124,7 +124,7 @@ export interface Inbound {
 
 export interface InboundAttachment {
   name: string
-  /** Media type, `application/octet-stream` when unknown. */
+  /** Media type, `application/octet-stream` when unknown; of text with its charset, where it names one (`text/csv; charset=utf-8`). */
   type: string
   content: Uint8Array
 }

@@ -42,7 +42,7 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
 
 /** Reads messages `m` with their attachments in one statement; a `where` follows. */
 export const SELECT_MESSAGE = `select ${COLUMNS.replace(/[a-z_"]+/g, (column) => `m.${column}`)},
-  coalesce((select json_agg(json_build_object('name', f.name, 'type', f.type, 'size', f.size) order by f.index)
+  coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id), '[]') as attachments
   from message m`
 

@@ -1,5 +1,5 @@
-/** A media type as RFC 9110 spells it. Anything else was written by a stranger and is not passed on. */
-const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
+/** A media type as RFC 9110 spells it, with its charset at most. Anything else was written by a stranger and is not passed on. */
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}(?:; charset=[\w.:+-]{1,40})?$/i
 
 /**
  * Headers under which a stranger's file is handed out: as a download, never shown, in no type but its own. The name goes in both forms

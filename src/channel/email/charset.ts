@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import chardet from 'chardet'
 import iconv from 'iconv-lite'
-import { decodeWestern, headerLength } from './headers.ts'
+import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
 
 // What the platform's TextDecoder refuses and real mail still carries.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
@@ -11,13 +12,17 @@ const WESTERN =
   /^(?:|us-ascii|ascii|ansi_x3\.4-1968|iso-?8859-?1|latin-?1|windows-?1252|cp-?1252|unknown-8bit|x-unknown|8bit|binary|default|none)$/i
 
 /**
- * Bytes to text. Believes the label, except where the bytes refute it: valid UTF-8 under a western label, and bytes that are no UTF-8
- * under a UTF-8 one (then windows-1252). Unknown labels are guessed the same way. Never throws.
+ * Bytes to text. Believes the label, except where the bytes refute it: valid UTF-8 or a UTF-16 byte order mark under a western label, and
+ * bytes that are no UTF-8 under a UTF-8 one (then what they look like, windows-1252 if like nothing). Unknown labels are guessed the same
+ * way. Never throws.
  */
 export function decodeText(bytes: Uint8Array, label: string | undefined): string {
   const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
   const exotic = decodeExotic(bytes, charset)
   if (exotic !== null) return exotic
+  const utf16 = utf16Of(bytes, charset)
+  // A line feed of one byte, put behind the last line, is half a character.
+  if (utf16 !== null) return new TextDecoder(utf16).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
   if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset)) return Buffer.from(bytes).toString('latin1')
   if (WESTERN.test(charset)) return guess(bytes)
   if (/^utf-?8/i.test(charset)) return guess(bytes)
@@ -28,7 +33,39 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
   }
 }
 
-const guess = (bytes: Uint8Array) => (isUtf8(bytes) || mostlyUtf8(bytes) ? new TextDecoder('utf-8').decode(bytes) : decodeWestern(bytes))
+/** Which UTF-16 it is: by the byte order mark, else (where the label leaves it open) by where the zeros stand; null when it is none. */
+function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | null {
+  const order = /^utf-?16([lb])e$/i.exec(charset)?.[1]?.toLowerCase()
+  if (order !== undefined) return order === 'l' ? 'utf-16le' : 'utf-16be'
+  const labelled = /^(?:utf-?16|ucs-?2|iso-10646-ucs-2|unicode)$/i.test(charset)
+  if (!labelled && !WESTERN.test(charset) && !/^utf-?8/i.test(charset)) return null
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)
+  if (mark === 0xfffe || mark === 0xfeff) return mark === 0xfffe ? 'utf-16le' : 'utf-16be'
+  if (!labelled) return null
+  const zeros = [0, 0]
+  for (let i = 0; i < Math.min(bytes.length, 2_000); i++) if (bytes[i] === 0) zeros[i % 2]!++
+  return zeros[0]! > zeros[1]! ? 'utf-16be' : 'utf-16le'
+}
+
+function guess(bytes: Uint8Array): string {
+  if (isUtf8(bytes) || mostlyUtf8(bytes)) return new TextDecoder('utf-8').decode(bytes)
+  const likely = manyInARow(bytes) ? chardet.detect(bytes.subarray(0, SAMPLE)) : null
+  return likely !== null && iconv.encodingExists(likely) ? iconv.decode(Buffer.from(bytes), likely) : decodeWestern(bytes)
+}
+
+const SAMPLE = 16 * 1024
+
+/** Whether most of the bytes beyond ASCII have such a neighbour, as in Chinese or Russian; the accents of western text stand alone. */
+function manyInARow(bytes: Uint8Array): boolean {
+  let high = 0
+  let paired = 0
+  for (let i = 0; i < Math.min(bytes.length, SAMPLE); i++) {
+    if (bytes[i]! < 0x80) continue
+    high++
+    if ((bytes[i - 1] ?? 0) >= 0x80 || (bytes[i + 1] ?? 0) >= 0x80) paired++
+  }
+  return high >= 10 && paired > high * 0.8
+}
 
 /** Whether a few broken sequences (a text cut in the middle of a character) stand among good ones: then it is damaged UTF-8. */
 function mostlyUtf8(bytes: Uint8Array): boolean {
@@ -85,10 +122,20 @@ function decodeHz(bytes: Uint8Array): string {
 const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
 
 /**
- * The message with its header lines in a form that postal-mime reads: raw 8-bit and ISO-2022-JP lines become UTF-8, and encoded words
- * in charsets that the platform lacks are encoded anew. The body stays as it is; the same bytes come back when nothing is to do.
+ * The message with its header lines in a form that postal-mime reads: raw 8-bit and ISO-2022-JP lines become UTF-8, encoded words in
+ * charsets that the platform lacks are encoded anew, and an empty line stands before the body. The body stays as it is; the same bytes
+ * come back when nothing is to do.
  */
 export function readableHeaders(raw: Uint8Array): Uint8Array {
+  return lacksSeparator(raw) ? separated(raw) : withReadableLines(raw)
+}
+
+function separated(raw: Uint8Array): Uint8Array {
+  const end = headerLength(raw)
+  return withReadableLines(Buffer.concat([raw.subarray(0, end), Buffer.from('\r\n'), raw.subarray(end)]))
+}
+
+function withReadableLines(raw: Uint8Array): Uint8Array {
   const end = headerLength(raw)
   const block = Buffer.from(raw.buffer, raw.byteOffset, end)
   if (

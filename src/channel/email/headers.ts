@@ -12,19 +12,53 @@ const CR = 0x0d
 // Beyond these a header is an attack, not a letter. Exchange and mailing lists stay under 400 lines.
 const MAX_SCANNED = 256 * 1024
 const MAX_FIELDS = 5_000
+// The longest name that is still looked at; real ones stay under 60 characters.
+const MAX_NAME = 1_000
+const USUAL = /^(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|content-type|sender|reply-to)[ \t]*:/i
 
-/** Where the body begins: after the first empty line, or at the end when there is none. */
+/**
+ * Where the body begins: after the first empty line. A message without one begins its body at the first line that can be no header line,
+ * and one that begins with such a line and has no usual field has no header at all: words that somebody sent without a thought of headers
+ * are not lost.
+ */
 export function headerLength(raw: Uint8Array): number {
-  let empty = true
-  for (let i = 0; i < raw.length; i++) {
-    const byte = raw[i]
-    if (byte === LF) {
-      if (empty) return i + 1
-      empty = true
-    } else if (byte !== CR) empty = false
+  const bare = !isHeaderLine(raw, 0, lineEnd(raw, 0))
+  let odd = raw.length
+  let known = false
+  for (let start = 0; start < raw.length; ) {
+    const end = lineEnd(raw, start)
+    if (isEmptyLine(raw, start, end)) return bare && !known && start > 0 ? 0 : end
+    if (odd === raw.length && !isHeaderLine(raw, start, end)) odd = start
+    if (bare && !known && start < MAX_SCANNED) known = USUAL.test(textOf(raw, start, end))
+    start = end
   }
-  return raw.length
+  return odd
 }
+
+/** Whether the message has a body that no empty line separates from its header. */
+export function lacksSeparator(raw: Uint8Array): boolean {
+  const end = headerLength(raw)
+  return end < raw.length && (end === 0 || !isEmptyLine(raw, raw.lastIndexOf(LF, end - 2) + 1, end))
+}
+
+/** Behind the line feed that ends the line, or behind the message. */
+const lineEnd = (raw: Uint8Array, start: number): number => {
+  const feed = raw.indexOf(LF, start)
+  return feed < 0 ? raw.length : feed + 1
+}
+
+/** Nothing but carriage returns and the line feed. */
+const isEmptyLine = (raw: Uint8Array, start: number, end: number): boolean => {
+  for (let i = start; i < end; i++) if (raw[i] !== LF && raw[i] !== CR) return false
+  return raw[end - 1] === LF
+}
+
+/** A field (RFC 5322 2.2: a name of printable ASCII, a colon), the continuation of one, or the `From ` line of an mbox. */
+const isHeaderLine = (raw: Uint8Array, start: number, end: number): boolean =>
+  /^(?:\xef\xbb\xbf)?(?:[!-9;-~]+[ \t]*:|[ \t]|>?From )/.test(textOf(raw, start, end))
+
+const textOf = (raw: Uint8Array, start: number, end: number): string =>
+  Buffer.from(raw.buffer, raw.byteOffset + start, Math.min(end - start, MAX_NAME)).toString('latin1')
 
 /**
  * The header fields in the order of the message, read as tolerantly as the most tolerant reader would: what no reader could take for a

@@ -11,3 +11,15 @@ export function oneLine(text: string, max: number): string {
     .trim()
   return line.length > max ? `${storable(line.slice(0, max - 1))}…` : line
 }
+
+// Characters that no one sees and every model reads: tags (U+E0000 and on), but for the flags that are spelled with them.
+const UNSEEN = /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,6})[\u{e0000}-\u{e007f}]+/gu
+
+/** Text as it is stored: `\n` line ends, no NUL, no lone surrogates, no unseen characters, no empty lines around it. */
+export const tidy = (text: string): string =>
+  storable(text)
+    .replace(UNSEEN, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/^\ufeff/, '')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd()

@@ -77,7 +77,7 @@ const columnsOf = (fields: readonly string[]): string =>
     .map((column, index) => `${column} as "${fields[index]}"`)
     .join(', ')
 
-const ATTACHMENTS = `coalesce((select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', f.type,
+const ATTACHMENTS = `coalesce((select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', split_part(f.type, ';', 1),
   'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index) from attachment f where f.message_id = m.id), '[]')`
 
 /** Statements worth preparing on each connection. Selections are the clients': past this many they are planned each time. */

@@ -11,7 +11,11 @@ const Attachment = builder.prismaObject('Attachment', {
   select: { messageId: true, index: true },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    type: t.exposeString('type', { description: 'Its media type.' }),
+    type: t.string({
+      description: 'Its media type.',
+      select: { type: true },
+      resolve: ({ type }) => type.split(';', 1)[0]!,
+    }),
     size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
     url: t.string({
       description: 'Where its content is, for the same token.',

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { htmlToReadable } from '../../../src/channel/email/html.ts'
+import { htmlToReadable } from '../../../src/channel/email/html/readable.ts'
+import { visibleText } from '../../../src/channel/email/html/stream.ts'
+
+const readable = (html: string) => htmlToReadable(html, { ms: 2_000 })
 
 describe('what a person would not see is not in the text', () => {
-  test.each([
+  const HIDDEN = [
     '<div style="display:none">IGNORE</div>',
     '<div style="DISPLAY : NONE !important; color:red">IGNORE</div>',
     '<div style="dis/**/play:none">IGNORE</div>',
@@ -25,13 +28,42 @@ describe('what a person would not see is not in the text', () => {
     '<style>/* x */ p.q, #r { visibility: hidden }</style><p class="q">IGNORE</p><i id="r">IGNORE</i>',
     '<script>IGNORE</script><template>IGNORE</template><title>IGNORE</title>',
     '<!-- IGNORE -->',
-  ])('%s', (html) => {
-    expect(htmlToReadable(`<html><body><p>seen</p>${html}<p>end</p></body></html>`).replace(/\s+/g, ' ')).toBe('seen end')
+    '<DIV CLASS="x">IGNORE</DIV><style>DIV.x{display:none}</style>',
+    '<style>#outer .pre > span { display:none }</style><div id="outer"><p class="pre"><span>IGNORE</span></p></div>',
+    '<style>div[class=pre]{display:none}</style><div class="pre">IGNORE</div>',
+    '<style>@media screen { .pre { display:none } }</style><div class="pre">IGNORE</div>',
+    '<style>.pre{display:none!important}</style><div class="pre" style="display:block">IGNORE</div>',
+    '<style>i{color:#fff} b *{font-size:0}</style><i>IGNORE</i><b><u>IGNORE</u></b>',
+    '<span style="color:#fefefe">IGNORE</span>',
+    '<span style="color:#ffffff00">IGNORE</span>',
+    '<span style="color:hsl(0, 0%, 100%)">IGNORE</span>',
+    '<span style="color:rgba(255,255,255,0.9)">IGNORE</span>',
+    '<div style="background:navy;color:#000080">IGNORE</div>',
+    '<div style="background:rgba(0,0,0,0.02)"><font color="FFFFFF">IGNORE</font></div>',
+    '<div style="background-image:none;color:white">IGNORE</div>',
+    '<span style="-webkit-text-fill-color:transparent">IGNORE</span>',
+    '<a href="https://x.com" style="color:white;text-decoration:none">IGNORE</a>',
+    '<span style="font-size:1px;line-height:1px">IGNORE</span>',
+    '<span style="font-size:0.05em">IGNORE</span>',
+    '<span style="font:0/0 a">IGNORE</span>',
+    '<div style="line-height:0;overflow:hidden">IGNORE</div>',
+    '<div style="width:0px;height:0px;overflow:hidden">IGNORE</div>',
+    '<div style="position:absolute;top:-99em">IGNORE</div>',
+    '<div style="margin-left:-10000px">IGNORE</div>',
+    '<div style="position:fixed;transform:translateX(-9999px)">IGNORE</div>',
+    '<div style="filter:opacity(0)">IGNORE</div>',
+    '<div style="opacity:1%">IGNORE</div>',
+    '<dialog>IGNORE</dialog><iframe>IGNORE</iframe>',
+  ]
+  test.each(HIDDEN)('%s', (html) => {
+    const page = `<html><body><p>seen</p>${html}<p>end</p></body></html>`
+    expect(readable(page).replace(/\s+/g, ' ')).toBe('seen end')
+    expect(visibleText(page).replace(/\s+/g, ' ')).toBe('seen end')
   })
 })
 
 describe('what a person would see stays', () => {
-  test.each([
+  const SEEN = [
     '<div style="opacity:0.5">SEEN</div>',
     '<td style="font-size:0px"><div style="font-size:13px">SEEN</div></td>',
     '<div style="visibility:hidden"><b style="visibility:visible">SEEN</b></div>',
@@ -42,15 +74,61 @@ describe('what a person would see stays', () => {
     '<div style="overflow:hidden;height:100px">SEEN</div>',
     '<p style="">SEEN</p>',
     '<img src="https://x/y.png" alt="SEEN">',
-  ])('%s', (html) => expect(htmlToReadable(html)).toContain('SEEN'))
-
-  test('when it takes too long, a note stands in its place and nothing hidden is shown', () => {
-    const slow = `<p style="display:none">IGNORE</p>${'<ul><li>'.repeat(40_000)}`
-    expect(htmlToReadable(slow)).toMatch(/could not be made readable/)
+    '<style>.head td{background:#036}</style><table class="head"><tr><td><span style="color:#fff">SEEN</span></td></tr></table>',
+    '<style>td:first-child{background:#036}</style><table><tr><td><span style="color:#fff">SEEN</span></td></tr></table>',
+    '<style>.a p{display:none}</style><p>SEEN</p><p class="a">SEEN</p>',
+    '<style>.x{display:none}</style><div class="x" style="display:block!important">SEEN</div>',
+    '<style>@media (max-width:600px){.m{display:none!important}}</style><p class="m">SEEN</p>',
+    '<style>@import url(x.css); @font-face{font-family:a} p{color:red}</style><p>SEEN</p>',
+    '<div style="color:white"><a href="https://x.com">SEEN</a></div>',
+    '<body bgcolor="#000000" text="#ffffff"><p>SEEN</p></body>',
+    '<div style="background-color:maroon;color:white">SEEN</div>',
+    '<div style="background:rgba(0,0,0,0.8);color:white">SEEN</div>',
+    '<div style="background:linear-gradient(#000,#333);color:white">SEEN</div>',
+    '<div style="color:var(--text)">SEEN</div>',
+    '<div style="color:#eeeeee">SEEN</div>',
+    '<div style="font-size:0"><font size="2">SEEN</font></div>',
+    '<div style="height:1em;overflow:hidden">SEEN</div>',
+    '<table><tr><td style="width:1%;overflow:hidden">SEEN</td><td style="max-width:0;overflow:hidden;width:100%">too</td></tr></table>',
+    '<p style="text-indent:-20px;padding-left:20px">SEEN</p>',
+    '<div style="height:0">SEEN</div>',
+    '<div hidden style="display:block">SEEN</div>',
+    '<dialog open>SEEN</dialog><noscript>SEEN</noscript><details><summary>more</summary>SEEN</details>',
+    '<!--[if !mso]><!--><p>SEEN</p><!--<![endif]-->',
+    '<button style="color:#fff">SEEN</button>',
+  ]
+  test.each(SEEN)('%s', (html) => {
+    expect(readable(html)).toContain('SEEN')
+    expect(visibleText(html)).toContain('SEEN')
   })
+
+  test.each([100, 1_000, 10_000])('%d levels deep', (levels) => {
+    const html = `<p>before</p>${'<div>'.repeat(levels)}SEEN<p style="display:none">IGNORE</p>${'</div>'.repeat(levels)}<p>after</p>`
+    expect(htmlToReadable(html, { ms: 20_000 })).toMatch(/^before\s+SEEN\s+after$/)
+  })
+
+  test('and megabytes long', () => {
+    const html = `<p style="display:none">IGNORE</p>${'<p>some words of a very long letter</p>'.repeat(80_000)}<p>SEEN</p>`
+    const text = htmlToReadable(html, { ms: 10_000 })
+    expect(text.match(/some words/g)).toHaveLength(80_000)
+    expect(text).toMatch(/SEEN$/)
+    expect(text).not.toContain('IGNORE')
+  })
+
+  test('where it takes too long, a note stands in its place and nothing hidden is shown', () => {
+    const slow = `<p style="display:none">IGNORE</p>${'<ul><li>'.repeat(40_000)}`
+    expect(htmlToReadable(slow, { ms: 2 })).toMatch(/^\[The HTML of this message could not be made readable/)
+    expect(htmlToReadable(slow, { ms: 0 })).toMatch(/^\[The HTML of this message could not be made readable/)
+  })
+})
+
+test('read as a stream, words, lines, lists, cells, links and pictures stay apart', () => {
+  const html =
+    '<h1>Title</h1>\n<p>one\n two<br>three <b>f</b>our</p><ul><li>a</li><li>b</li></ul><table><tr><td>1</td><td>200</td></tr><tr><td>2</td></tr></table><a href="https://x.com/a">go</a> <img alt="pic">'
+  expect(visibleText(html)).toBe('Title\n\none two\nthree four\n\n* a\n* b\n\n1 200\n2\n\ngo <https://x.com/a> [pic]')
 })
 
 test('the cells and rows of a table stay apart', () => {
   const html = '<table><tr><th>Item</th><th>Qty</th><th>Price</th></tr><tr><td>Pens</td><td>1</td><td>200</td></tr></table>'
-  expect(htmlToReadable(html)).toBe('Item Qty Price\nPens 1 200')
+  expect(readable(html)).toBe('Item Qty Price\nPens 1 200')
 })

@@ -77,9 +77,19 @@ Content-Type: text/html
     expect(mail.text).toBe('the words')
   })
 
-  test('flowed text is joined again', async () => {
-    const mail = await parse('From: a@x.com\nContent-Type: text/plain; format=flowed\n\nOne long \nline.\n> quoted \n')
-    expect(mail.text).toContain('One long line.')
+  test.each([
+    ['One long \nline.\n\nNext.', 'One long line.\n\nNext.'],
+    ['> quoted \n> on\n>> deeper \n>> too\nanswer', '> quoted on\n>> deeper too\nanswer'],
+    ['> quoted \nanswer', '> quoted \nanswer'],
+    [' >not a quote\n From here\n  code', '>not a quote\nFrom here\n code'],
+    ['words \n-- \nAnn', 'words \n-- \nAnn'],
+  ])('flowed text is joined again: %j', async (flowed, expected) => {
+    expect((await parse(`From: a@x.com\nContent-Type: text/plain; format=flowed\n\n${flowed}\n`)).text).toBe(expected)
+  })
+
+  test('flowed text whose spaces are none of its own (DelSp)', async () => {
+    const mail = await parse('From: a@x.com\nContent-Type: text/plain; format=flowed; delsp=yes\n\n日本 \n語\n次\n')
+    expect(mail.text).toBe('日本語\n次')
   })
 
   test('a forwarded message stays an attachment, a delivery report is readable', async () => {
@@ -126,11 +136,29 @@ describe('charsets', () => {
     ['x-made-up', Buffer.from('café'), 'café'],
     ['x-made-up', Buffer.from('caf\xe9', 'latin1'), 'café'],
     ['""', Buffer.from('plain'), 'plain'],
+    ['utf-8', iconv.encode('Привет, как дела сегодня?', 'windows-1251'), 'Привет, как дела сегодня?'],
+    ['utf-8', iconv.encode('今天天气很好，我们去公园散步吧。', 'gb18030'), '今天天气很好，我们去公园散步吧。'],
+    ['iso-8859-1', iconv.encode('本日は晴天なり、散歩に行きましょう。', 'shift_jis'), '本日は晴天なり、散歩に行きましょう。'],
+    ['us-ascii', Buffer.from('déjà vu à la carte', 'latin1'), 'déjà vu à la carte'],
   ])('%s', async (charset, bytes, expected) => expect((await parse(mime(charset, bytes))).text).toBe(expected))
 
-  test('UTF-16 in base64', async () => {
-    const head = 'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: base64\r\n\r\n'
-    expect((await parse(Buffer.from(head + iconv.encode('naïve', 'utf-16le').toString('base64')))).text).toBe('naïve')
+  test.each([
+    ['utf-16le', iconv.encode('naïve', 'utf-16le')],
+    ['utf-16', iconv.encode('\ufeffnaïve', 'utf-16le')],
+    ['utf-16', iconv.encode('\ufeffnaïve', 'utf-16be')],
+    ['utf-16', iconv.encode('naïve', 'utf-16be')],
+    ['utf-16', iconv.encode('naïve', 'utf-16le')],
+    ['us-ascii', iconv.encode('\ufeffnaïve', 'utf-16le')],
+    ['utf-8', iconv.encode('\ufeffnaïve', 'utf-16be')],
+    ['utf-32le', iconv.encode('naïve', 'utf-32le')],
+  ])('%s in base64', async (charset, bytes) => {
+    const head = `From: a@x.com\r\nContent-Type: text/plain; charset=${charset}\r\nContent-Transfer-Encoding: base64\r\n\r\n`
+    expect((await parse(Buffer.from(head + bytes.toString('base64')))).text).toBe('naïve')
+  })
+
+  test('UTF-16 as it stands, eight bits to the byte', async () => {
+    const head = 'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: 8bit\r\n\r\n'
+    expect((await parse(Buffer.concat([Buffer.from(head), iconv.encode('one\r\nzwölf', 'utf-16le')]))).text).toBe('one\nzwölf')
   })
 
   test.each([
@@ -158,9 +186,29 @@ describe('mail that breaks parsers', () => {
     ['no header', '\nonly a body', { text: 'only a body', subject: null }],
     ['no body', 'From: a@x.com\nSubject: s\n', { text: '', subject: 's' }],
     ['a header without an end', 'From: a@x.com\nSubject: s', { text: '', subject: 's' }],
-    ['no header that is one', 'hello there\n\nbody', { text: 'body' }],
+    ['no header that is one', 'hello there\n\nbody', { text: 'hello there\n\nbody' }],
+    ['words and nothing else', 'just words\n', { text: 'just words' }],
+    ['words that look a little like a header', 'Hello Bot,\nplease: do this\n\nBye\n', { text: 'Hello Bot,\nplease: do this\n\nBye' }],
+    ['no empty line before its body', 'From: a@x.com\nSubject: s\nthe words\nto: read\n', { subject: 's', text: 'the words\nto: read' }],
+    ['a header that begins with garbage', '#!garbage\nFrom: a@x.com\nSubject: s\n\nbody', { subject: 's', text: 'body' }],
+    [
+      "an mbox's first line",
+      'From a@x.com Sat Nov 21 03:00:00 2026\nFrom: a@x.com\n\nbody',
+      { from: { address: 'a@x.com', name: null }, text: 'body' },
+    ],
+    ['multipart without a boundary', 'From: a@x.com\nContent-Type: multipart/mixed\n\nsome words', { text: 'some words' }],
+    [
+      'multipart whose boundary only its body knows',
+      'From: a@x.com\nContent-Type: multipart/mixed\n\n--b7\nContent-Type: text/html\n\n<p>some words</p>\n--b7\nContent-Type: text/csv; name=x.csv\n\n1,2\n--b7--\n',
+      { text: 'some words', attachments: [expect.objectContaining({ name: 'x.csv' })] },
+    ],
     ['bare line feeds', Buffer.from('From: a@x.com\nSubject: lf\n\none\ntwo\n'), { subject: 'lf', text: 'one\ntwo' }],
     ['bare carriage returns in the body', Buffer.from('From: a@x.com\r\n\r\none\rtwo'), { text: 'one\ntwo' }],
+    [
+      'characters that nobody sees',
+      'From: a@x.com\n\nseen\u{e0049}\u{e0047}\u{e004e} 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
+      { text: 'seen 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}' },
+    ],
     ['a NUL in the subject', 'From: a@x.com\nSubject: a\0b\n\nt\0u', { subject: 'a\ufffdb', text: 't\ufffdu' }],
     [
       'an encoded NUL and half a surrogate',
@@ -176,7 +224,7 @@ describe('mail that breaks parsers', () => {
     [
       'a boundary that never comes',
       'From: a@x.com\nContent-Type: multipart/mixed; boundary=x\n\nsome words',
-      { from: { address: 'a@x.com', name: null } },
+      { from: { address: 'a@x.com', name: null }, text: 'some words' },
     ],
     ['a content type that is none', 'From: a@x.com\nContent-Type: text\n\nwords', { text: 'words' }],
     ['a letter in markdown', 'From: a@x.com\nContent-Type: text/markdown\n\n# words', { text: '# words' }],
