@@ -32,7 +32,7 @@ const EXTENSIONS: Record<string, string> = {
 }
 
 /** The attachment's own name without folders, control characters and direction overrides, or one made from its type. */
-export function safeName(name: string, type: string, index: number): string {
+function safeName(name: string, type: string, index: number): string {
   const base = storable(name)
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
     .split(/[/\\]/)
