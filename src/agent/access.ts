@@ -26,7 +26,8 @@ export const readAccess = async (deps: Db, viewer: Viewer, agentId: string): Pro
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const EMAIL_ENTRY = /^(\*|[^\s@<>,;:"()[\]\\]+)@[^\s@<>,;:"()[\]\\]+$/
+/** A star stands for every local part of one domain, and for nothing else. */
+const EMAIL_ENTRY = /^(\*|[^\s@<>,;:"()[\]\\*]+)@([^\s@<>,;:"()[\]\\*.]+\.)*[^\s@<>,;:"()[\]\\*.]+$/
 
 /** What an entry of each channel's list looks like once its case and spaces are gone. */
 const ENTRY: Record<Channel, { form: RegExp; words: string }> = {

@@ -31,7 +31,10 @@ export class AppError extends Error {
 export const invalidInput = (field: string, rule: string) => new AppError('invalid_input', `${field}: ${rule}`, { field })
 
 /** One sentence for what does not exist and for what is another workspace's: they must not be told apart. */
-export const notFound = (what: string) => new AppError('not_found', `There is no ${what} with this id.`)
+export const notFound = (what: string, key: 'id' | 'name' | 'number' = 'id') =>
+  new AppError('not_found', `There is no ${what} with this ${key}.`)
+
+export const noSuchPath = () => new AppError('not_found', 'There is no such path.')
 
 /** The text of anything that was thrown, for the log or for a record that an operator reads. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

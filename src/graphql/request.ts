@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError, invalidInput, notFound } from '../core/errors.ts'
+import { AppError, invalidInput, noSuchPath } from '../core/errors.ts'
 
 /** The largest body, as in REST. */
 const MOST_BODY_BYTES = 1024 * 1024
@@ -30,7 +30,7 @@ const tooLarge = () => new Refused(new AppError('invalid_input', `body: must be 
  */
 export const checkForm = (request: IncomingMessage): void => {
   const methods = METHODS[pathOf(request)]
-  if (!methods) throw notFound('resource')
+  if (!methods) throw noSuchPath()
   const method = request.method ?? ''
   if (!methods.includes(method))
     throw new Refused(new AppError('invalid_input', `${method} is not allowed here.`), 405, { Allow: methods.join(', ') })

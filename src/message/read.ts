@@ -59,6 +59,6 @@ export const readRaw = async (deps: ReadDeps, viewer: Viewer, agentId: string, m
 export const readAttachment = async (deps: ReadDeps, viewer: Viewer, agentId: string, messageId: string, index: number) => {
   await readMessage(deps, viewer, agentId, messageId)
   const attachment = await deps.prisma.attachment.findUnique({ where: { messageId_index: { messageId, index } } })
-  if (!attachment) throw notFound('attachment')
+  if (!attachment) throw notFound('attachment', 'number')
   return attachment
 }

@@ -20,19 +20,24 @@ export interface Issue {
   input?: unknown
 }
 
-const ruleOf = ({ code, message, expected, values }: Issue): string => {
-  if (code === 'invalid_type')
-    return message.endsWith('received undefined') ? 'is required' : `must be ${/^[aeiou]/.test(expected ?? '') ? 'an' : 'a'} ${expected}`
+/** What stands in the input where a rule was broken. */
+const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce((value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined), input)
+
+const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, where: string): string => {
+  if (value === undefined) return 'is required'
+  if (where === 'query' && Array.isArray(value)) return 'must be given once'
+  if (code === 'invalid_type') return `must be ${/^[aeiou]/.test(expected ?? '') ? 'an' : 'a'} ${expected}`
   if (code === 'invalid_value') return `must be one of ${values?.map((value) => String(value)).join(', ')}`
   return message
 }
 
 /** The first broken rule, with the field that broke it. Unknown fields are named. */
-const inputError = (issues: readonly Issue[], whole: string): AppError => {
+const inputError = (issues: readonly Issue[], input: unknown, where: string): AppError => {
   const issue = issues[0]!
   const path = fieldName(issue.path)
   if (issue.code === 'unrecognized_keys') return invalidInput([path, issue.keys![0]].filter(Boolean).join('.'), 'is not a known field')
-  return invalidInput(path || whole, ruleOf(issue))
+  return invalidInput(path || where, ruleOf(issue, valueAt(input, issue.path), where))
 }
 
 /** Answers with the error body. `status` where the code alone doesn't tell it. */
@@ -60,5 +65,8 @@ export const onError =
 const WHOLE: Record<string, string> = { json: 'body', query: 'query', param: 'path' }
 
 // biome-ignore lint/suspicious/noExplicitAny: the hook serves every route, whatever its types
-export const onInvalid: Hook<unknown, RestEnv, any, any> = (result, c) =>
-  result.success ? undefined : answerError(c, inputError(result.error.issues as Issue[], WHOLE[result.target] ?? 'request'))
+export const onInvalid: Hook<unknown, RestEnv, any, any> = (result, c) => {
+  if (result.success) return undefined
+  const { data } = result as { data?: unknown } // the validator hands over what it read; its types don't say so
+  return answerError(c, inputError(result.error.issues as Issue[], data, WHOLE[result.target] ?? 'request'))
+}

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import type { RestEnv } from './env.ts'
 
 /** Whether a route's pattern (`/agents/:id`) is the path's. */
-const fits = (pattern: string, path: string): boolean => {
+export const fits = (pattern: string, path: string): boolean => {
   const wanted = pattern.split('/')
   const given = path.split('/')
   return (

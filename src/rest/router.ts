@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError, noSuchPath } from '../core/errors.ts'
 import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
 import { addressRoutes } from './addresses.ts'
@@ -15,6 +15,7 @@ import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
 import { registerParts } from './openapi.ts'
+import { refuseStrayQuery } from './query.ts'
 import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -50,12 +51,12 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   app.onError(onError(deps.log))
   app.notFound((c) => {
     const methods = allowedMethods(app, c.req.path)
-    if (methods.length === 0) return answerError(c, notFound('resource'))
+    if (methods.length === 0) return answerError(c, noSuchPath())
     c.header('Allow', methods.join(', '))
     return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
   })
   app.use('*', prepare(deps))
-  for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate)
+  for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate, refuseStrayQuery(app))
   app.use('*', bodyLimit(MOST_BODY_BYTES))
   for (const path of GUARDED) app.use(path, idempotency)
   for (const routes of [

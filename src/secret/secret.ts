@@ -56,7 +56,7 @@ export const setSecret = async (deps: SecretDeps, viewer: Viewer, agentId: strin
 export const deleteSecret = async (deps: Db, viewer: Viewer, agentId: string, name: string): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   const { count } = await deps.prisma.secret.deleteMany({ where: { agentId, name } })
-  if (count === 0) throw notFound('secret')
+  if (count === 0) throw notFound('secret', 'name')
 }
 
 /**

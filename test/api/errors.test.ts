@@ -90,7 +90,7 @@ describe('a path', () => {
   test.each(['/', '/nothing', '/agents/', '/agent', '/agents/x/y/z', '//agents', '/AGENTS', '/agents/%2e%2e/agents/x/y'])(
     '%s is not found',
     async (path) => {
-      expectFailure(await owner.api('GET', path), 'not_found', /^There is no resource/)
+      expectFailure(await owner.api('GET', path), 'not_found', /^There is no such path\.$/)
     },
   )
 
@@ -129,6 +129,44 @@ test('HEAD is GET without its body', async () => {
   expect(found).toMatchObject({ status: 200, body: '', headers: { 'content-type': expect.stringContaining('json') } })
   const missing = await rawHttp(service.http, lineOf('HEAD', '/agents/00000000-0000-4000-8000-000000000000'))
   expect(missing).toMatchObject({ status: 404, body: '' })
+})
+
+describe('a query', () => {
+  test.each([
+    ['GET', '/agents?x=1', /^x: is not a known field/],
+    ['GET', '/agents/:id?name=', /^name: is not a known field/],
+    ['POST', '/agents?dry-run', /^dry-run: is not a known field/],
+    ['DELETE', '/agents/:id?force=true', /^force: is not a known field/],
+    ['GET', '/workspace?a=1&b=2', /^a: is not a known field/],
+    ['GET', '/agents/:id/messages?page=2', /^page: is not a known field/],
+    ['GET', '/agents/:id/messages?limit=1&limit=2', /^limit: must be given once/],
+    ['GET', '/agents/:id/messages?channel=sms&channel=email', /^channel: must be given once/],
+    ['GET', '/agents/:id/events?cursor=1&cursor=1', /^cursor: must be given once/],
+  ])('%s %s is refused, by name', async (method, path, says) => {
+    const answer = await owner.api(method, path.replace(':id', agent.id), method === 'POST' ? GOOD : undefined)
+    expectFailure(answer, 'invalid_input', says)
+  })
+
+  test('is looked at only once it is known who asks', async () => {
+    expectFailure(await apiOf(service.http, null)('GET', '/agents?x=1'), 'unauthorized')
+  })
+
+  test('of HEAD is refused like that of GET', async () => {
+    expect(await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}?name=`))).toMatchObject({ status: 400, body: '' })
+  })
+
+  test('that is empty is none', async () => {
+    expect((await owner.api('GET', '/agents?')).status).toBe(200)
+  })
+})
+
+test.each([
+  ['POST', '/agents', { name: 'x' }, /^icon: is required/],
+  ['POST', '/agents', { name: 'x', icon: null }, /^icon: must be one of bot, /],
+  ['POST', '/agents', { icon: 'bot' }, /^name: is required/],
+  ['POST', '/agents/:id/addresses/setups', {}, /^channel: is required/],
+])('%s %s with %j: what is missing is required', async (method, path, body, says) => {
+  expectFailure(await owner.api(method, path.replace(':id', agent.id), body), 'invalid_input', says)
 })
 
 test('every answer has a request id of its own', async () => {

@@ -140,6 +140,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }]
   yield [member, 'GET', `${path}/listeners`]
   yield [member, 'POST', `${path}/url`, { text: 'hi' }]
+  // A webhook of its own: the first one no longer counts as listening once its attempt has failed.
+  await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/another' })
   yield [member, 'POST', `/a/${agent.id}`, { text: 'hi' }]
   await post(service, {
     from: 'Ann <ann@example.com>',

@@ -34,7 +34,7 @@ test('a secret is set, listed without its value, revealed by the agent, replaced
   expect((await reveal(agent, { names: ['a.b-c_1', 'MISSING', 'a.b-c_1'] })).body).toEqual({ 'a.b-c_1': 'third' })
   expect((await reveal(agent, { names: [] })).body).toEqual({})
   expect((await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`)).status).toBe(204)
-  expectFailure(await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`), 'not_found')
+  expectFailure(await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`), 'not_found', /^There is no secret with this name\.$/)
   expect((await reveal(agent)).body).toEqual({ 'a.b-c_1': 'third' })
 })
 
