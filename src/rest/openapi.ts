@@ -13,7 +13,7 @@ Every operation wants a bearer token: a member's (\`amt_…\`) or an agent's own
 
 Every failure answers with \`{"error": {"code", "message"}}\`; an \`invalid_input\` message names the field and the rule that it broke. What another workspace owns answers as what does not exist. Lengths count characters as people do: an emoji is one.
 
-A POST with an \`Idempotency-Key\` is done at most once: for 24 hours the same key with the same body gets the first answer again.`
+A POST with an \`Idempotency-Key\` is done at most once: for 24 hours the same key with the same body gets the first answer again (secrets are revealed anew each time).`
 
 const TAGS = [
   { name: 'Workspace', description: 'The tenant: its name, its plan, and what its agents may do by themselves.' },

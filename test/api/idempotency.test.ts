@@ -173,6 +173,23 @@ describe('what is kept', () => {
     expect(holds(log.text(), text)).toBe(false)
   })
 
+  test('has no value of a secret: revealed again under the same key it is read again, and each time is in the audit', async () => {
+    const [path, value] = [`/agents/${agent.id}/secrets`, `hush ${randomUUID()}`]
+    const reveal = (body: unknown) => agent.api('POST', `${path}/reveal`, body, withKey('reveal'))
+    const audited = () => service.db.prisma.auditEntry.count({ where: { agentId: agent.id, action: 'secret.reveal' } })
+    await owner.api('PUT', `${path}/KEY`, { value })
+    const before = await audited()
+    expect((await reveal({ names: ['KEY'] })).body).toEqual({ KEY: value })
+    const kept = await service.db.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'reveal' } })
+    expect(kept.body.length).toBeLessThan(value.length) // nothing but what sealing adds
+    await owner.api('PUT', `${path}/KEY`, { value: 'rotated' })
+    const again = await reveal({ names: ['KEY'] })
+    expect(again.body).toEqual({ KEY: 'rotated' })
+    expect(again.headers.get('cache-control')).toBe('no-store')
+    expect(await audited()).toBe(before + 2)
+    expectFailure(await reveal({}), 'invalid_input', /^Idempotency-Key: was used for another request/)
+  })
+
   test('lasts 24 hours, and is pruned afterwards', async () => {
     const first = await create('day')
     clock.advance(DAY_MS - 1)
