@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
-import { createEmailChannel } from './channel/email/email-channel.ts'
+import { createEmailChannel, type EmailChannelOptions } from './channel/email/email-channel.ts'
 import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
 import { Letters } from './channel/letters.ts'
 import { listening } from './config/unusable.ts'
@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
 import { createNotifier } from './db/notify.ts'
+import { createSigner } from './domain/signer.ts'
 import { Feed } from './event/feed.ts'
 import { Texts } from './event/texts.ts'
 import type { Foundation } from './foundation.ts'
@@ -19,6 +20,7 @@ import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
 import { createMessageReads } from './message/read.ts'
 import { accepts, receive } from './message/receive.ts'
+import { takeReturned } from './message/returned.ts'
 import { createDraftStore, createSenders } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
 import { ServiceMetrics } from './metrics.ts'
@@ -31,7 +33,7 @@ import { Dialler } from './webhook/dial.ts'
 import { tellOwners } from './webhook/incident.ts'
 import { createLanes } from './webhook/lanes.ts'
 import { createLookup } from './webhook/lookup.ts'
-import { createKeyring } from './workspace/keyring.ts'
+import { createKeyring, deriveKey } from './workspace/keyring.ts'
 import { Plans } from './workspace/plan.ts'
 import { RateLimits } from './workspace/rate-limits.ts'
 import { KnownViewers } from './workspace/viewer.ts'
@@ -52,14 +54,19 @@ export interface App {
   stop(graceMs: number): Promise<void>
 }
 
-const createChannels = (config: Config, log: Logger, { clock, resolver }: World, local: Sink) => ({
+const createChannels = (
+  config: Config,
+  log: Logger,
+  { clock, resolver }: World,
+  email: Pick<EmailChannelOptions, 'local' | 'signingKeyOf' | 'returnPathKey'>,
+) => ({
   email: createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
-    local,
+    ...email,
     resolver,
     log,
     clock,
@@ -80,8 +87,13 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     accepts: (address) => accepts(parts, channel, address),
     inbound: (message) => receive(parts, message),
     delivery: (report) => takeReport(parts, report),
+    returned: (report) => takeReturned(parts, report),
   })
-  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, sinkOf('email'))
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, {
+    local: sinkOf('email'),
+    signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
+    returnPathKey: deriveKey(masterKey, 'return path'),
+  })
   const parts = {
     prisma: db.prisma,
     pool: db.pool,

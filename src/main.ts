@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
+import { dkimKeys, rotateDkimKey } from './domain/dkim.ts'
 import { type Foundation, lay, welcomeOwner } from './foundation.ts'
 import { createLogger } from './log.ts'
-import { createMemberToken, createWorkspace, type MemberToken } from './workspace/workspace.ts'
+import { createKeyring } from './workspace/keyring.ts'
+import { createMemberToken, createWorkspace } from './workspace/workspace.ts'
 
 /** How long work in hand may take after SIGTERM. */
 const GRACE_MS = 10_000
@@ -17,6 +20,8 @@ const USAGE = `Usage:
   npm start                                             start the service
   npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
+  npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
+  npm start -- rotate-dkim                              make another DKIM key for MAIL_DOMAIN, print its records
   npm run demo                                          the tour
   npm start -- --help                                   print this
 
@@ -50,13 +55,20 @@ const start = async (config: Config, log: Logger): Promise<void> => {
 }
 
 /** Runs a command beside a running service (or alone) on the same database, and prints its answer as one JSON line. */
-const command = async (config: Config, log: Logger, run: (foundation: Foundation) => Promise<MemberToken>): Promise<void> => {
+const command = async (config: Config, log: Logger, run: (foundation: Foundation) => Promise<object>): Promise<void> => {
   const foundation = await lay(config, log, { service: false })
   try {
     say(JSON.stringify(await run(foundation)))
   } finally {
     await foundation.close()
   }
+}
+
+/** What DNS should say of the service's own domain, for mail that is signed with its keys. */
+const mailRecords = async ({ mailDomain }: Config, { db, masterKey }: Foundation, keysOf: typeof dkimKeys): Promise<object> => {
+  const deps = { ...db, keyring: createKeyring(db, masterKey), clock: systemClock }
+  const keys = await keysOf(deps, { domain: mailDomain, workspaceId: null })
+  return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
 
 const option = (value: string | undefined, name: string): string => {
@@ -92,6 +104,8 @@ const dispatch = async (args: string[]): Promise<void> => {
     const member = option(values.member, 'member')
     return command(config, log, ({ db }) => createMemberToken(db, member, values.workspace))
   }
+  if (name === 'domain') return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
+  if (name === 'rotate-dkim') return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
   throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
 }
 

@@ -11,7 +11,11 @@ const COUNTERS: Record<Counted, { name: string; label: string; help: string }> =
   },
   events: { name: 'ams_events_total', label: 'channel', help: 'Events appended to the logs of agents' },
   mails: { name: 'ams_mails_total', label: 'verdict', help: 'Messages that came in by channels: received, or why each was refused' },
-  sends: { name: 'ams_sends_total', label: 'outcome', help: 'Attempts to send messages: sent, retried later, failed' },
+  sends: {
+    name: 'ams_sends_total',
+    label: 'outcome',
+    help: 'Attempts to send messages (sent, retried, failed), and what came back of those sent (bounced, reported)',
+  },
   callbacks: {
     name: 'ams_callbacks_total',
     label: 'outcome',

@@ -71,6 +71,8 @@ export interface Sink {
   inbound(message: Inbound): Promise<void>
   /** What became of a message that was handed on: resolves once it is committed. Reports may come twice and in any order. */
   delivery(report: DeliveryReport): Promise<void>
+  /** A bounce or a complaint about a message of ours: resolves once what it changes is committed. */
+  returned(report: Returned): Promise<void>
 }
 
 /** The provider's word on a message of ours to one recipient, after it had taken it. */
@@ -85,6 +87,27 @@ export interface DeliveryReport {
   status: 'sent' | 'delivered' | 'failed'
   /** The provider's words, of a failure. */
   detail: string | null
+}
+
+/** What came back for a message of ours that had gone out, proven to be about that one by its return path. */
+export interface Returned {
+  channel: ChannelKind
+  /** Our own id of the message. */
+  messageId: string
+  /** It did not arrive; or a recipient called it spam. */
+  kind: 'bounce' | 'complaint'
+  /** Whom it names: perhaps nobody, perhaps others than those that we wrote to. */
+  recipients: ReturnedRecipient[]
+  /** The other side's words. */
+  detail: string
+}
+
+export interface ReturnedRecipient {
+  /** Normalized. */
+  address: string
+  detail: string
+  /** Whether it will be no different next time: the address does not exist, its owner wants nothing of us. */
+  lasting: boolean
 }
 
 /** One received message, as its channel understood it. Everything in here was written by a stranger. */
@@ -137,6 +160,8 @@ export interface Check {
 }
 
 export interface Outbound {
+  /** The message's id; left out for a letter of the service itself, of which nobody wants to hear again. */
+  id?: string
   from: { address: string; name: string | null }
   /** Still undelivered recipients: who the envelope is for. */
   envelopeTo: string[]

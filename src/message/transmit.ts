@@ -1,5 +1,4 @@
-import { findOptOuts, noteKeyword } from '../agent/opt-out.ts'
-import type { Channel, ChannelKind, Outbound, Rejection, SendResult } from '../channel/channel.ts'
+import type { Channel, ChannelKind, Outbound, SendResult } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
@@ -8,6 +7,7 @@ import { type Db, isUnavailable } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
+import { rememberOptOuts, sortOut } from './barred.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
 import { conversationOf } from './draft.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
@@ -39,6 +39,7 @@ const outboundOf = async ({ prisma }: Db, message: Loaded): Promise<Outbound | n
   const address = await prisma.address.findUnique({ where: { id: message.addressId } })
   if (!address) return null
   return {
+    id: message.id,
     from: { address: address.value, name: message.agent.name },
     envelopeTo: message.recipients.map((recipient) => recipient.address),
     to: message.to,
@@ -58,22 +59,6 @@ const rejectAll = (recipients: readonly string[], reason: string, permanent: boo
   rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
 })
 
-/** Who may be written to, and what those are told who texted STOP: the provider needn't be asked. */
-const sortOut = async (deps: TransmitDeps, { channel }: Loaded, { from, envelopeTo }: Outbound) => {
-  const stopped = channel === 'sms' ? await findOptOuts(deps, from.address, envelopeTo) : new Set<string>()
-  const open = envelopeTo.filter((recipient) => !stopped.has(recipient))
-  const closed = [...stopped].map((recipient) => ({ recipient, reason: optedOut(recipient, from.address), permanent: true }))
-  return { open, closed: { accepted: [], rejected: closed } satisfies SendResult }
-}
-
-const optedOut = (theirs: string, ours: string) => `${theirs} has opted out of messages from ${ours} (STOP), until it texts START to it`
-
-/** A provider may know of a STOP that never came to us. */
-const rememberOptOuts = async (deps: TransmitDeps, { from }: Outbound, rejected: readonly Rejection[]): Promise<void> => {
-  for (const { recipient, optedOut } of rejected)
-    if (optedOut) await noteKeyword(deps, { ours: from.address, theirs: recipient, means: 'stop', word: 'STOP' })
-}
-
 const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal): Promise<SendResult> => {
   const waiting = message.recipients.map(({ address }) => address)
   if (waiting.length === 0) return { accepted: [], rejected: [] }
@@ -82,11 +67,11 @@ const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal)
   const outbound = await outboundOf(deps, message)
   if (!outbound) return rejectAll(waiting, 'the address that it was to go out from is gone', true)
   const { open, closed } = await sortOut(deps, message, outbound)
-  if (open.length === 0) return closed
+  if (open.length === 0) return { accepted: [], rejected: closed }
   try {
     const { rejected, ...result } = await channel.send({ ...outbound, envelopeTo: open }, signal)
     await rememberOptOuts(deps, outbound, rejected)
-    return { ...result, rejected: [...closed.rejected, ...rejected] }
+    return { ...result, rejected: [...closed, ...rejected] }
   } catch (error) {
     deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
     return rejectAll(waiting, 'the service could not send it', false)
@@ -103,13 +88,16 @@ const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: Sen
   return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
 }
 
+/** A bounce or a report may be faster than the end of the attempt: whom it moved on stays there. */
+const onItsWay = ({ id }: Loaded) => ({ messageId: id, status: 'sending' as const })
+
 /** What the other side took. Those on whom it will report stay on their way, with the id that the report will name. */
-const noteAccepted = async (tx: Prisma.TransactionClient, { id: messageId }: Loaded, result: SendResult): Promise<void> => {
+const noteAccepted = async (tx: Prisma.TransactionClient, message: Loaded, result: SendResult): Promise<void> => {
   const { accepted, pending = [], providerIds = {} } = result
-  await tx.recipient.updateMany({ where: { messageId, address: { in: accepted } }, data: { status: 'sent' } })
+  await tx.recipient.updateMany({ where: { ...onItsWay(message), address: { in: accepted } }, data: { status: 'sent' } })
   for (const address of [...accepted, ...pending]) {
     const providerId = providerIds[address]
-    if (providerId) await tx.recipient.updateMany({ where: { messageId, address }, data: { providerId } })
+    if (providerId) await tx.recipient.updateMany({ where: { messageId: message.id, address }, data: { providerId } })
   }
 }
 
@@ -121,9 +109,9 @@ const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result:
   await deps.prisma.$transaction(async (tx) => {
     await lockMessage(tx, message.id)
     await noteAccepted(tx, message, result)
-    for (const { recipient, reason, permanent } of [...failed, ...waiting]) {
+    for (const { recipient: address, reason, permanent } of [...failed, ...waiting]) {
       const status = permanent || dueAt === null ? 'failed' : 'sending'
-      await tx.recipient.updateMany({ where: { messageId: message.id, address: recipient }, data: { status, detail: reason } })
+      await tx.recipient.updateMany({ where: { ...onItsWay(message), address }, data: { status, detail: reason } })
     }
     const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
     await settleSend(tx, job, { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() }, outcome)

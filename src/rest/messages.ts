@@ -4,11 +4,12 @@ import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import { listMessages } from '../message/list.ts'
 import { presentMessage } from '../message/present.ts'
 import { readAttachment, readMessage, readRaw } from '../message/read.ts'
+import { listRecipients, presentRecipient } from '../message/recipients.ts'
 import { sendMessage } from '../message/send.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
-import { MessageView, pageView } from './views.ts'
+import { MessageView, pageView, RecipientView } from './views.ts'
 
 const tags = ['Messages']
 const security = SECURITY
@@ -83,6 +84,17 @@ const bytes = (description: string, type: string) => ({
   content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } },
 })
 
+const recipientList = createRoute({
+  method: 'get',
+  path: '/agents/{id}/messages/{messageId}/recipients',
+  operationId: 'listRecipients',
+  summary: 'Read how far a sent message came with each of its recipients',
+  tags,
+  security,
+  request: { params: ids('id', 'messageId') },
+  responses: { 200: ok('By address; empty for a received message', z.array(RecipientView)), ...failures('agent') },
+})
+
 const raw = createRoute({
   method: 'get',
   path: '/agents/{id}/messages/{messageId}/raw',
@@ -117,6 +129,10 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(read, async (c) => {
     const { id, messageId } = c.req.valid('param')
     return c.json(presentMessage(await readMessage(c.var.deps, c.var.viewer, id, messageId)), 200)
+  })
+  app.openapi(recipientList, async (c) => {
+    const { id, messageId } = c.req.valid('param')
+    return c.json((await listRecipients(c.var.deps, c.var.viewer, id, messageId)).map(presentRecipient), 200)
   })
   app.openapi(raw, async (c) => {
     const { id, messageId } = c.req.valid('param')

@@ -22,6 +22,7 @@ const TAGS = [
   { name: 'Addresses', description: 'Where an agent is reached: email addresses, phone numbers, Telegram bots.' },
   { name: 'Access', description: 'Whom each channel of an agent lets in.' },
   { name: 'Messages', description: 'What an agent received and sent. A refused message is kept, with the evidence, and wakes nobody.' },
+  { name: 'Suppressions', description: 'Whom an agent sends nothing any more, because it came back or was called spam.' },
   { name: 'Message URL', description: 'A message handed whole to whoever listens to an agent. No copy is kept.' },
   { name: 'Listening', description: 'The event log, the one connected client, and its event stream.' },
   { name: 'Webhooks', description: 'Signed deliveries (Standard Webhooks), in order, tried again for 3 days.' },

@@ -18,6 +18,7 @@ import { registerParts } from './openapi.ts'
 import { refuseStrayQuery } from './query.ts'
 import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
+import { suppressionRoutes } from './suppressions.ts'
 import { tokenRoutes } from './tokens.ts'
 import { urlRoutes } from './url.ts'
 import { webhookOperationRoutes } from './webhook-operations.ts'
@@ -68,6 +69,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     tokenRoutes,
     connectionRoutes,
     messageRoutes,
+    suppressionRoutes,
     secretRoutes,
     urlRoutes,
     webhookRoutes,

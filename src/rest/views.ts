@@ -1,7 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import { ICONS } from '../agent/agent.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import { Admission, Admit, Channel, Direction, MemberRole, MessageStatus, Refusal } from '../db/generated/prisma/enums.ts'
+import {
+  Admission,
+  Admit,
+  Channel,
+  Direction,
+  MemberRole,
+  MessageStatus,
+  RecipientStatus,
+  Refusal,
+  SuppressionReason,
+} from '../db/generated/prisma/enums.ts'
 
 /** What the resources look like in answers: the documentation's half of each shape. The operations' present functions make them. */
 
@@ -104,6 +114,26 @@ export const MessageView = z
       checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
       createdAt: TIME,
     },
+  })
+
+export const RecipientView = z
+  .object({
+    address: z.string(),
+    status: z.enum(RecipientStatus),
+    detail: z.string().nullable().openapi({ description: "The other side's last words, where it said no" }),
+    updatedAt: time,
+  })
+  .openapi('Recipient', { example: { address: 'ann@example.com', status: 'failed', detail: '550 5.1.1 No such user', updatedAt: TIME } })
+export const SuppressionView = z
+  .object({
+    channel: z.enum(Channel),
+    recipient: z.string(),
+    reason: z.enum(SuppressionReason),
+    detail: z.string().openapi({ description: "The other side's words" }),
+    createdAt: time,
+  })
+  .openapi('Suppression', {
+    example: { channel: 'email', recipient: 'ann@example.com', reason: 'bounce', detail: '550 5.1.1 No such user', createdAt: TIME },
   })
 
 const TOKEN = { id: ID, name: 'laptop', createdAt: TIME, lastUsedAt: null, expiresAt: null }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Db } from '../db/client.ts'
 
 const CIPHER = 'aes-256-gcm'
@@ -22,6 +22,9 @@ const openWith = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer =>
     .setAuthTag(bytes.subarray(1 + NONCE, 1 + NONCE + TAG))
   return Buffer.concat([decipher.update(bytes.subarray(1 + NONCE + TAG)), decipher.final()])
 }
+
+/** A key of 32 bytes for one purpose, made of the master key: the same again in every process, and no way back. */
+export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))
 
 /** A workspace's own data key, as it is stored: wrapped by the master key, bound to the workspace. */
 export const wrapDataKey = (masterKey: Uint8Array, workspaceId: string, dataKey: Uint8Array = randomBytes(32)): Buffer =>

@@ -157,6 +157,12 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', `${path}/messages`, { replyTo: message.id, text: 'hello' }]
   yield [member, 'POST', `${path}/messages`, { forward: message.id, to: ['cy@example.com'], text: 'see' }]
   yield [member, 'GET', `${path}/messages`]
+  const [sent] = (await owner.api('GET', `${path}/messages?direction=outbound`)).body.items
+  yield [member, 'GET', `${path}/messages/${sent.id}/recipients`]
+  const suppressed = { agentId: agent.id, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
+  await service.db.prisma.suppression.create({ data: suppressed })
+  yield [member, 'GET', `${path}/suppressions`]
+  yield [member, 'DELETE', `${path}/suppressions/gone@example.com`]
   yield [member, 'GET', `${path}/events?after=0`]
   const [webhook] = (await owner.api('GET', `${path}/webhooks`)).body
   yield [member, 'GET', `${path}/webhooks`]

@@ -46,6 +46,8 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   const own = await change(of.ask, 'createOwnToken', 'record { id }', {})
   const invited = await change(of.ask, 'inviteMember', 'invitation { id }', { email: `${randomUUID()}@example.com` })
   await service.letter(agent, of, 'hello')
+  const suppressed = { agentId, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
+  await service.deps.prisma.suppression.create({ data: suppressed })
   await service.deps.pool.query(`update job set state = 'delivered', log = '[{"at":"2026-01-01T00:00:00Z","status":200,"ms":1}]'`)
   const query = inAgent('messages { edges { node { id addressId } } } webhooks { id deliveries { edges { node { id } } } }')
   const { messages, webhooks } = (await of.ask(query, { agentId })).data.agent

@@ -73,7 +73,8 @@ export const TYPES: Record<string, TypeRow> = {
   Agent: {
     reach: inAgent('%'),
     rule: AGENT,
-    fields: 'id name icon createdAt addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events',
+    fields:
+      'id name icon createdAt addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
   },
   Address: { reach: inAgent('addresses { % }'), rule: AGENT, fields: 'id channel value domainId primary createdAt' },
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
@@ -96,9 +97,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText attachments thread threadId status refusal admission error checks createdAt rawUrl agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText attachments recipients thread threadId status refusal admission error checks createdAt rawUrl agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url' },
+  Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },
+  Suppression: { reach: inAgent('suppressions { % }'), rule: AGENT, fields: 'channel recipient reason detail createdAt' },
   Check: { reach: inMessage('checks { % }'), rule: AGENT, fields: 'name verdict detail' },
   ThreadHeaders: { reach: inMessage('thread { % }'), rule: AGENT, fields: 'messageId references' },
   Thread: {
@@ -183,6 +186,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),
     input: (t) => ({ ...ofAgent(t), text: 'hi' }),
   },
+  removeSuppression: { rule: AGENT, input: (t) => ({ ...ofAgent(t), recipient: 'gone@example.com' }) },
   setSecret: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'NEW', value: 'v' }) },
   deleteSecret: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'KEY' }) },
   revealSecrets: { rule: SELF, input: ofAgent },

@@ -49,8 +49,11 @@ const TABLE: Record<string, Row> = {
   'POST /agents/{id}/messages': { member: 201, agent: 201, body: { channel: 'email', to: ['bo@example.com'], text: 'hi' } },
   'GET /agents/{id}/messages': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/attachments/{index}': { member: 200, agent: 200 },
+  'GET /agents/{id}/suppressions': { member: 200, agent: 200 },
+  'DELETE /agents/{id}/suppressions/{recipient}': { member: 204, agent: 204 },
   'GET /agents/{id}/secrets': { member: 200, agent: 200 },
   'PUT /agents/{id}/secrets/{name}': { member: 200, agent: 200, body: { value: 'v' } },
   'DELETE /agents/{id}/secrets/{name}': { member: 204, agent: 204 },
@@ -70,6 +73,8 @@ const TABLE: Record<string, Row> = {
 const ROUTES = Object.keys(TABLE)
 const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
 const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'deliveryId', 'connectionId']
+
+const SUPPRESSED = { channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
 
 type Ids = Record<string, string>
 interface Target {
@@ -94,6 +99,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const delivery = await tenant.api('POST', `${path}/webhooks/${webhook.body.id}/test`)
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   await agent.api('PUT', `${path}/secrets/KEY`, { value: 'v' })
+  await service.db.prisma.suppression.create({ data: { ...SUPPRESSED, agentId: agent.id } })
   await post(service, { from: tenant.email, to: agent.address, text: 'hi', attachments: [{ filename: 'a.txt', content: 'a' }] })
   const email = `${randomUUID()}@example.com`
   const member = await service.db.prisma.member.create({ data: { workspaceId: tenant.id, email } })
@@ -107,6 +113,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       channel: 'email',
       index: '0',
       name: 'KEY',
+      recipient: SUPPRESSED.recipient,
       tokenId: spare.body.id,
       webhookId: webhook.body.id,
       deliveryId: delivery.body.id,

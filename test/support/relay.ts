@@ -23,6 +23,8 @@ export interface Relay {
   refuse(recipient: string, refusal: Refusal | null): void
   /** What it says to the next messages after their DATA, in order. */
   refuseData(...refusals: Refusal[]): void
+  /** Holds back the answer to the next message until `go`; `begun` is its envelope. */
+  holdData(): { begun: Promise<{ from: string; to: string[] }>; go(): void }
   got(count: number): Promise<Relayed[]>
   stop(): Promise<void>
   /** Takes connections again, on the same port. */
@@ -43,6 +45,7 @@ export async function startRelay(): Promise<Relay> {
   const tried: string[] = []
   const refusals = new Map<string, Refusal>()
   const dataRefusals: Refusal[] = []
+  const holds: { begin(envelope: { from: string; to: string[] }): void; gone: Promise<void> }[] = []
   const create = () =>
     new SMTPServer({
       authOptional: true,
@@ -54,6 +57,9 @@ export async function startRelay(): Promise<Relay> {
       },
       async onData(stream, { envelope }, done) {
         const raw = await readAll(stream)
+        const held = holds.shift()
+        held?.begin({ from: envelope.mailFrom ? envelope.mailFrom.address : '', to: envelope.rcptTo.map(({ address }) => address) })
+        await held?.gone
         const refusal = dataRefusals.shift()
         if (refusal) return done(refusalOf(refusal))
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''
@@ -71,6 +77,14 @@ export async function startRelay(): Promise<Relay> {
     attempts: (recipient) => tried.filter((one) => one === recipient).length,
     refuse: (recipient, refusal) => (refusal ? refusals.set(recipient, refusal) : refusals.delete(recipient)),
     refuseData: (...next) => dataRefusals.push(...next),
+    holdData: () => {
+      let go: () => void = () => undefined
+      const gone = new Promise<void>((resolve) => {
+        go = resolve
+      })
+      const begun = new Promise<{ from: string; to: string[] }>((begin) => holds.push({ begin, gone }))
+      return { begun, go: () => go() }
+    },
     got: async (count) => {
       await until(() => mails.length >= count)
       return mails

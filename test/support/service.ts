@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { type Db, openDb } from '../../src/db/client.ts'
 import type { Foundation } from '../../src/foundation.ts'
+import { createKeyring, type Keyring } from '../../src/workspace/keyring.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from './database.ts'
 import { temporaryDir } from './postgres.ts'
@@ -16,6 +17,7 @@ export interface TestService {
   smtp: { host: string; port: number }
   dataDir: string
   db: Db
+  keyring: Keyring
   databaseUrl: string
   /** Another process's worth of service on the same database. */
   again(environment?: Record<string, string>): Promise<App>
@@ -102,6 +104,7 @@ export const startService = async ({ environment = {}, world = {}, log = silentL
     smtp: { host, port: Number(port) },
     dataDir,
     db,
+    keyring: createKeyring(db, masterKey),
     databaseUrl: database.url,
     again: async (more = {}) => {
       const other = await start(more)

@@ -5,5 +5,6 @@ export const sinkWith = (own: Partial<Sink> = {}): Sink => ({
   accepts: async () => true,
   inbound: async () => undefined,
   delivery: async () => undefined,
+  returned: async () => undefined,
   ...own,
 })

@@ -3,10 +3,14 @@ import type { Logger } from '../../core/logger.ts'
 import type { Channel, Outbound, SendResult, Sink } from '../channel.ts'
 import { matches, normalize } from './address.ts'
 import { capture } from './capture.ts'
+import { depart } from './departure.ts'
+import type { FindSigningKey } from './dkim.ts'
 import { deliverLocally, splitLocal } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
 import { understand } from './receive.ts'
 import type { DnsResolver } from './resolver.ts'
+import { createReturnPaths } from './return-path.ts'
+import { takeReturned } from './returned.ts'
 import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
 import { createRelay, type RelayTimeouts } from './smtp-out.ts'
 import { ownCertificate, type TlsPair } from './tls.ts'
@@ -26,8 +30,12 @@ export interface EmailChannelOptions {
   relayUrl: string | null
   outboxDir: string
   dataDir: string
+  /** What mail that leaves is signed with. Left out: nothing is signed. */
+  signingKeyOf?: FindSigningKey
+  /** What return paths are signed with. Left out: bounces go to the sender's own address. */
+  returnPathKey?: Uint8Array
   /** Who takes mail for our own domain without its leaving the process. Left out: it goes the way of all mail. */
-  local?: Sink
+  local?: Pick<Sink, 'accepts' | 'inbound'>
   resolver: DnsResolver
   log: Logger
   clock?: Clock
@@ -48,8 +56,12 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const { mailDomain, smtp, resolver, log } = options
   const parser = createMailParser(options.parser)
   const relay = options.relayUrl === null ? null : createRelay(options.relayUrl, options.relayTimeouts)
-  const sendAway = (message: Outbound, signal: AbortSignal) =>
-    relay === null ? capture(message, options.outboxDir) : relay.send(message, signal)
+  const returnPaths = options.returnPathKey === undefined ? null : createReturnPaths(options.returnPathKey, mailDomain)
+  const departing = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
+  const sendAway = async (message: Outbound, signal: AbortSignal) => {
+    const mail = await depart(message, departing)
+    return relay === null ? capture(message, mail, options.outboxDir) : relay.send(mail, signal)
+  }
   return {
     kind: 'email',
     limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, coldStart: true },
@@ -63,8 +75,11 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         port: smtp.port,
         mailDomain,
         tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, (options.clock ?? systemClock).now())),
-        accepts: (address) => sink.accepts(address),
-        deliver: async (raw, envelope, recipients) => sink.inbound(await understand(raw, envelope, recipients, receiving)),
+        accepts: async (address) => (returnPaths?.messageOf(address) ?? null) !== null || sink.accepts(address),
+        async deliver(raw, envelope, recipients) {
+          const letters = await takeReturned(raw, recipients, { sink, parser, returnPaths, log })
+          if (letters.length > 0) await sink.inbound(await understand(raw, envelope, letters, receiving))
+        },
         log,
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
       })

@@ -4,7 +4,7 @@ import { compose } from './compose.ts'
 import type { MailParser } from './parser.ts'
 
 export interface LocalDelivery {
-  sink: Sink
+  sink: Pick<Sink, 'accepts' | 'inbound'>
   parser: MailParser
   /** The service's own domain: whose mail needn't leave the process. */
   mailDomain: string

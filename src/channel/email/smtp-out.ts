@@ -1,13 +1,12 @@
 import { createTransport } from 'nodemailer'
 import { AppError, messageOf } from '../../core/errors.ts'
-import type { Outbound, Rejection, SendResult } from '../channel.ts'
-import { normalize } from './address.ts'
-import { compose } from './compose.ts'
+import type { Rejection, SendResult } from '../channel.ts'
+import type { Departure } from './departure.ts'
 import { oneLine } from './storable.ts'
 
 export interface Relay {
-  /** Never throws for what the relay said or didn't say; rejects with `invalid_input` for an address that is none. */
-  send(out: Outbound, signal: AbortSignal): Promise<SendResult>
+  /** Never rejects: what the relay said or didn't say is in the answer. */
+  send(mail: Departure, signal: AbortSignal): Promise<SendResult>
   close(): void
 }
 
@@ -43,14 +42,12 @@ export function createRelay(url: string, { connectMs = 15_000, greetingMs = 15_0
   // A connection that breaks while it is idle belongs to no message.
   transport.on('error', () => undefined)
   return {
-    async send(out, signal) {
-      const envelope = { from: normalize(out.from.address), to: [...new Set(out.envelopeTo.map(normalize))] }
-      const raw = await compose(out)
+    async send({ reversePath, recipients, raw }, signal) {
       try {
-        const info = await transport.sendMail({ envelope, raw, signal })
-        return partial(envelope.to, (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [])
+        const info = await transport.sendMail({ envelope: { from: reversePath, to: recipients }, raw, signal })
+        return partial(recipients, (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [])
       } catch (error) {
-        return failed(envelope.to, error as SmtpError, signal)
+        return failed(recipients, error as SmtpError, signal)
       }
     },
     close: () => transport.close(),

@@ -115,6 +115,20 @@ export const DeliveryStatus = builder.enumType('DeliveryStatus', {
   }),
 })
 
+export const RecipientStatus = builder.enumType('RecipientStatus', {
+  description: 'How far a message has come with one of its recipients.',
+  values: described({
+    sending: 'It waits to go out, or is tried again.',
+    sent: 'The other side took it.',
+    failed: 'It was not sent or did not arrive.',
+  }),
+})
+
+export const SuppressionReason = builder.enumType('SuppressionReason', {
+  description: 'Why a recipient is not written to any more.',
+  values: described({ bounce: 'A message came back: nothing will arrive there.', complaint: 'They marked a message as spam.' }),
+})
+
 export const SenderKind = builder.enumType('SenderKind', {
   description: 'What the sender of an event is to the workspace.',
   values: described({

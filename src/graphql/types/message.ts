@@ -4,7 +4,7 @@ import type { Message as MessageRow } from '../../db/generated/prisma/client.ts'
 import { type presentMessage, threadOf } from '../../message/present.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
-import { AddressChannel, Admission, Direction, MessageStatus, Refusal } from './enums.ts'
+import { AddressChannel, Admission, Direction, MessageStatus, RecipientStatus, Refusal } from './enums.ts'
 
 const Attachment = builder.prismaObject('Attachment', {
   description: 'A file of a message, without its content.',
@@ -23,6 +23,16 @@ const Attachment = builder.prismaObject('Attachment', {
       resolve: ({ messageId, index, message }, _args, { deps }) =>
         `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
     }),
+  }),
+})
+
+const Recipient = builder.prismaObject('Recipient', {
+  description: 'How far a sent message came with one of its recipients.',
+  fields: (t) => ({
+    address: t.exposeString('address', { description: 'The recipient.' }),
+    status: t.expose('status', { type: RecipientStatus, description: 'How far it came.' }),
+    detail: t.exposeString('detail', { nullable: true, description: "The other side's last words, where it said no." }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When that changed.' }),
   }),
 })
 
@@ -72,6 +82,11 @@ export const Message = builder.prismaObject('Message', {
       resolve: ({ replyText, text }) => replyText ?? text,
     }),
     attachments: t.relation('attachments', { type: Attachment, description: 'Its files.', query: { orderBy: { index: 'asc' } } }),
+    recipients: t.relation('recipients', {
+      type: Recipient,
+      description: 'How far a sent one came with each of its recipients; empty for a received one.',
+      query: { orderBy: { address: 'asc' } },
+    }),
     thread: t.field({
       type: ThreadHeaders,
       nullable: true,

@@ -7,8 +7,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Outbound } from '../../../src/channel/channel.ts'
 import { capture } from '../../../src/channel/email/capture.ts'
 import { compose } from '../../../src/channel/email/compose.ts'
+import { type DepartureOptions, depart } from '../../../src/channel/email/departure.ts'
 import { parseMail } from '../../../src/channel/email/parse.ts'
-import { createRelay, type Relay } from '../../../src/channel/email/smtp-out.ts'
+import { createRelay } from '../../../src/channel/email/smtp-out.ts'
 
 const out: Outbound = {
   from: { address: 'bot@agents.localhost', name: 'Bot' },
@@ -90,10 +91,12 @@ async function script(answer: (line: string) => string | null, greeting: string 
   return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function through(url: string, timeouts = {}): Relay {
+const plain: DepartureOptions = { signingKeyOf: async () => null, returnPaths: null }
+
+function through(url: string, timeouts = {}) {
   const made = createRelay(url, timeouts)
   closers.push(() => made.close())
-  return made
+  return { send: async (message: Outbound, until: AbortSignal) => made.send(await depart(message, plain), until) }
 }
 
 const smtpError = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
@@ -309,9 +312,10 @@ test('without a relay the mail is captured once, however often it is tried', asy
   const dir = await mkdtemp(join(tmpdir(), 'outbox-'))
   closers.push(() => rm(dir, { recursive: true }))
   const outbox = join(dir, 'outbox')
-  expect(await capture(out, outbox)).toEqual({ accepted: ['ann@example.com'], rejected: [] })
-  await capture(out, outbox)
-  await capture({ ...out, messageId: '../../evil/m2@x' }, outbox)
+  const attempt = async (message: Outbound) => capture(message, await depart(message, plain), outbox)
+  expect(await attempt(out)).toEqual({ accepted: ['ann@example.com'], rejected: [] })
+  await attempt(out)
+  await attempt({ ...out, messageId: '../../evil/m2@x' })
   const files = (await readdir(outbox)).sort()
   expect(files).toEqual(['2026-11-20T10-00-00.000Z-.._.._evil_m2@x.eml', '2026-11-20T10-00-00.000Z-m1@agents.localhost.eml'])
   expect((await stat(join(outbox, files[1]!))).mode & 0o777).toBe(0o600)

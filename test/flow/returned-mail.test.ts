@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { expectFailure } from '../support/failure.ts'
+import { deliver } from '../support/mail.ts'
+import { type Relay, startRelay } from '../support/relay.ts'
+import { arf, dsn, unknownUser } from '../support/report.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let clock: FakeClock
+let relay: Relay
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let path: string
+beforeAll(async () => {
+  clock = createFakeClock()
+  relay = await startRelay()
+  service = await startService({ environment: { SMTP_RELAY_URL: relay.url }, world: { clock, random: () => 0 } })
+  owner = await service.workspace()
+})
+afterAll(() => relay.stop())
+beforeEach(async () => {
+  relay.mails.length = 0
+  agent = await createTestAgent(service, owner)
+  path = `/agents/${agent.id}`
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+})
+
+const read = async (id: string) => (await agent.api('GET', `${path}/messages/${id}`)).body
+const becomes = (id: string, status: string) =>
+  until(async () => {
+    const message = await read(id)
+    return message.status === status && message
+  })
+const send = async (...to: string[]) =>
+  (await agent.api('POST', `${path}/messages`, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
+/** A message that the relay took, and the return path that it took it with. */
+const sent = async (...to: string[]) => {
+  const { id } = await send(...to)
+  await becomes(id, 'sent')
+  return { id, returnPath: relay.mails.at(-1)!.from }
+}
+const comesBack = (returnPath: string, raw: string, from = '') =>
+  deliver(`${service.smtp.host}:${service.smtp.port}`, { envelope: { from, to: returnPath }, raw })
+const suppressions = async () => (await agent.api('GET', `${path}/suppressions`)).body.items
+const inbox = async () => (await agent.api('GET', `${path}/messages?direction=inbound`)).body.items
+
+describe('a bounce', () => {
+  test("makes the message failed, with the other side's words, and its recipient suppressed; nobody is woken", async () => {
+    const { id, returnPath } = await sent('bo@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    expect(await read(id)).toMatchObject({ status: 'failed', error: '550 5.1.1 No such user here' })
+    expect(await suppressions()).toEqual([
+      {
+        channel: 'email',
+        recipient: 'bo@example.com',
+        reason: 'bounce',
+        detail: '550 5.1.1 No such user here',
+        createdAt: clock.now().toISOString(),
+      },
+    ])
+    expect(await inbox()).toEqual([])
+    expect((await agent.api('GET', `${path}/events`)).body.items).toEqual([])
+  })
+
+  test('later sends to the recipient fail, saying why, without reaching the relay; the others get theirs', async () => {
+    const { returnPath } = await sent('gone@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('gone@example.com')] }))
+    const before = relay.attempts('gone@example.com')
+    const { error } = await becomes((await send('gone@example.com', 'cy@example.com')).id, 'failed')
+    expect(error).toMatch(
+      /^gone@example\.com: not sent: .* suppression list since it bounced on \d{4}-\d\d-\d\d \(550 5\.1\.1 No such user here\)$/,
+    )
+    expect(relay.mails.at(-1)!.to).toEqual(['cy@example.com'])
+    expect(relay.attempts('gone@example.com')).toBe(before)
+    const other = await createTestAgent(service, owner)
+    const { body } = await other.api('POST', `/agents/${other.id}/messages`, { channel: 'email', to: ['gone@example.com'], text: 'hi' })
+    await until(async () => (await other.api('GET', `/agents/${other.id}/messages/${body.id}`)).body.status === 'sent')
+  })
+
+  test('taken from the list a recipient is written to again', async () => {
+    const { returnPath } = await sent('back@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('back@example.com')] }))
+    expect((await agent.api('DELETE', `${path}/suppressions/Back%40example.com`)).status).toBe(204)
+    expect(await suppressions()).toEqual([])
+    expectFailure(await agent.api('DELETE', `${path}/suppressions/back%40example.com`), 'not_found')
+    await becomes((await send('back@example.com')).id, 'sent')
+  })
+
+  test('of one of several recipients names it, and leaves the others sent', async () => {
+    const { id, returnPath } = await sent('a@example.com', 'b@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('b@example.com')] }))
+    expect(await read(id)).toMatchObject({ status: 'failed', error: 'b@example.com: 550 5.1.1 No such user here' })
+    expect((await agent.api('GET', `${path}/messages/${id}/recipients`)).body).toEqual([
+      { address: 'a@example.com', status: 'sent', detail: null, updatedAt: expect.any(String) },
+      { address: 'b@example.com', status: 'failed', detail: '550 5.1.1 No such user here', updatedAt: expect.any(String) },
+    ])
+  })
+
+  test('of a full mailbox fails the message and suppresses nobody', async () => {
+    const { id, returnPath } = await sent('full@example.com')
+    await comesBack(returnPath, dsn({ recipients: [{ ...unknownUser('full@example.com'), Status: '5.2.2' }] }))
+    expect((await read(id)).status).toBe('failed')
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('that names an address behind ours is about our only recipient', async () => {
+    const { id, returnPath } = await sent('alias@example.com')
+    await comesBack(
+      returnPath,
+      dsn({ recipients: [{ 'Final-Recipient': 'rfc822;x@elsewhere.example', Action: 'failed', Status: '5.1.1' }] }),
+    )
+    expect((await read(id)).status).toBe('failed')
+    expect(await suppressions()).toMatchObject([{ recipient: 'alias@example.com' }])
+  })
+
+  test('that names none of several recipients fails the message and suppresses nobody', async () => {
+    const { id, returnPath } = await sent('c@example.com', 'd@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
+    expect(await read(id)).toMatchObject({ status: 'failed', error: '550 5.1.1 No such user here' })
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('in capitals, twice, with a sender of its own and in plain words counts once', async () => {
+    const { id, returnPath } = await sent('qmail@example.com')
+    const raw = [
+      'From: MAILER-DAEMON@q.example',
+      'Subject: failure notice',
+      '',
+      "Hi. This is the qmail-send program. I'm afraid I wasn't able to deliver your message. This is a permanent error.",
+      '',
+      '<qmail@example.com>:',
+      'Remote host said: 550 5.1.1 User unknown',
+    ].join('\r\n')
+    await comesBack(returnPath.toUpperCase(), raw, 'MAILER-DAEMON@q.example')
+    await comesBack(returnPath, raw)
+    expect(await read(id)).toMatchObject({ status: 'failed', error: 'Remote host said: 550 5.1.1 User unknown' })
+    expect(await suppressions()).toHaveLength(1)
+  })
+
+  test('faster than the answer to the message itself is not overwritten by it', async () => {
+    const settling = relay.holdData()
+    const { id } = await send('fast@example.com')
+    const { from } = await settling.begun
+    await comesBack(from, dsn({ recipients: [unknownUser('fast@example.com')] }))
+    settling.go()
+    expect((await becomes(id, 'failed')).error).toBe('550 5.1.1 No such user here')
+  })
+
+  test('is heard by who watches changes, and of a deleted message by nobody', async () => {
+    const { id, returnPath } = await sent('e@example.com')
+    await owner.api('DELETE', path)
+    expect((await comesBack(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response).toMatch(/^250/)
+    expect(await service.db.prisma.message.findUnique({ where: { id } })).toBeNull()
+  })
+})
+
+describe('what is no bounce changes nothing', () => {
+  const group = (action: string) => dsn({ recipients: [{ ...unknownUser('bo@example.com'), Action: action }] })
+  test.each([
+    ['a notice of delay', group('delayed')],
+    ['a notice of success', group('delivered')],
+    ['an answer of absence', 'From: bo@example.com\r\nAuto-Submitted: auto-replied\r\nSubject: Out of office\r\n\r\nback on 5.1.2027'],
+    ['nothing at all', '\r\n\r\n'],
+    ['a report that something is not spam', arf({ 'Feedback-Type': 'not-spam' })],
+  ])('%s', async (_, raw) => {
+    const { id, returnPath } = await sent('bo@example.com')
+    expect((await comesBack(returnPath, raw)).response).toMatch(/^250/)
+    expect(await read(id)).toMatchObject({ status: 'sent', error: null })
+    expect(await suppressions()).toEqual([])
+    expect(await inbox()).toEqual([])
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    expect((await read(id)).status).toBe('failed')
+  })
+
+  test('a bounce to a return path that nobody made is refused at RCPT', async () => {
+    const { id, returnPath } = await sent('bo@example.com')
+    const forged = returnPath.replace(/.@/, (end) => (end[0] === '0' ? '1@' : '0@'))
+    await expect(comesBack(forged, dsn({ recipients: [unknownUser('bo@example.com')] }))).rejects.toMatchObject({ responseCode: 550 })
+    expect((await read(id)).status).toBe('sent')
+  })
+
+  test("a bounce to the agent's own address is kept as refused, moves nothing and wakes nobody", async () => {
+    const { id } = await sent('bo@example.com')
+    await comesBack(agent.address, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    expect(await inbox()).toMatchObject([{ status: 'refused', refusal: 'self' }])
+    expect((await read(id)).status).toBe('sent')
+    expect((await agent.api('GET', `${path}/events`)).body.items).toEqual([])
+  })
+
+  test("one message's return path moves no other message, whatever the bounce says", async () => {
+    const mine = await sent('bo@example.com')
+    const other = await sent('victim@example.com')
+    await comesBack(mine.returnPath, dsn({ recipients: [unknownUser('bo@example.com'), unknownUser('victim@example.com')] }))
+    expect((await read(mine.id)).status).toBe('failed')
+    expect((await read(other.id)).status).toBe('sent')
+    expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
+  })
+})
+
+describe('a complaint', () => {
+  test('makes the message reported, and who complained suppressed', async () => {
+    const { id, returnPath } = await sent('bo@example.com')
+    await comesBack(returnPath, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<bo@example.com>' }), 'fbl@isp.example')
+    expect(await read(id)).toMatchObject({ status: 'reported', error: null })
+    expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com', reason: 'complaint' }])
+    expect((await becomes((await send('bo@example.com')).id, 'failed')).error).toContain('they complained')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    expect((await read(id)).status).toBe('reported')
+  })
+
+  test('that names nobody is of the only recipient; of several it suppresses none', async () => {
+    const one = await sent('bo@example.com')
+    await comesBack(one.returnPath, arf())
+    expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
+    const two = await sent('cy@example.com', 'di@example.com')
+    await comesBack(two.returnPath, arf())
+    expect((await read(two.id)).status).toBe('reported')
+    expect(await suppressions()).toHaveLength(1)
+  })
+})
+
+test('the list comes in pages, newest first', async () => {
+  for (const name of ['a', 'b', 'c']) {
+    const { returnPath } = await sent(`${name}@example.com`)
+    await comesBack(returnPath, dsn({ recipients: [unknownUser(`${name}@example.com`)] }))
+    if (name !== 'a') clock.advance(1)
+  }
+  const first = (await agent.api('GET', `${path}/suppressions?limit=2`)).body
+  const second = (await agent.api('GET', `${path}/suppressions?limit=2&cursor=${first.nextCursor}`)).body
+  const names = [...first.items, ...second.items].map(({ recipient }: { recipient: string }) => recipient[0])
+  expect([names, second.nextCursor]).toEqual([['c', 'a', 'b'], null])
+  expectFailure(await agent.api('GET', `${path}/suppressions?cursor=x`), 'invalid_input')
+})

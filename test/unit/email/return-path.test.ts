@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as newId } from 'uuid'
+import { expect, test } from 'vitest'
+import { normalizeLoosely } from '../../../src/channel/email/address.ts'
+import { createReturnPaths } from '../../../src/channel/email/return-path.ts'
+
+const paths = createReturnPaths(randomBytes(32), 'agents.localhost')
+const id = newId()
+
+test('a return path leads back to its message, also in capitals', () => {
+  const path = paths.of(id)
+  expect(path.split('@')[0]!.length).toBeLessThanOrEqual(64)
+  expect(paths.messageOf(path)).toBe(id)
+  expect(paths.messageOf(normalizeLoosely(path.toUpperCase()))).toBe(id)
+})
+
+test.each([
+  ['another id', paths.of(newId()).slice(0, 39) + paths.of(id).slice(39)],
+  ['another key', createReturnPaths(randomBytes(32), 'agents.localhost').of(id)],
+  ['another domain', paths.of(id).replace('agents', 'other')],
+  ['one digit less', paths.of(id).replace(/.@/, '@')],
+  ['one digit more', paths.of(id).replace('@', '0@')],
+  ['no token', 'bounce-@agents.localhost'],
+  ['nothing', ''],
+])('%s leads nowhere', (_, address) => expect(paths.messageOf(address)).toBeNull())
