@@ -4,7 +4,7 @@ import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphq
 import { createHandler, type Handler, type OperationArgs, type Request, type RequestParams, type Response } from 'graphql-sse'
 import { AppError, type ErrorCode } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
-import { TOKEN_REVOKED } from '../workspace/token.ts'
+import { watchTokens } from '../workspace/held-tokens.ts'
 import type { GraphqlContext, GraphqlDeps } from './context.ts'
 import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from './errors.ts'
 import { EventStream } from './event-stream.ts'
@@ -63,7 +63,11 @@ export class SingleConnections {
     this.#pipeline = pipeline
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
     this.#unsubscribe = [
-      deps.notifier.subscribe(TOKEN_REVOKED, (id) => this.#endWhere(({ tokenId }) => tokenId === id)),
+      watchTokens(
+        deps,
+        () => [...this.#streams.values()].map(({ tokenId }) => tokenId),
+        (gone) => this.#endWhere(({ tokenId }) => gone.has(tokenId)),
+      ),
       () => clearInterval(expiry),
     ]
     this.#handle = createHandler<IncomingMessage, Ticket, SseContext>({

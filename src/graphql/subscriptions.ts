@@ -1,7 +1,7 @@
 import { CLIENT_REPLACED, endLease, renewLeases } from '../agent/connection.ts'
 import { AppError, messageOf, notFound } from '../core/errors.ts'
 import { readHeads } from '../event/log.ts'
-import { TOKEN_REVOKED } from '../workspace/token.ts'
+import { watchTokens } from '../workspace/held-tokens.ts'
 import type { GraphqlDeps } from './context.ts'
 
 /** How often leases are renewed, and what notifications may have missed is looked at. A third of a lease. */
@@ -58,11 +58,14 @@ export class Subscriptions {
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
     this.#unsubscribe = [
       deps.notifier.subscribe(CLIENT_REPLACED, (agentId) => void this.#checkClients(this.#where((one) => one.agentId === agentId))),
-      deps.notifier.subscribe(TOKEN_REVOKED, (id) =>
-        this.#end(
-          this.#where(({ tokenId }) => tokenId === id),
-          invalidToken(),
-        ),
+      watchTokens(
+        deps,
+        () => [...this.#open].map(({ options }) => options.tokenId),
+        (gone) =>
+          this.#end(
+            this.#where(({ tokenId }) => gone.has(tokenId)),
+            invalidToken(),
+          ),
       ),
       deps.notifier.onReconnect(() => void this.#check([...this.#open])),
       () => clearInterval(check),

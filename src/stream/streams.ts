@@ -3,6 +3,7 @@ import { CLIENT_REPLACED, type ConnectionDeps, endLease, findConnection, readSta
 import { invalidInput, messageOf } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
+import { TOKENS_LOOK_MS } from '../workspace/held-tokens.ts'
 import { TOKEN_REVOKED } from '../workspace/token.ts'
 import { authenticate, bearerOf, type ViewerDeps } from '../workspace/viewer.ts'
 import { Stream } from './stream.ts'
@@ -13,9 +14,6 @@ export interface StreamDeps extends ViewerDeps, ConnectionDeps {
 
 const HEARTBEAT_MS = 15_000
 const EXPIRY_CHECK_MS = 1_000
-/** The net under the notifications: a stream whose token was revoked ends within 2 s even when the word of it was lost. */
-const LOOK_MS = 1_500
-
 const idOf = (field: string, value: string): string => {
   const { data } = uuid.safeParse(value)
   if (data === undefined) throw invalidInput(field, 'must be a UUID')
@@ -49,7 +47,7 @@ export class Streams {
     const { notifier } = this.#deps
     const beat = setInterval(() => void this.#beat(), HEARTBEAT_MS)
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
-    const look = setInterval(() => void this.#look(), LOOK_MS)
+    const look = setInterval(() => void this.#look(), TOKENS_LOOK_MS)
     this.#unsubscribe = [
       notifier.subscribe(
         CLIENT_REPLACED,

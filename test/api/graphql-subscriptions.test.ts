@@ -180,6 +180,14 @@ test.each(modes)('$name: a revoked token ends it within a second', async ({ sing
   expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
 })
 
+test.each(modes)('$name: a token that is gone without a word ends it within a second', async ({ single }) => {
+  const agent = await service.agent(ours)
+  const reader = await opened(agent.token, { id: agent.id }, { single })
+  await service.deps.pool.query('delete from token where id = $1', [agent.tokenId])
+  await until(() => reader.state.completed, 1_500) // a busy machine has half a second more
+  expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
+})
+
 test('a token that ends by itself ends it', async () => {
   const agent = await service.agent(ours)
   const { data } = await ours.ask(

@@ -130,7 +130,7 @@ describe('connected at one process, streamed from another, born in a third, deli
       expect(stream.frames.map(({ event }) => event)).toEqual(['replaced'])
     })
 
-    test('a revoked token closes its stream on the other process within 2 s', async () => {
+    test('a revoked token closes its stream on the other process within a second', async () => {
       const { agent, stream, heard } = await withEveryListener()
       await mail(agent)
       await heard(1, 2_000)
@@ -138,7 +138,7 @@ describe('connected at one process, streamed from another, born in a third, deli
       const from = performance.now()
       await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)
       await stream.ended
-      expect(performance.now() - from).toBeLessThan(2_000)
+      expect(performance.now() - from).toBeLessThan(1_500) // a busy machine has half a second more
     })
   })
 })
