@@ -21,6 +21,7 @@ import { Outbox } from './message/outbox.ts'
 import { createMessageReads } from './message/read.ts'
 import { accepts, receive } from './message/receive.ts'
 import { takeReturned } from './message/returned.ts'
+import { Indexer } from './message/search.ts'
 import { createDraftStore, createSenders } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
 import { ServiceMetrics } from './metrics.ts'
@@ -134,7 +135,7 @@ interface Running {
 const startWorkers = (parts: Parts): Running[] => {
   const lanes = createLanes({ ...parts, onGivenUp: () => void tellOwners(parts) })
   parts.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
-  const workers = [lanes, new Outbox(parts), new Janitor(parts)]
+  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts)]
   for (const worker of workers) worker.start()
   return workers
 }

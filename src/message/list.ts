@@ -6,6 +6,7 @@ import type { Channel, Direction, MessageStatus } from '../db/generated/prisma/e
 import type { Viewer } from '../workspace/viewer.ts'
 import type { MessageWithFiles } from './present.ts'
 import { fromRow, type MessageRow, SELECT_MESSAGE } from './row.ts'
+import { foundIn } from './search.ts'
 
 export interface MessageFilter {
   channel?: Channel | undefined
@@ -23,12 +24,6 @@ export interface PageRequest {
   limit: number
   cursor?: string | undefined
 }
-
-/**
- * What the index `message_search_idx` holds, to the letter (else it isn't used). `simple` knows no language, so it finds words of all of
- * them. Cut because PostgreSQL refuses more than 1 MB of words in one text.
- */
-export const SEARCHED = `to_tsvector('simple', left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000))`
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The last moment that JavaScript and PostgreSQL both know. */
@@ -58,6 +53,12 @@ class Conditions {
     this.values.push(...values)
   }
 
+  /** Only messages of the agent in which `q` is found. */
+  search(agentId: string, q: string): void {
+    const next = this.values.push(agentId, q)
+    this.#all.push(`m.id in (${foundIn(`$${next - 1}::uuid`, `$${next}`)})`)
+  }
+
   toString(): string {
     return this.#all.join(' and ')
   }
@@ -71,7 +72,7 @@ const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, curs
   if (direction) conditions.add('m.direction = ?::"Direction"', direction)
   if (status) conditions.add('m.status = ?::"MessageStatus"', status)
   if (thread) conditions.add('m.thread_id = ?::uuid', await threadIdOf(db, agentId, thread))
-  if (q) conditions.add(`${SEARCHED} @@ websearch_to_tsquery('simple', ?)`, q)
+  if (q) conditions.search(agentId, q)
   if (since) conditions.add('m.created_at >= ?::timestamptz', since)
   if (until) conditions.add('m.created_at <= ?::timestamptz', until)
   if (cursor) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readPosition(cursor))

@@ -2,7 +2,8 @@ import { readCursor, writeCursor } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
-import { type MessageFilter, SEARCHED } from '../../message/list.ts'
+import type { MessageFilter } from '../../message/list.ts'
+import { foundIn } from '../../message/search.ts'
 
 /** Where a page begins and how long it is. */
 export interface PageRequest {
@@ -61,7 +62,7 @@ const conditionsOf = (filter: MessageFilter, { after }: PageRequest, parameters:
     direction && `and m.direction = ${parameter(direction)}::"Direction"`,
     status && `and m.status = ${parameter(status)}::"MessageStatus"`,
     thread && `and m.thread_id = ${parameter(thread)}::uuid`,
-    q && `and ${SEARCHED} @@ websearch_to_tsquery('simple', ${parameter(q)})`,
+    q && `and m.id in (${foundIn('k.agent_id', parameter(q))})`,
     since && `and m.created_at >= ${parameter(since)}::timestamptz`,
     until && `and m.created_at <= ${parameter(until)}::timestamptz`,
     createdAt && `and (m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`,

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { Indexer, indexMessages } from '../../src/message/search.ts'
+import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+// No worker, so that the test says when the index catches up.
+const service = await startService({ environment: { ROLES: 'api' } })
+const owner = await service.workspace()
+const agent = await createTestAgent(service, owner)
+const other = await createTestAgent(service, owner, 'Other Bot')
+
+const send = async (from: TestAgent, text: string, subject?: string) =>
+  (await from.api('POST', `/agents/${from.id}/messages`, { channel: 'email', to: ['ann@example.com'], text, subject })).body.id as string
+
+const parcel = await send(agent, 'The parcel left Lisbon on Monday.', 'Your order')
+const invoice = await send(agent, 'The invoice for the parcel is attached: Straße 7, naïve café.')
+await send(other, 'The parcel of somebody else.')
+
+interface Page {
+  items: { id: string }[]
+}
+const found = async (q: string, by = agent): Promise<string[]> => {
+  const { status, body } = await by.api<Page>('GET', `/agents/${by.id}/messages?q=${encodeURIComponent(q)}`)
+  expect(status).toBe(200)
+  return body.items.map(({ id }) => id)
+}
+const foundByGraphql = async (q: string): Promise<string[]> => {
+  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(first: 10, q: $q) { edges { node { id } } } } }'
+  const { body } = await agent.api('POST', '/graphql', { query, variables: { id: agent.id, q } })
+  return body.data.agent.messages.edges.map(({ node }: { node: { id: string } }) => node.id)
+}
+
+const searches: [string, string[]][] = [
+  ['parcel', [invoice, parcel]],
+  ['PARCEL lisbon', [parcel]],
+  ['"left lisbon"', [parcel]],
+  ['"lisbon left"', []],
+  ['parcel -invoice', [parcel]],
+  ['-invoice', [parcel]],
+  ['lisbon or café', [invoice, parcel]],
+  ['order', [parcel]],
+  ['ann@example.com', [invoice, parcel]],
+  ['somebody', []],
+  ['agent', []],
+  [`"agent ${agent.id}"`, []],
+  ['!!!', []],
+  ["'quoted'' & | ! <-> :*", []],
+]
+
+test.each(searches)('%s, before the index has the messages', async (q, ids) => {
+  expect(await found(q)).toEqual(ids)
+  expect(await foundByGraphql(q)).toEqual(ids)
+})
+
+test('the index takes each message once, however many index at once', async () => {
+  const counts = await Promise.all(Array.from({ length: 4 }, () => indexMessages(service.db, 2)))
+  const rest = await indexMessages(service.db)
+  expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(3)
+  expect(await service.db.prisma.messageSearch.count()).toBe(3)
+  expect(await service.db.prisma.unindexedMessage.count()).toBe(0)
+})
+
+test.each(searches)('%s, when the index has them', async (q, ids) => {
+  expect(await found(q)).toEqual(ids)
+  expect(await foundByGraphql(q)).toEqual(ids)
+})
+
+test('a deleted agent leaves nothing in the index, whether its messages were there or not', async () => {
+  await send(other, 'One that is not indexed.')
+  expect((await owner.api('DELETE', `/agents/${other.id}`)).status).toBe(204)
+  expect(await indexMessages(service.db)).toBe(1)
+  expect(await service.db.prisma.messageSearch.count()).toBe(2)
+})
+
+test('a worker indexes what comes in', async () => {
+  const indexer = new Indexer({ ...service.db, clock: systemClock, log: silentLogger })
+  indexer.start()
+  const late = await send(agent, 'A latecomer.')
+  await until(async () => (await service.db.prisma.messageSearch.count({ where: { messageId: late } })) === 1)
+  await indexer.stop()
+  expect(await found('latecomer')).toEqual([late])
+})
