@@ -18,6 +18,7 @@ import { Janitor } from './janitor.ts'
 import { readLag } from './job/lag.ts'
 import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
+import { passToOwner } from './message/postmaster.ts'
 import { createMessageReads } from './message/read.ts'
 import { accepts, receive } from './message/receive.ts'
 import { takeReturned } from './message/returned.ts'
@@ -55,12 +56,9 @@ export interface App {
   stop(graceMs: number): Promise<void>
 }
 
-const createChannels = (
-  config: Config,
-  log: Logger,
-  { clock, resolver }: World,
-  email: Pick<EmailChannelOptions, 'local' | 'signingKeyOf' | 'returnPathKey'>,
-) => ({
+type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey'>
+
+const createChannels = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail) => ({
   email: createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
@@ -94,6 +92,8 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     local: sinkOf('email'),
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
     returnPathKey: deriveKey(masterKey, 'return path'),
+    postmaster: (message) => passToOwner(parts, message),
+    metrics,
   })
   const parts = {
     prisma: db.prisma,
@@ -197,6 +197,7 @@ export const startApp = async (config: Config, foundation: Foundation, log: Logg
   const forget = parts.knownViewers.follow(parts.notifier)
   const { server, skins } = await startSkins(config, parts)
   const doors = config.roles.has('smtp') ? await startChannels(config, parts) : []
+  parts.metrics.gauge('ams_smtp_sessions', 'Open SMTP sessions', () => doors.reduce((sum, { sessions }) => sum + sessions, 0))
   const workers = config.roles.has('worker') ? startWorkers(parts) : []
   return {
     http: server.url,

@@ -9,8 +9,13 @@ const COUNTERS: Record<Counted, { name: string; label: string; help: string }> =
     label: 'outcome',
     help: 'Attempts to deliver to webhooks by outcome (delivered, failed, too_large, gone), and events that were given up (expired)',
   },
+  answers: { name: 'ams_smtp_answers_total', label: 'code', help: 'SMTP answers to messages (250, or why not), and to unknown recipients' },
   events: { name: 'ams_events_total', label: 'channel', help: 'Events appended to the logs of agents' },
-  mails: { name: 'ams_mails_total', label: 'verdict', help: 'Messages that came in by channels: received, or why each was refused' },
+  mails: {
+    name: 'ams_mails_total',
+    label: 'verdict',
+    help: 'Messages that came in by channels: received, why each was refused, or deferred (the sender is to try again)',
+  },
   sends: {
     name: 'ams_sends_total',
     label: 'outcome',

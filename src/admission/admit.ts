@@ -27,6 +27,12 @@ const receive = (admission: Admission, rule: string): Verdict => ({ refusal: nul
 /** What one sender may send to one agent in a minute. */
 export const MESSAGES_A_MINUTE = 30
 
+/**
+ * How often agents may wake an agent in one of its threads within an hour. Two that answer each other without end stop there; people, who
+ * write in between, are never counted.
+ */
+export const AGENT_TURNS_AN_HOUR = 20
+
 /** In this order; the first that applies decides. */
 const RULES: readonly Rule[] = [
   ({ self }) => (self === null ? null : refuse('self', self)),

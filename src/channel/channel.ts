@@ -35,6 +35,8 @@ export interface Channel {
 export interface Listening {
   /** `host:port` */
   readonly address: string
+  /** How many are connected. */
+  readonly sessions: number
   /** Stops accepting, lets what is in hand finish, then resolves; at the latest after `graceMs` milliseconds. */
   stop(graceMs: number): Promise<void>
 }
@@ -135,6 +137,8 @@ export interface Inbound {
   references: string[]
   /** Whether the channel proved that `from` wrote it. */
   proven: boolean
+  /** It could not be proven for now, and may be when it comes again: a sink that would refuse it for that may reject with `unavailable`. */
+  unsettled?: boolean
   /** A mark that makes it a loop or a machine's answer (RFC 3834), in words, or null. */
   automatic: string | null
   /** What was checked, for `Message.checks`. */

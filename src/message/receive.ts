@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
-import { admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
+import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
 import { noteKeyword } from '../agent/opt-out.ts'
 import type { Channel, Check, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
@@ -25,15 +26,19 @@ export interface ReceiveDeps extends Db {
   metrics?: Metrics
 }
 
+/** Why nobody should answer it: it comes from the agent itself, from a machine, or from an agent that it has answered long enough. */
+const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }: Target): string | null => {
+  if (ownAddress) return "sent from the agent's own address"
+  if (ownMessage) return "the agent's own message, coming back"
+  if (automatic !== null) return automatic
+  return agentTurns < AGENT_TURNS_AN_HOUR ? null : `agents have woken it ${AGENT_TURNS_AN_HOUR} times in this thread within an hour`
+}
+
 const judge = async ({ channels, plans, rates }: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
   const address = message.from.address
   const channel = channels[message.channel]
   return admit({
-    self: target.ownAddress
-      ? "sent from the agent's own address"
-      : target.ownMessage
-        ? "the agent's own message, coming back"
-        : message.automatic,
+    self: selfMark(message, target),
     team: target.member !== null || target.teammate !== null,
     listed: target.senders.some((entry) => channel?.matches(entry, address)),
     proven: message.proven,
@@ -121,13 +126,18 @@ const heed = async (deps: ReceiveDeps, { keyword, recipients, from }: Inbound, f
 
 /**
  * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of those that took it.
- * Resolves once all of it is committed; rejects when it is not, and the channel must then ask to be sent it again.
+ * Resolves once all of it is committed; rejects when it is not, and the channel must then ask to be sent it again. So it does, with
+ * `unavailable`, for a sender whose proof failed for now only, where admission hinges on it: refused now would be refused for good.
  */
 export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(message)
   await heed(deps, message, fingerprint)
   const targets = await findTargets(deps, message, deps.channels[message.channel]?.threads === 'counterpart')
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
+  if (message.unsettled && arrivals.some(({ message: { refusal } }) => refusal === 'unverified')) {
+    deps.metrics?.count('mails', 'deferred')
+    throw new AppError('unavailable', 'The sender could not be verified for now.', { retryAfter: 300 })
+  }
   const events: (LoggedEvent | null)[] = await Promise.all(arrivals.map((arrival) => deps.arrivals.add(arrival)))
   deps.feed.committed(events.filter((event) => event !== null))
   for (const { message: stored } of arrivals) {

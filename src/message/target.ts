@@ -1,6 +1,10 @@
+import { AGENT_TURNS_AN_HOUR } from '../admission/admit.ts'
 import type { Inbound } from '../channel/channel.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Admit } from '../db/generated/prisma/enums.ts'
+
+const HOUR_MS = 3_600_000
 
 /** One of an inbound message's recipients, with what admission and the thread need to know of the agent behind it. */
 export interface Target {
@@ -17,6 +21,8 @@ export interface Target {
   teammate: { id: string; name: string } | null
   /** The thread of the message that it answers, if the agent has that; in a chat that of the last message with its sender. */
   threadId: string | null
+  /** How many messages of agents the thread has taken within the last hour, at most `AGENT_TURNS_AN_HOUR`; 0 when a person writes. */
+  agentTurns: number
 }
 
 interface TargetRow {
@@ -30,6 +36,7 @@ interface TargetRow {
   member: Target['member']
   teammate: Target['teammate']
   thread_id: string | null
+  agent_turns: number
 }
 
 /** A member is known by their email address; elsewhere by what they proved to be theirs. */
@@ -51,9 +58,15 @@ const THREAD_OF_CHAT = `select m.thread_id from message m
     where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = $3 and m.${IN_CHAT} and m.channel = $1
     order by m.created_at desc limit 1`
 
+const IS_AGENT = (address: string) =>
+  `exists (select from address o where o.channel = $1 and o.value = ${address} and o.agent_id <> t.agent_id)`
+const AGENT_TURNS = `select count(*)::int from (
+    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > $7
+       and m.direction = 'inbound' and m.status = 'received' and ${IS_AGENT('m.counterpart')} limit ${AGENT_TURNS_AN_HOUR}) turn`
+
 /**
  * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the ids that it answers, $6 whether
- * its channel's threads are by counterpart.
+ * its channel's threads are by counterpart, $7 an hour ago.
  */
 const TARGETS = {
   name: 'inbound targets',
@@ -64,19 +77,28 @@ const TARGETS = {
            (${MEMBER}) as member,
            (select jsonb_build_object('id', a.id, 'name', a.name) from address o join agent a on a.id = o.agent_id
              where o.channel = $1 and o.value = $3 and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id) as teammate,
-           coalesce((${THREAD_OF_ANSWERED}), case when $1 <> 'email' then (${THREAD_OF_SENT}) end,
-                    case when $6 then (${THREAD_OF_CHAT}) end) as thread_id
+           thread.id as thread_id, case when ${IS_AGENT('$3')} then (${AGENT_TURNS}) else 0 end as agent_turns
       from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
+           cross join lateral (select coalesce((${THREAD_OF_ANSWERED}), case when $1::"Channel" <> 'email' then (${THREAD_OF_SENT}) end,
+                                               case when $6 then (${THREAD_OF_CHAT}) end) as id) thread
      where t.channel = $1::"Channel" and t.value = any($2::text[])
      order by t.agent_id, array_position($2::text[], t.value)`,
 }
 
 /** The agents that a message is for, each once however many of its addresses were named. `chat`: threads go by counterpart. */
-export const findTargets = async ({ pool }: Db, message: Inbound, chat: boolean): Promise<Target[]> => {
+export const findTargets = async ({ pool, clock }: Db & { clock: Clock }, message: Inbound, chat: boolean): Promise<Target[]> => {
   const answers = [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null)
   const { rows } = await pool.query<TargetRow>({
     ...TARGETS,
-    values: [message.channel, message.recipients, message.from.address, message.messageId, answers, chat],
+    values: [
+      message.channel,
+      message.recipients,
+      message.from.address,
+      message.messageId,
+      answers,
+      chat,
+      new Date(clock.now().getTime() - HOUR_MS),
+    ],
   })
   return rows.map((row) => ({
     addressId: row.address_id,
@@ -89,5 +111,6 @@ export const findTargets = async ({ pool }: Db, message: Inbound, chat: boolean)
     member: row.member,
     teammate: row.teammate,
     threadId: row.thread_id,
+    agentTurns: row.agent_turns,
   }))
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
@@ -79,6 +80,18 @@ test('open streams and subscriptions are seen', async () => {
     const { ams_streams, ams_graphql_subscriptions } = await scrape()
     return ams_streams === 0 && ams_graphql_subscriptions === 0
   })
+})
+
+test('SMTP sessions are seen, and what they were answered', async () => {
+  const before = await scrape()
+  const socket = connect(service.smtp.port, service.smtp.host)
+  await until(async () => (await scrape()).ams_smtp_sessions === 1)
+  socket.destroy()
+  await until(async () => (await scrape()).ams_smtp_sessions === 0)
+  await post(service, { from: 'ann@example.com', to: [agent.address, 'nobody@agents.localhost'], text: 'hi' })
+  const after = await scrape()
+  expect(grown(before, after, 'ams_smtp_answers_total{code="250"}')).toBe(1)
+  expect(grown(before, after, 'ams_smtp_answers_total{code="550"}')).toBe(1)
 })
 
 test('the lag is of what is due and not of what waits with a retry', async () => {

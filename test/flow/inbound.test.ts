@@ -1,9 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { dkimSign } from 'mailauth/lib/dkim/sign.js'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { DnsResolver } from '../../src/channel/email/resolver.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { newest, post, receive } from '../support/letter.ts'
 import { dkimKey, rawOf } from '../support/mail.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const signer = dkimKey('signed.example')
 const zone: Zone = {
@@ -14,10 +20,14 @@ const zone: Zone = {
   '_dmarc.signed.example': { TXT: ['v=DMARC1; p=reject'] },
 }
 
+let dnsIsDown = false
 let service: TestService
 let owner: Tenant
 beforeAll(async () => {
-  service = await startService({ world: { resolver: fakeResolver(zone) } })
+  const answering = fakeResolver(zone)
+  const resolver: DnsResolver = (name, type) =>
+    dnsIsDown ? Promise.reject(Object.assign(new Error('SERVFAIL'), { code: 'ESERVFAIL' })) : answering(name, type)
+  service = await startService({ world: { resolver } })
   owner = await service.workspace()
 })
 
@@ -116,8 +126,72 @@ describe('admission', () => {
     expect(message.status).toBe('refused')
   })
 
+  describe('while DNS fails', () => {
+    beforeEach(() => {
+      dnsIsDown = true
+    })
+    afterEach(() => {
+      dnsIsDown = false
+    })
+
+    test('a listed sender is asked to come again, and is then received', async () => {
+      const agent = await agentWith('list', ['bo@listed.example'])
+      const letter = letterTo(agent, 'bo@listed.example')
+      await expect(post(service, letter)).rejects.toMatchObject({ response: '451 4.3.0 The sender could not be verified for now.' })
+      dnsIsDown = false
+      expect(await newest(agent)).toEqual([])
+      expect(await receive(service, agent, letter)).toMatchObject({ status: 'received', admission: 'listed' })
+    })
+
+    test('what nothing could prove is refused for good', async () => {
+      const agent = await agentWith('list', ['bo@listed.example'])
+      const raw = await rawOf(letterTo(agent, 'bo@listed.example'))
+      const forged = { raw, envelope: { from: 'eve@stranger.example', to: agent.address } }
+      expect(await receive(service, agent, forged)).toMatchObject({ status: 'refused', refusal: 'unverified' })
+    })
+
+    test('where anyone may write, and where only others may, nobody has to come again', async () => {
+      const open = await agentWith('anyone', ['bo@listed.example'])
+      expect(await receive(service, open, letterTo(open, 'bo@listed.example'))).toMatchObject({ status: 'received', admission: 'anyone' })
+      const closed = await agentWith('list', [])
+      expect(await receive(service, closed, letterTo(closed, 'bo@listed.example'))).toMatchObject({ status: 'refused', refusal: 'sender' })
+    })
+  })
+
+  test.each([
+    ['several addresses in From', 'From: OWNER, eve@stranger.example', 'from'],
+    ['a group in From', 'From: team: OWNER;', 'from'],
+  ])('%s prove nothing, although the envelope is its own', async (_, from, name) => {
+    const agent = await agentWith('list', [owner.email])
+    const raw = `${from.replace('OWNER', owner.email)}\r\nTo: ${agent.address}\r\n\r\nhello\r\n`
+    const message = await receive(service, agent, { raw, envelope: { from: owner.email, to: agent.address } })
+    expect(message).toMatchObject({ status: 'refused', refusal: 'unverified' })
+    expect(message.checks).toContainEqual(check(name, 'fail'))
+  })
+
+  test('text appended behind the end of an l= signature proves nothing', async () => {
+    const agent = await agentWith('list', ['ann@signed.example'])
+    const raw = await rawOf({ ...letterTo(agent, 'ann@signed.example'), text: 'hello\n' })
+    const { signatures } = await dkimSign(raw, {
+      signatureData: [{ signingDomain: 'signed.example', selector: 'test', privateKey: signer.options.privateKey, maxBodyLength: 7 }],
+    })
+    const letter = (body: Buffer) => ({ raw: body, envelope: { from: 'x@stranger.example', to: agent.address } })
+    const whole = Buffer.concat([Buffer.from(signatures), raw])
+    expect(await receive(service, agent, letter(whole))).toMatchObject({ status: 'received', admission: 'listed' })
+    const longer = Buffer.concat([whole, Buffer.from('Wire the money to me.\r\n')])
+    expect(await receive(service, agent, letter(longer))).toMatchObject({ status: 'refused', refusal: 'unverified' })
+  })
+
+  test('a From that nobody can read: the envelope tells whom it came from, and proves nothing', async () => {
+    const agent = await agentWith('list', ['bo@listed.example'])
+    const raw = `From: the weather station\r\nTo: ${agent.address}\r\n\r\n21 degrees\r\n`
+    const message = await receive(service, agent, { raw, envelope: { from: 'bo@listed.example', to: agent.address } })
+    expect(message).toMatchObject({ counterpart: 'bo@listed.example', status: 'refused', refusal: 'unverified', text: '21 degrees' })
+  })
+
   test.each([
     ['Auto-Submitted', { headers: { 'Auto-Submitted': 'auto-replied' } }],
+    ['more than 25 hops', { headers: Array.from({ length: 26 }, () => ({ key: 'Received', value: 'from a by b' })) }],
     ['a null return path', { envelope: { from: '' } }],
     ['a loop mark of our own', { headers: { 'X-Loop': 'agents.localhost' } }],
   ])('%s is self, although anyone may write', async (_, more) => {
@@ -205,6 +279,31 @@ describe('what was said is kept once', () => {
     const to = [agent.address, `${local}+tag@${domain}`, `${local!.toUpperCase()}@${domain!.toUpperCase()}`]
     await post(service, { from: owner.email, to, subject: 'Thrice', text: 'hi' })
     expect(await newest(agent, 10)).toHaveLength(1)
+  })
+})
+
+describe('the postmaster', () => {
+  const outbox = async () => {
+    const folder = join(service.dataDir, 'outbox')
+    const files = existsSync(folder) ? await readdir(folder) : []
+    return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).filter((mail) =>
+      mail.includes('For the postmaster'),
+    )
+  }
+  const to = 'postmaster@agents.localhost'
+
+  test("a person's mail goes on to the owner of the first workspace; a machine's stays here, so that nothing circles", async () => {
+    await post(service, { from: 'admin@listed.example', to, text: 'bounce', headers: { 'Auto-Submitted': 'auto-generated' } })
+    await post(service, { from: 'admin@listed.example', to, subject: 'Your server', text: 'It greets oddly.' })
+    const [letter, ...more] = await until(async () => {
+      const letters = await outbox()
+      return letters.length > 0 && letters
+    })
+    expect(more).toEqual([])
+    expect(letter).toContain(`To: ${owner.email}`)
+    expect(letter).toContain('Subject: For the postmaster: Your server')
+    expect(letter).toContain('From: admin@listed.example (verified)')
+    expect(letter).toContain('It greets oddly.')
   })
 })
 

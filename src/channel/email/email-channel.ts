@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Channel, Outbound, SendResult, Sink } from '../channel.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Channel, Inbound, Outbound, SendResult, Sink } from '../channel.ts'
 import { matches, normalize } from './address.ts'
 import { capture } from './capture.ts'
 import { depart } from './departure.ts'
 import type { FindSigningKey } from './dkim.ts'
 import { deliverLocally, splitLocal } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
+import { withPostmaster } from './postmaster.ts'
 import { understand } from './receive.ts'
 import type { DnsResolver } from './resolver.ts'
 import { createReturnPaths } from './return-path.ts'
@@ -36,6 +38,9 @@ export interface EmailChannelOptions {
   returnPathKey?: Uint8Array
   /** Who takes mail for our own domain without its leaving the process. Left out: it goes the way of all mail. */
   local?: Pick<Sink, 'accepts' | 'inbound'>
+  /** Who reads mail to the postmaster of our own domain. Left out: there is no such recipient. */
+  postmaster?: (message: Inbound) => Promise<void>
+  metrics?: Metrics
   resolver: DnsResolver
   log: Logger
   clock?: Clock
@@ -70,17 +75,20 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     matches,
     async listen(sink) {
       const receiving = { parser, mailDomain, resolver, mta: mailDomain }
+      const door = withPostmaster(sink, options)
       return listenSmtp({
         host: smtp.host,
         port: smtp.port,
         mailDomain,
         tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, (options.clock ?? systemClock).now())),
-        accepts: async (address) => (returnPaths?.messageOf(address) ?? null) !== null || sink.accepts(address),
+        accepts: async (address) => (returnPaths?.messageOf(address) ?? null) !== null || door.accepts(address),
         async deliver(raw, envelope, recipients) {
           const letters = await takeReturned(raw, recipients, { sink, parser, returnPaths, log })
-          if (letters.length > 0) await sink.inbound(await understand(raw, envelope, letters, receiving))
+          if (letters.length > 0) await door.inbound(await understand(raw, envelope, letters, receiving))
         },
+        clock: options.clock ?? systemClock,
         log,
+        metrics: options.metrics,
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
       })
     },

@@ -1,4 +1,5 @@
 import type { Inbound } from '../channel.ts'
+import { normalizeLoosely } from './address.ts'
 import { automaticMark } from './loop.ts'
 import type { MailParser } from './parser.ts'
 import { type Envelope, type VerifyOptions, verify } from './verify.ts'
@@ -11,12 +12,14 @@ export interface ReceiveOptions extends VerifyOptions {
 /** One raw message and its envelope (however it came: SMTP, or a signed request) as what the sink takes. Never throws. */
 export async function understand(raw: Buffer, envelope: Envelope, recipients: string[], options: ReceiveOptions): Promise<Inbound> {
   const { headers, damage, ...mail } = await options.parser.parse(raw)
-  const { proven, checks } = await verify(raw, mail.from.address, envelope, options)
+  const { checks, ...proof } = await verify(raw, mail.from.address, envelope, options)
   return {
     channel: 'email',
     recipients,
     ...mail,
-    proven,
+    // Nobody can answer '': where From is not to be read, the envelope's sender stands for it, never proven.
+    from: { ...mail.from, address: mail.from.address || normalizeLoosely(envelope.reversePath) },
+    ...proof,
     automatic: automaticMark(headers, envelope.reversePath, options.mailDomain),
     checks: damage === null ? checks : [...checks, { name: 'mime', verdict: 'damaged', detail: damage }],
     raw,

@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import { messageOf } from '../../core/errors.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { Metrics } from '../../core/metrics.ts'
 import type { Listening } from '../channel.ts'
 import { domainOf, recipientCandidates } from './address.ts'
 import { Room } from './room.ts'
@@ -19,9 +21,11 @@ export interface SmtpInOptions {
   tls: TlsPair
   /** Whether somebody has this normalized address. */
   accepts(address: string): Promise<boolean>
-  /** Resolves once the message is committed for every recipient. */
+  /** Resolves once the message is committed for every recipient; rejects with `unavailable` and words for the sender to have it again. */
   deliver(raw: Buffer, envelope: Envelope, recipients: string[]): Promise<void>
+  clock: Clock
   log: Logger
+  metrics?: Metrics | undefined
   limits?: Partial<SmtpLimits>
 }
 
@@ -41,6 +45,9 @@ export interface SmtpLimits {
   dataMs: number
   /** Unknown recipients in one session, after which a harvester is sent away. */
   unknown: number
+  /** Milliseconds before the answer to the second unknown recipient of a session, doubled with each further one up to the most. */
+  tarpitMs: number
+  mostTarpitMs: number
 }
 
 const LIMITS: SmtpLimits = {
@@ -54,6 +61,8 @@ const LIMITS: SmtpLimits = {
   idleMs: 300_000,
   dataMs: 600_000,
   unknown: 20,
+  tarpitMs: 100,
+  mostTarpitMs: 2_000,
 }
 
 type Done = (error?: Error | null, message?: string) => void
@@ -70,7 +79,13 @@ export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
     })
   })
   const { address, port, family } = server.server.address() as AddressInfo
-  return { address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`, stop: (graceMs) => session.stop(graceMs) }
+  return {
+    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    get sessions() {
+      return server.connections.size
+    },
+    stop: (graceMs) => session.stop(graceMs),
+  }
 }
 
 class Sessions {
@@ -83,7 +98,7 @@ class Sessions {
   readonly #unknown = new WeakMap<SMTPServerSession, number>()
   /** Sessions with a message in hand, from DATA to its answer. */
   readonly #busy = new Set<string>()
-  #stopping = false
+  readonly #stopping = new AbortController()
 
   constructor(options: SmtpInOptions, limits: SmtpLimits) {
     this.#options = options
@@ -117,7 +132,7 @@ class Sessions {
   #settle(work: Promise<string | undefined>, done: Done): void {
     work.then(
       (message) => done(null, message),
-      (error: unknown) => done(error instanceof Reply ? error : new Reply(451, 'Temporary trouble here, try again later')),
+      (error: unknown) => done(replyTo(error)),
     )
   }
 
@@ -128,11 +143,19 @@ class Sessions {
       this.#recipients.set(address, candidate)
       return undefined
     }
-    const unknown = (this.#unknown.get(session) ?? 0) + 1
-    this.#unknown.set(session, unknown)
-    if (unknown > this.#limits.unknown) throw new Reply(421, 'Too many unknown recipients')
+    await this.#tarpit(session)
     const ours = domainOf(written).toLowerCase() === this.#options.mailDomain.toLowerCase()
     throw new Reply(550, ours ? 'No such recipient here' : 'No such recipient here, relay denied')
+  }
+
+  /** Makes guessing names slow, and ends it after a while. One mistyped name costs nothing. */
+  async #tarpit(session: SMTPServerSession): Promise<void> {
+    const { unknown: most, tarpitMs, mostTarpitMs } = this.#limits
+    const unknown = (this.#unknown.get(session) ?? 0) + 1
+    this.#unknown.set(session, unknown)
+    this.#options.metrics?.count('answers', unknown > most ? '421' : '550')
+    if (unknown > 1) await this.#options.clock.sleep(Math.min(tarpitMs * 2 ** (unknown - 2), mostTarpitMs), this.#stopping.signal)
+    if (unknown > most) throw new Reply(421, 'Too many unknown recipients')
   }
 
   async #accepts(candidate: string): Promise<boolean> {
@@ -159,7 +182,7 @@ class Sessions {
       await this.#options.deliver(raw, envelopeOf(session), recipients)
       return 'OK: message stored'
     } catch (error) {
-      outcome = error instanceof Reply ? `${error.responseCode}` : `failed: ${oneLine(messageOf(error), 300)}`
+      outcome = isExpected(error) ? `${replyTo(error).responseCode}` : `failed: ${oneLine(messageOf(error), 300)}`
       throw error
     } finally {
       clearTimeout(timer)
@@ -197,10 +220,12 @@ class Sessions {
       tls: secure,
       reversePath: reversePathOf(session),
     }
+    const answer = facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
+    this.#options.metrics?.count('answers', answer)
     const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
     this.#options.log[level]({ event: 'smtp.inbound', ...envelope, ...facts }, 'a message came in')
     // After the answer has gone out, not before it.
-    if (this.#stopping) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
+    if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
   }
 
   #hangUp(id: string, reason: string): void {
@@ -208,7 +233,7 @@ class Sessions {
   }
 
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true
+    this.#stopping.abort()
     this.server.options.closeTimeout = graceMs
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
     for (const connection of [...this.server.connections])
@@ -226,6 +251,16 @@ class Reply extends Error {
     super(message)
     this.responseCode = responseCode
   }
+}
+
+const isExpected = (error: unknown): boolean => error instanceof Reply || (error instanceof AppError && error.code === 'unavailable')
+
+const replyTo = (error: unknown): Reply => {
+  if (error instanceof Reply) return error
+  return new Reply(
+    451,
+    error instanceof AppError && error.code === 'unavailable' ? error.message : 'Temporary trouble here, try again later',
+  )
 }
 
 const reversePathOf = (session: SMTPServerSession): string => (session.envelope.mailFrom ? session.envelope.mailFrom.address : '')

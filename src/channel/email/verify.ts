@@ -19,6 +19,8 @@ export interface Envelope {
 export interface Verification {
   /** Whether the domain of `from` vouches for this message. */
   proven: boolean
+  /** Not proven only because a lookup failed for now: the same message may be proven when it comes again. */
+  unsettled: boolean
   checks: Check[]
 }
 
@@ -57,17 +59,21 @@ const SINGULAR = [
 /**
  * Whether `from` (the normalized address that the parser showed) wrote this message: exactly one From with exactly one address, and an SPF
  * or DKIM pass aligned with its domain, in the way that its DMARC record asks for, relaxed when it has none. Never throws: trouble with
- * DNS is "not proven". An `Authentication-Results` in the mail counts for nothing.
+ * DNS is "not proven", and "unsettled" where it may have been all that was missing. An `Authentication-Results` in the mail counts for
+ * nothing.
  */
 export async function verify(raw: Uint8Array, from: string, envelope: Envelope, options: VerifyOptions): Promise<Verification> {
   const headers = scanHeaders(raw)
   const refusal = unfitness(raw, headers)
   if (refusal !== null) return unproven('from', 'fail', refusal)
   const deadline = new AbortController()
+  const asking = { now: 0 }
   const timer = setTimeout(() => deadline.abort(), options.timeoutMs ?? 5_000)
   try {
-    const result = await Promise.race([check(raw, envelope, options, deadline.signal), whenAborted(deadline.signal)])
-    return result === null ? unproven('dmarc', 'temperror', 'the lookups took too long') : judge(result, headers, from)
+    const watched = { ...options, resolver: counted(options.resolver, asking) }
+    const result = await Promise.race([check(raw, envelope, watched, deadline.signal), whenAborted(deadline.signal)])
+    if (result !== null) return judge(result, headers, from)
+    return { ...unproven('dmarc', 'temperror', 'the lookups took too long'), unsettled: asking.now > 0 }
   } catch (error) {
     return unproven('dmarc', 'temperror', oneLine(messageOf(error), 200))
   } finally {
@@ -76,7 +82,23 @@ export async function verify(raw: Uint8Array, from: string, envelope: Envelope, 
   }
 }
 
-const unproven = (name: string, verdict: string, detail: string): Verification => ({ proven: false, checks: [{ name, verdict, detail }] })
+const unproven = (name: string, verdict: string, detail: string): Verification => ({
+  proven: false,
+  unsettled: false,
+  checks: [{ name, verdict, detail }],
+})
+
+/** The resolver, with how many of its answers are still awaited. */
+const counted =
+  (resolver: DnsResolver, asking: { now: number }): DnsResolver =>
+  async (name, type) => {
+    asking.now++
+    try {
+      return await resolver(name, type)
+    } finally {
+      asking.now--
+    }
+  }
 
 const whenAborted = (signal: AbortSignal) =>
   new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
@@ -140,11 +162,21 @@ function judge(result: Authentication, headers: RawHeader[], from: string): Veri
     dmarc,
     arcCheck(result),
   ]
-  if (sole !== null) return { proven: false, checks: [{ name: 'from', verdict: 'fail', detail: sole }, ...checks] }
+  if (sole !== null) return { proven: false, unsettled: false, checks: [{ name: 'from', verdict: 'fail', detail: sole }, ...checks] }
+  const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned)
   return {
-    proven: dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned),
+    proven,
+    unsettled: !proven && mayStillPass(result, domainOf(from), dmarc),
     checks: checks.map(({ name, verdict, detail }) => ({ name, verdict, detail })),
   }
+}
+
+/** Whether a failed lookup stands between this message and its proof: of a record that would be aligned with From, or of the policy. */
+function mayStillPass({ spf, dkim }: Authentication, domain: string, dmarc: { verdict: string; aligned: boolean }): boolean {
+  if (dmarc.verdict === 'temperror' && dmarc.aligned) return true
+  const open = dkim.results.filter(({ status }) => status.result === 'temperror').map(({ signingDomain }) => signingDomain)
+  if (spf && spf.status.result === 'temperror') open.push(spf.domain)
+  return open.some((name) => name && aligned(domain, name, false))
 }
 
 /** Why a signature vouches for nothing here, or null for a sound pass. */

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Inbound, Listening } from '../../../src/channel/channel.ts'
 import { createEmailChannel, type EmailChannel, type EmailChannelOptions } from '../../../src/channel/email/email-channel.ts'
+import { type Clock, systemClock } from '../../../src/core/clock.ts'
+import { AppError } from '../../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../../src/core/logger.ts'
+import { createFakeClock } from '../../support/clock.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { deliver } from '../../support/mail.ts'
 import { sinkWith } from '../../support/sink.ts'
@@ -19,10 +22,12 @@ let lines: Record<string, unknown>[]
 interface World {
   accepts?: (address: string) => Promise<boolean>
   inbound?: (message: Inbound) => Promise<void>
+  clock?: Clock
+  postmaster?: (message: Inbound) => Promise<void>
   limits?: NonNullable<EmailChannelOptions['smtp']['limits']>
 }
 
-async function listen({ accepts, inbound, limits = {} }: World = {}): Promise<string> {
+async function listen({ accepts, inbound, limits = {}, ...world }: World = {}): Promise<string> {
   dataDir = await mkdtemp(join(tmpdir(), 'smtp-in-'))
   stored = []
   lines = []
@@ -34,6 +39,7 @@ async function listen({ accepts, inbound, limits = {} }: World = {}): Promise<st
     relayUrl: null,
     outboxDir: join(dataDir, 'outbox'),
     dataDir,
+    ...world,
     resolver: fakeResolver({ 'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } }),
     log,
   })
@@ -250,8 +256,34 @@ describe('recipients', () => {
     expect([accepted.length, rejected.length, stored[0]!.recipients.length]).toEqual([100, 3, 100])
   })
 
+  test('whoever guesses names waits longer and longer for each answer; one mistyped name costs nothing', async () => {
+    const waits: number[] = []
+    const sleep = async (ms: number) => void waits.push(ms)
+    const session = await greeted(await listen({ clock: { ...systemClock, sleep } }))
+    await session.say('MAIL FROM:<ann@example.com>')
+    expect(await session.say('RCPT TO:<nobody@agents.localhost>')).toMatch(/^550/)
+    expect(await session.say('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
+    expect(waits).toEqual([])
+    for (let i = 0; i < 19; i++) expect(await session.say(`RCPT TO:<a${i}@agents.localhost>`)).toMatch(/^550/)
+    expect(waits).toEqual([100, 200, 400, 800, 1_600, ...Array(14).fill(2_000)])
+    expect(await session.say('RCPT TO:<last@agents.localhost>')).toMatch(/^421/)
+    expect(await session.hear()).toBe('closed')
+  })
+
+  test('stopping does not wait for a tarpit', async () => {
+    const clock = createFakeClock()
+    const session = await greeted(await listen({ clock }))
+    await session.say('MAIL FROM:<ann@example.com>')
+    await session.say('RCPT TO:<one@agents.localhost>')
+    const answer = session.say('RCPT TO:<two@agents.localhost>')
+    await expect.poll(() => clock.sleepers).toBe(1)
+    await listening.stop(5_000)
+    expect(await answer).toMatch(/^(421|550)/)
+    expect(clock.sleepers).toBe(0)
+  })
+
   test('a harvester is sent away', async () => {
-    const session = await greeted(await listen({ limits: { unknown: 3 } }))
+    const session = await greeted(await listen({ limits: { unknown: 3, tarpitMs: 1 } }))
     await session.say('MAIL FROM:<ann@example.com>')
     const answers = []
     for (const name of ['a', 'b', 'c', 'd']) answers.push((await session.say(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
@@ -259,7 +291,63 @@ describe('recipients', () => {
   })
 })
 
+describe('the postmaster', () => {
+  const open = async () => {
+    const letters: Inbound[] = []
+    const address = await listen({ postmaster: async (message) => void letters.push(message) })
+    return { address, letters }
+  }
+
+  test.each(['Postmaster', 'postmaster@Agents.localhost', '"postmaster"@agents.localhost'])('%s is a recipient', async (rcpt) => {
+    const { address, letters } = await open()
+    const session = await greeted(address)
+    await session.say('MAIL FROM:<ann@example.com>')
+    expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
+    await session.say('DATA')
+    expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
+    expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
+    expect(stored).toEqual([])
+  })
+
+  test('is none of another domain', async () => {
+    const session = await greeted((await open()).address)
+    await session.say('MAIL FROM:<ann@example.com>')
+    expect(await session.say('RCPT TO:<postmaster@elsewhere.example>')).toMatch(/^550/)
+  })
+
+  test('beside an agent: each gets it', async () => {
+    const { address, letters } = await open()
+    await deliver(address, { ...letter, to: ['bot@agents.localhost', 'postmaster@agents.localhost'] })
+    expect(stored.map(({ recipients }) => recipients)).toEqual([['bot@agents.localhost']])
+    expect(letters).toHaveLength(1)
+  })
+
+  test('that is an agent reads its mail itself', async () => {
+    const letters: Inbound[] = []
+    const address = await listen({ accepts: async () => true, postmaster: async (message) => void letters.push(message) })
+    await deliver(address, { ...letter, to: 'postmaster@agents.localhost' })
+    expect(stored.map(({ recipients }) => recipients)).toEqual([['postmaster@agents.localhost']])
+    expect(letters).toEqual([])
+  })
+})
+
 describe('trouble', () => {
+  test('a sink that wants it again later: 451 in its words, and no error in the log', async () => {
+    const address = await listen({
+      inbound: async () => {
+        throw new AppError('unavailable', 'The sender could not be verified for now.')
+      },
+    })
+    await expect(deliver(address, letter)).rejects.toMatchObject({ response: '451 4.3.0 The sender could not be verified for now.' })
+    expect(lines).toContainEqual(expect.objectContaining({ event: 'smtp.inbound', outcome: '451' }))
+  })
+
+  test('a sender whom From does not tell is the one of the envelope, unproven', async () => {
+    const session = await inData(await listen())
+    expect(await session.say('From: nobody in particular\r\nSubject: s\r\n\r\nhello\r\n.')).toMatch(/^250/)
+    expect(stored[0]).toMatchObject({ from: { address: 'ann@example.com' }, proven: false, unsettled: false })
+  })
+
   test('the database away: 451 at RCPT and after DATA, and service again afterwards', async () => {
     let away = true
     const down = async () => {

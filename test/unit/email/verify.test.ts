@@ -171,7 +171,11 @@ describe('long mail', () => {
   ])('%s is given up in time', async (_, body, reason) => {
     const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', body)
     const result = await verify(Buffer.from(raw), 'ann@example.com', good, { resolver: fakeResolver(zone), mta: 'here', timeoutMs: 300 })
-    expect(result).toMatchObject({ proven: false, checks: [{ verdict: 'temperror', detail: expect.stringContaining(reason) }] })
+    expect(result).toMatchObject({
+      proven: false,
+      unsettled: false,
+      checks: [{ verdict: 'temperror', detail: expect.stringContaining(reason) }],
+    })
   })
 })
 
@@ -184,14 +188,49 @@ describe('trouble with DNS', () => {
   })
 
   test('a server that never answers ends with the deadline', async () => {
-    const { proven, checks } = await check(await rawOf({ ...letter, sign: key }), good, {
+    const { proven, unsettled, checks } = await check(await rawOf({ ...letter, sign: key }), good, {
       resolver: () => new Promise(() => undefined),
       timeoutMs: 50,
     })
-    expect({ proven, checks }).toEqual({
+    expect({ proven, unsettled, checks }).toEqual({
       proven: false,
+      unsettled: true,
       checks: [{ name: 'dmarc', verdict: 'temperror', detail: 'the lookups took too long' }],
     })
+  })
+
+  const failing =
+    (...names: string[]): VerifyOptions['resolver'] =>
+    (name, type) =>
+      names.includes(name) ? Promise.reject(Object.assign(new Error('SERVFAIL'), { code: 'ESERVFAIL' })) : fakeResolver(zone)(name, type)
+
+  test.each([
+    ['SPF of the sender', {}, good, ['example.com']],
+    ['the key of the signature', { sign: key }, elsewhere, [key.name]],
+    ['the policy, behind a signature that verifies', { sign: key }, elsewhere, ['_dmarc.example.com']],
+    ['the policy, behind an aligned SPF pass', {}, good, ['_dmarc.example.com']],
+  ])('that hides %s leaves it unsettled', async (_, sign, envelope, names) => {
+    expect(await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) })).toMatchObject({
+      proven: false,
+      unsettled: true,
+    })
+    expect(await check(await rawOf({ ...letter, ...sign }), envelope)).toMatchObject({ proven: true, unsettled: false })
+  })
+
+  test.each([
+    ['the policy of a sender whom nothing vouches for', {}, elsewhere, ['_dmarc.example.com']],
+    ["another domain's SPF", {}, elsewhere, ['evil.example']],
+    ["another domain's key", { sign: evilKey }, elsewhere, [evilKey.name]],
+  ])('that hides %s settles it all the same', async (_, sign, envelope, names) => {
+    expect(await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) })).toMatchObject({
+      proven: false,
+      unsettled: false,
+    })
+  })
+
+  test('two Froms stay unproven for good, whatever DNS does', async () => {
+    const raw = 'From: ann@example.com\r\nFrom: bo@example.com\r\n\r\nhi\r\n'
+    expect(await check(raw, good, { resolver: failing('example.com') })).toMatchObject({ proven: false, unsettled: false })
   })
 
   test('answers that are garbage are no proof', async () => {

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { createFakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
+import { newest, receive } from '../support/letter.ts'
+import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const HOUR_MS = 3_600_000
+const TURNS = 20
+
+const clock = createFakeClock()
+const service = await startService({ world: { clock, resolver: fakeResolver(proves('example.com')) } })
+const owner = await service.workspace()
+const [ann, bob] = [await createTestAgent(service, owner, 'Ann'), await createTestAgent(service, owner, 'Bob')]
+for (const agent of [ann, bob]) await agent.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'team', senders: [owner.email] })
+
+// biome-ignore lint/suspicious/noExplicitAny: messages as the API gives them
+type Json = any
+const say = async (from: TestAgent, to: TestAgent, body: object): Promise<Json> => {
+  const known = (await newest(to))[0]?.id
+  const sent = await from.api('POST', `/agents/${from.id}/messages`, { text: 'And you?', ...body })
+  expect(sent.status).toBe(201)
+  return until(async () => {
+    clock.advance(1_000)
+    const [message] = await newest(to)
+    return message?.direction === 'inbound' && message.id !== known && message
+  })
+}
+
+/** Two agents answer each other until one is not woken any more; how many messages were taken, and the one that was not. */
+const talkUntilRefused = async (first: Json, [speaker, listener]: [TestAgent, TestAgent]): Promise<{ taken: number; refused: Json }> => {
+  let heard = first
+  for (let taken = 1; ; taken++) {
+    heard = await say(listener, speaker, { replyTo: heard.id })
+    if (heard.status === 'refused' || taken > 100) return { taken, refused: heard }
+    ;[speaker, listener] = [listener, speaker]
+  }
+}
+
+test('two agents that answer each other without end are stopped, a person in their thread is not', { timeout: 120_000 }, async () => {
+  const opening = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Ping' })
+  const { taken, refused } = await talkUntilRefused(opening, [ann, bob])
+  expect(taken).toBe(2 * TURNS)
+  expect(refused).toMatchObject({ status: 'refused', refusal: 'self', admission: null })
+  expect(refused.checks.at(-1)).toEqual({
+    name: 'admission',
+    verdict: 'self',
+    detail: 'agents have woken it 20 times in this thread within an hour',
+  })
+
+  const letter = { from: owner.email, to: bob.address, subject: 'Re: Ping', text: 'Enough of it.', inReplyTo: opening.thread.messageId }
+  expect(await receive(service, bob, letter)).toMatchObject({ status: 'received', admission: 'team' })
+
+  const other = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Something else' })
+  expect(other).toMatchObject({ status: 'received' })
+
+  clock.advance(HOUR_MS)
+  expect(await say(ann, bob, { replyTo: (await newest(ann))[0].id })).toMatchObject({ status: 'received' })
+})
