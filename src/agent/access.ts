@@ -71,3 +71,26 @@ export const setAccess = async (
   })
   return present(row)
 }
+
+/**
+ * Puts a sender's address in the place of the username by which a list named them: who has that name from now on is not meant. Returns
+ * whether the list has the address.
+ */
+export const pinSender = async (
+  { pool }: Db,
+  { agentId, channel, entry, address }: { agentId: string; channel: Channel; entry: string; address: string },
+): Promise<boolean> => {
+  const values = [agentId, channel, entry, address]
+  const { rowCount } = await pool.query(
+    `update access set senders = case when $4 = any(senders) then array_remove(senders, $3) else array_replace(senders, $3, $4) end
+      where agent_id = $1 and channel = $2 and $3 = any(senders)`,
+    values,
+  )
+  if (rowCount === 1) return true
+  // Another message of theirs was faster, or of somebody who had the name before them.
+  const { rows } = await pool.query<{ listed: boolean }>(
+    'select $3 = any(senders) as listed from access where agent_id = $1 and channel = $2',
+    [agentId, channel, address],
+  )
+  return rows[0]?.listed ?? false
+}

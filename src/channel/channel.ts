@@ -15,6 +15,10 @@ export interface Channel {
   normalize(recipient: string): string
   /** Whether `address` (normalized) is what an entry of an access list (`ann@example.com`, `*@example.com`) means. */
   matches(entry: string, address: string): boolean
+  /** Whether an entry is this username, which may be somebody else's tomorrow: once its owner was met, the list has their address instead. */
+  names?(entry: string, username: string): boolean
+  /** Where an answer to a received message goes, when not to its sender alone: a group. */
+  answersTo?(message: { counterpart: string; to: readonly string[] }): string[]
   /**
    * What makes messages one conversation: `replies`, that they answer each other; `counterpart`, that they are with the same person
    * through the same address, which is all that there is to go by in a chat.
@@ -24,8 +28,8 @@ export interface Channel {
   listen?(sink: Sink): Promise<Listening>
   /** Where its provider calls in over HTTP. */
   routes?(sink: Sink): Route[]
-  /** Tries once. Never throws for what the other side said: that is in the answer. */
-  send(message: Outbound, signal: AbortSignal): Promise<SendResult>
+  /** Tries once. Never throws for what the other side said: that is in the answer. A message that needs several parts notes each. */
+  send(message: Outbound, signal: AbortSignal, progress?: Progress): Promise<SendResult>
   /** Tells the provider that an agent gives an address up, before it is deleted. Whoever calls it goes on when it throws. */
   release?(address: { id: string; value: string }): Promise<void>
   /** Lets go of what it keeps open for sending and reading. After its listener has stopped. */
@@ -118,7 +122,12 @@ export interface Inbound {
   /** The envelope's recipients, normalized: the addresses that it is stored for. */
   recipients: string[]
   /** Who claims to have written it: normalized address, or '' when there was none to read. */
-  from: { address: string; name: string | null }
+  from: {
+    address: string
+    name: string | null
+    /** A name of the channel's own that may pass to somebody else. */
+    username?: string | null
+  }
   /** Whom it names as recipients, in its own words' order. A blind copy's recipient is in neither. */
   to: string[]
   cc: string[]
@@ -133,6 +142,8 @@ export interface Inbound {
    * ids, which are unique within the channel: one that comes twice is stored once.
    */
   messageId: string | null
+  /** What the provider calls this hand-over, where it numbers those: then that is what is stored once. */
+  deliveryId?: string
   inReplyTo: string | null
   references: string[]
   /** Whether the channel proved that `from` wrote it. */
@@ -181,6 +192,14 @@ export interface Outbound {
   createdAt: Date
 }
 
+/** How far a message that goes out in parts has come with each of its recipients: kept, so that a crash sends no part again. */
+export interface Progress {
+  /** What the provider calls the parts that it has, in order. */
+  of(recipient: string): readonly string[]
+  /** Resolves once it is committed. Rejects when the message is another worker's by now: then nothing more may be sent. */
+  took(recipient: string, partId: string): Promise<void>
+}
+
 export interface SendResult {
   /** Recipients that the other side took. */
   accepted: string[]
@@ -197,6 +216,8 @@ export interface Rejection {
   reason: string
   /** Whether trying again is pointless. */
   permanent: boolean
+  /** How long the other side asks to be left alone, in milliseconds. */
+  retryAfterMs?: number
   /** The recipient told the provider to take no messages of this sender's any more. */
   optedOut?: boolean
 }

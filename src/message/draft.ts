@@ -70,16 +70,22 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
   return pattern.test(had) ? had : `${prefix}: ${had}`.trim()
 }
 
+/** Its sender, or the group in which they wrote it; of a message of the agent's own, its recipients. */
+const answerTo = ({ channels }: DraftDeps, original: Message): string[] => {
+  if (original.direction === 'outbound') return original.to
+  return channels[original.channel as ChannelKind]?.answersTo?.(original) ?? [original.counterpart]
+}
+
 const planReply = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Plan> => {
   const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
-  const to = input.to ?? (original.direction === 'inbound' ? [original.counterpart] : original.to)
+  const to = input.to ?? answerTo(deps, original)
   if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
   return {
     channel: original.channel as ChannelKind,
     to,
     subject: input.subject ?? prefixed('Re', original.subject),
     original,
-    counterpartName: input.to ? null : original.counterpartName,
+    counterpartName: input.to || to[0] !== original.counterpart ? null : original.counterpartName,
     text: input.text,
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
+import { pinSender } from '../agent/access.ts'
 import { noteKeyword } from '../agent/opt-out.ts'
 import type { Channel, Check, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
@@ -34,17 +35,25 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
   return agentTurns < AGENT_TURNS_AN_HOUR ? null : `agents have woken it ${AGENT_TURNS_AN_HOUR} times in this thread within an hour`
 }
 
-const judge = async ({ channels, plans, rates }: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
-  const address = message.from.address
-  const channel = channels[message.channel]
+/** Whether the channel's list has the sender: under their address, or still under their username. */
+const isListed = async (deps: ReceiveDeps, message: Inbound, { agentId, senders }: Target): Promise<boolean> => {
+  const { address, username } = message.from
+  const channel = deps.channels[message.channel]
+  if (senders.some((entry) => channel?.matches(entry, address))) return true
+  const entry = username && message.automatic === null && message.proven && senders.find((each) => channel?.names?.(each, username))
+  return entry ? pinSender(deps, { agentId, channel: message.channel, entry, address }) : false
+}
+
+const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
+  const { plans, rates } = deps
   return admit({
     self: selfMark(message, target),
     team: target.member !== null || target.teammate !== null,
-    listed: target.senders.some((entry) => channel?.matches(entry, address)),
+    listed: await isListed(deps, message, target),
     proven: message.proven,
     admit: target.admit,
     full: await plans.isFull(target.workspaceId),
-    overRate: () => !rates.take(`in:${target.agentId}:${address}`, MESSAGES_A_MINUTE).allowed,
+    overRate: () => !rates.take(`in:${target.agentId}:${message.from.address}`, MESSAGES_A_MINUTE).allowed,
   })
 }
 
@@ -64,9 +73,14 @@ const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${ad
  * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a Message-ID: without one, two
  * equal mails may well be meant. Other channels' ids are their providers' and never used twice.
  */
-const fingerprintOf = ({ channel, raw, messageId }: Inbound): Uint8Array<ArrayBuffer> | null => {
+const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8Array<ArrayBuffer> | null => {
   if (!messageId) return null
-  if (channel !== 'email') return Uint8Array.from(createHash('sha256').update(`${channel}:${messageId}`).digest())
+  if (channel !== 'email')
+    return Uint8Array.from(
+      createHash('sha256')
+        .update(`${channel}:${deliveryId ?? messageId}`)
+        .digest(),
+    )
   return raw && Uint8Array.from(createHash('sha256').update(raw).digest())
 }
 

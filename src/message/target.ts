@@ -50,7 +50,7 @@ const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from membe
 const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
     order by array_position($5::text[], m.internet_message_id) limit 1`
 const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id
-    where r.provider_id = any($5::text[]) and m.agent_id = t.agent_id and m.channel = $1 limit 1`
+    where (r.provider_id = any($5::text[]) or r.parts && $5::text[]) and m.agent_id = t.agent_id and m.channel = $1 limit 1`
 
 /** What `message_counterpart_idx` answers. */
 const IN_CHAT = `channel in ('sms', 'telegram')`

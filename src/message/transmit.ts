@@ -3,13 +3,14 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
-import { type Db, isUnavailable } from '../db/client.ts'
+import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
+import { LeaseLost, type SendJob, type SendOutcome, settleSend } from '../job/send.ts'
 import { rememberOptOuts, sortOut } from './barred.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
 import { conversationOf } from './draft.ts'
+import { oncePossible, progressOf } from './progress.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
 import { concludeMessage, errorOf, lockMessage } from './status.ts'
 
@@ -59,7 +60,7 @@ const rejectAll = (recipients: readonly string[], reason: string, permanent: boo
   rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
 })
 
-const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal): Promise<SendResult> => {
+const attempt = async (deps: TransmitDeps, message: Loaded, job: SendJob, signal: AbortSignal): Promise<SendResult> => {
   const waiting = message.recipients.map(({ address }) => address)
   if (waiting.length === 0) return { accepted: [], rejected: [] }
   const channel = deps.channels[message.channel as ChannelKind]
@@ -69,10 +70,11 @@ const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal)
   const { open, closed } = await sortOut(deps, message, outbound)
   if (open.length === 0) return { accepted: [], rejected: closed }
   try {
-    const { rejected, ...result } = await channel.send({ ...outbound, envelopeTo: open }, signal)
+    const { rejected, ...result } = await channel.send({ ...outbound, envelopeTo: open }, signal, progressOf(deps, message, job, signal))
     await rememberOptOuts(deps, outbound, rejected)
     return { ...result, rejected: [...closed, ...rejected] }
   } catch (error) {
+    if (error instanceof LeaseLost) throw error
     deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
     return rejectAll(waiting, 'the service could not send it', false)
   }
@@ -81,7 +83,8 @@ const attempt = async (deps: TransmitDeps, message: Loaded, signal: AbortSignal)
 /** What the attempt means: who is done with, and when the others are tried again (null: never, or nobody is left). */
 const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult) => {
   const now = deps.clock.now().getTime()
-  const next = now + retryDelay(job.attempts, deps.random())
+  const asked = Math.max(0, ...result.rejected.map(({ retryAfterMs }) => retryAfterMs ?? 0))
+  const next = now + (asked || retryDelay(job.attempts, deps.random()))
   const giveUp = next > message.createdAt.getTime() + SEND_HORIZON_MS
   const failed = result.rejected.filter(({ permanent }) => permanent || giveUp)
   const waiting = result.rejected.filter(({ permanent }) => !permanent && !giveUp)
@@ -119,9 +122,6 @@ const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result:
   })
 }
 
-/** How soon a result is written again when the database is away. A lease is long enough for some tries. */
-const AWAY_MS = 500
-
 /**
  * What the other side took must be known, or it is sent again: so a result is written as soon as the database is back, as long as the
  * lease lasts.
@@ -134,15 +134,7 @@ const settlePatiently = async (
   startedAt: Date,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (;;) {
-    try {
-      return await settle(deps, message, job, result, startedAt)
-    } catch (error) {
-      if (!isUnavailable(error) || signal.aborted) throw error
-      deps.log.warn({ messageId: message.id }, 'the result of an attempt to send waits for the database')
-      await deps.clock.sleep(AWAY_MS, signal)
-    }
-  }
+  await oncePossible(deps, message.id, signal, () => settle(deps, message, job, result, startedAt))
 }
 
 /** Tries to send one message, once, to those of its recipients who don't have it yet. */
@@ -150,7 +142,7 @@ export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSi
   const message = await load(deps, job.messageId)
   if (!message) return
   const startedAt = deps.clock.now()
-  const result = await attempt(deps, message, signal)
+  const result = await attempt(deps, message, job, signal)
   await settlePatiently(deps, message, job, result, startedAt, signal)
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
   const fields = { messageId: message.id, agentId: message.agentId, channel: message.channel, attempt: job.attempts + 1 }
