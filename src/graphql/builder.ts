@@ -73,5 +73,8 @@ export const forMembers = {
 } as const
 
 builder.queryType({ description: 'Everything that can be read.' })
-builder.mutationType({ description: 'Everything that can be changed. Each has one argument, `input`, and a payload of its own.' })
+builder.mutationType({
+  description:
+    'Everything that can be changed. Each has one argument, `input`, and a payload of its own, which is null when it failed: what the others of a document did stays to be read.',
+})
 builder.subscriptionType({ description: 'What is told as it happens, over Server-Sent Events.' })

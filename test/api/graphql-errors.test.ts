@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { isNonNullType } from 'graphql'
 import { expect, test } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { presentError } from '../../src/graphql/errors.ts'
+import { createSchema } from '../../src/graphql/schema.ts'
 import { newToken } from '../../src/workspace/token.ts'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
 
@@ -282,4 +284,22 @@ test('requests are counted per token', async () => {
   expect(refused.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d+$/)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(refused.errors?.[0]?.extensions.code).toBe('rate_limited')
+})
+
+test('of several mutations in one document one that fails takes nothing from the others', async () => {
+  const { data, errors } = await ask(
+    `mutation {
+      one: createAgent(input: { name: "One", icon: bot }) { agent { name } }
+      two: updateAgent(input: { agentId: "${randomUUID()}", name: "Two" }) { agent { name } }
+      three: createAgent(input: { name: "Three", icon: bot }) { agent { name } }
+    }`,
+  )
+  expect(data).toEqual({ one: { agent: { name: 'One' } }, two: null, three: { agent: { name: 'Three' } } })
+  expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'not_found' } }])
+})
+
+test('no mutation has an answer that the others would go down with', () => {
+  const fields = Object.values(createSchema().getMutationType()!.getFields())
+  expect(fields.length).toBeGreaterThan(20)
+  expect(fields.filter(({ type }) => isNonNullType(type)).map(({ name }) => name)).toEqual([])
 })

@@ -53,6 +53,7 @@ const SetAccessPayload = builder.objectRef<{ access: AccessView }>('SetAccessPay
 builder.mutationField('setAccess', (t) =>
   t.field({
     type: SetAccessPayload,
+    nullable: true,
     description: 'Sets whom a channel lets in.',
     args: { input: t.arg({ type: SetAccessInput, required: true, description: 'The channel and its list.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {

@@ -84,6 +84,7 @@ const SetUpAddressPayload = builder.objectRef<{ url: string }>('SetUpAddressPayl
 builder.mutationFields((t) => ({
   changeAddress: t.field({
     type: ChangeAddressPayload,
+    nullable: true,
     description: 'Changes the email address that the service gave the agent, on a plan that includes it.',
     args: { input: t.arg({ type: ChangeAddressInput, required: true, description: 'The new address.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
@@ -91,6 +92,7 @@ builder.mutationFields((t) => ({
   }),
   removeAddress: t.field({
     type: RemoveAddressPayload,
+    nullable: true,
     description:
       "Removes an address on the workspace's own domain, a phone number (which the workspace keeps for its next agent) or a Telegram bot.",
     args: { input: t.arg({ type: RemoveAddressInput, required: true, description: 'The address.' }) },
@@ -101,6 +103,7 @@ builder.mutationFields((t) => ({
   }),
   setUpAddress: t.field({
     type: SetUpAddressPayload,
+    nullable: true,
     description: 'Makes a link where a member sets an address up with its provider (a Telegram bot, say).',
     args: { input: t.arg({ type: SetUpAddressInput, required: true, description: 'The address.' }) },
     resolve: (_root, { input: { agentId, channel } }, { deps, viewer }) => createSetupLink(deps, viewer, agentId, channel),

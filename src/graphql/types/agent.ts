@@ -90,6 +90,7 @@ const DeleteAgentPayload = builder.objectRef<{ agentId: string }>('DeleteAgentPa
 builder.mutationFields((t) => ({
   createAgent: t.field({
     type: CreateAgentPayload,
+    nullable: true,
     description: "Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL lists.",
     args: { input: t.arg({ type: CreateAgentInput, required: true, description: 'The new agent.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
@@ -98,6 +99,7 @@ builder.mutationFields((t) => ({
   }),
   updateAgent: t.field({
     type: UpdateAgentPayload,
+    nullable: true,
     description: "Changes an agent's name or icon.",
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
@@ -106,6 +108,7 @@ builder.mutationFields((t) => ({
   }),
   deleteAgent: t.field({
     type: DeleteAgentPayload,
+    nullable: true,
     description: 'Deletes an agent with its addresses, messages and secrets.',
     args: { input: t.arg({ type: DeleteAgentInput, required: true, description: 'The agent.' }) },
     resolve: async (_root, { input: { agentId } }, { deps, viewer }) => {

@@ -82,6 +82,7 @@ const SendToUrlPayload = builder.objectRef<{ event: LoggedEvent }>('SendToUrlPay
 builder.mutationField('sendToUrl', (t) =>
   t.field({
     type: SendToUrlPayload,
+    nullable: true,
     description:
       'Sends to an agent of the workspace, as whoever asks. The message is handed whole to whoever listens; no copy is kept. `conflict` when nobody listens, `forbidden` when the agent takes messages from other senders only.',
     args: { input: t.arg({ type: SendToUrlInput, required: true, description: 'The message.' }) },

@@ -69,6 +69,7 @@ const ConnectPayload = builder.objectRef<{ id: string }>('ConnectPayload').imple
 builder.mutationField('connect', (t) =>
   t.field({
     type: ConnectPayload,
+    nullable: true,
     description:
       "Makes the calling client the one that hears the agent's new messages, in place of any other. Only with the agent's own token.",
     args: { input: t.arg({ type: ConnectInput, required: true, description: 'The client.' }) },

@@ -119,6 +119,7 @@ const RevokeOwnTokenPayload = builder.objectRef<{ tokenId: string }>('RevokeOwnT
 builder.mutationFields((t) => ({
   inviteMember: t.field({
     type: InviteMemberPayload,
+    nullable: true,
     description: 'Invites a person by email. Inviting the same address again replaces the earlier link. For members.',
     args: { input: t.arg({ type: InviteMemberInput, required: true, description: 'The person.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
@@ -128,6 +129,7 @@ builder.mutationFields((t) => ({
   }),
   revokeInvitation: t.field({
     type: RevokeInvitationPayload,
+    nullable: true,
     description: 'Takes an invitation back: its link works no longer. For members.',
     args: { input: t.arg({ type: RevokeInvitationInput, required: true, description: 'The invitation.' }) },
     resolve: async (_root, { input: { invitationId } }, { deps, viewer }) => {
@@ -137,6 +139,7 @@ builder.mutationFields((t) => ({
   }),
   removeMember: t.field({
     type: RemoveMemberPayload,
+    nullable: true,
     description: 'Takes a person out of the workspace. Their tokens are revoked, and what those hold open is closed. For owners.',
     args: { input: t.arg({ type: RemoveMemberInput, required: true, description: 'The member.' }) },
     resolve: async (_root, { input: { memberId } }, { deps, viewer }) => {
@@ -146,6 +149,7 @@ builder.mutationFields((t) => ({
   }),
   createOwnToken: t.field({
     type: CreateOwnTokenPayload,
+    nullable: true,
     description: 'Makes another token of the member who asks.',
     args: { input: t.arg({ type: CreateOwnTokenInput, required: true, description: 'The new token.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
@@ -153,6 +157,7 @@ builder.mutationFields((t) => ({
   }),
   revokeOwnToken: t.field({
     type: RevokeOwnTokenPayload,
+    nullable: true,
     description: 'Revokes a token of the member who asks and closes what it holds open.',
     args: { input: t.arg({ type: RevokeOwnTokenInput, required: true, description: 'The token.' }) },
     resolve: async (_root, { input: { tokenId } }, { deps, viewer }) => {

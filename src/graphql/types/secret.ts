@@ -90,6 +90,7 @@ const names = z.array(secretName).max(200, 'must name at most 200 secrets')
 builder.mutationFields((t) => ({
   setSecret: t.field({
     type: SetSecretPayload,
+    nullable: true,
     description: 'Keeps a value under a name, in place of an earlier one.',
     args: { input: t.arg({ type: SetSecretInput, required: true, description: 'The secret.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
@@ -100,6 +101,7 @@ builder.mutationFields((t) => ({
   }),
   deleteSecret: t.field({
     type: DeleteSecretPayload,
+    nullable: true,
     description: 'Deletes a secret.',
     args: { input: t.arg({ type: DeleteSecretInput, required: true, description: 'The secret.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
@@ -110,6 +112,7 @@ builder.mutationFields((t) => ({
   }),
   revealSecrets: t.field({
     type: RevealSecretsPayload,
+    nullable: true,
     description: "Reveals values. Only with the agent's own token; who revealed which names is kept in the audit.",
     args: { input: t.arg({ type: RevealSecretsInput, required: true, description: 'The secrets.' }) },
     resolve: (_root, { input }, { deps, viewer }) => revealSecrets(deps, viewer, input.agentId, checked({ names }, input).names),

@@ -33,6 +33,7 @@ const SendMessagePayload = builder.objectRef<{ id: string }>('SendMessagePayload
 builder.mutationField('sendMessage', (t) =>
   t.field({
     type: SendMessagePayload,
+    nullable: true,
     description: 'Takes a message to send. Its status tells how far it has come.',
     args: { input: t.arg({ type: SendMessageInput, required: true, description: 'The message.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>

@@ -47,6 +47,7 @@ const RemoveSuppressionPayload = builder.objectRef<{ recipient: string }>('Remov
 builder.mutationField('removeSuppression', (t) =>
   t.field({
     type: RemoveSuppressionPayload,
+    nullable: true,
     description: "Takes a recipient from the agent's suppression list, so that it can be written to again.",
     args: { input: t.arg({ type: RemoveSuppressionInput, required: true, description: 'The recipient.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {

@@ -61,6 +61,7 @@ const RevokeTokenPayload = builder.objectRef<{ tokenId: string }>('RevokeTokenPa
 builder.mutationFields((t) => ({
   createToken: t.field({
     type: CreateTokenPayload,
+    nullable: true,
     description: "Makes a token of the agent's own. For members, and for the agent that created this one.",
     args: { input: t.arg({ type: CreateTokenInput, required: true, description: 'The new token.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
@@ -68,6 +69,7 @@ builder.mutationFields((t) => ({
   }),
   revokeToken: t.field({
     type: RevokeTokenPayload,
+    nullable: true,
     description: "Revokes one of the agent's tokens and closes what it holds open.",
     args: { input: t.arg({ type: RevokeTokenInput, required: true, description: 'The token.' }) },
     resolve: async (_root, { input: { agentId, tokenId } }, { deps, viewer }) => {

@@ -64,6 +64,7 @@ const ReplayWebhookPayload = builder.objectRef<{ events: number }>('ReplayWebhoo
 builder.mutationFields((t) => ({
   rotateWebhook: t.field({
     type: RotateWebhookPayload,
+    nullable: true,
     description: 'Gives a webhook a new signing secret.',
     args: { input: t.arg({ type: RotateWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
@@ -73,18 +74,21 @@ builder.mutationFields((t) => ({
   }),
   testWebhook: t.field({
     type: TestWebhookPayload,
+    nullable: true,
     description: 'Sends a test to a webhook, signed like all deliveries, tried once. It moves nothing of the order or the schedule.',
     args: { input: t.arg({ type: TestWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: (_root, { input }, { deps, viewer }) => testWebhook(deps, viewer, input.agentId, input.webhookId),
   }),
   resendDelivery: t.field({
     type: ResendDeliveryPayload,
+    nullable: true,
     description: "Sends a delivery's event again, at once, tried once, under the same `webhook-id`.",
     args: { input: t.arg({ type: ResendDeliveryInput, required: true, description: 'The delivery.' }) },
     resolve: (_root, { input }, { deps, viewer }) => resendDelivery(deps, viewer, input.agentId, input.webhookId, input.deliveryId),
   }),
   replayWebhook: t.field({
     type: ReplayWebhookPayload,
+    nullable: true,
     description: 'Sends every kept event behind a position to a webhook again, in order, and then goes on.',
     args: { input: t.arg({ type: ReplayWebhookInput, required: true, description: 'Where to begin.' }) },
     resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input.agentId, input.webhookId, { after: input.after }),

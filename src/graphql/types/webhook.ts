@@ -63,12 +63,14 @@ const RemoveWebhookPayload = builder.objectRef<{ webhookId: string }>('RemoveWeb
 builder.mutationFields((t) => ({
   addWebhook: t.field({
     type: AddWebhookPayload,
+    nullable: true,
     description: 'Adds a webhook; at most 10 per agent. The same URL again returns the same webhook and secret.',
     args: { input: t.arg({ type: AddWebhookInput, required: true, description: 'The new webhook.' }) },
     resolve: (_root, { input }, { deps, viewer }) => addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input)),
   }),
   removeWebhook: t.field({
     type: RemoveWebhookPayload,
+    nullable: true,
     description: 'Removes a webhook with its deliveries.',
     args: { input: t.arg({ type: RemoveWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: async (_root, { input: { agentId, webhookId } }, { deps, viewer }) => {

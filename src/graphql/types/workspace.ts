@@ -147,6 +147,7 @@ const UpdateWorkspacePayload = builder.objectRef<{ id: string }>('UpdateWorkspac
 builder.mutationField('updateWorkspace', (t) =>
   t.field({
     type: UpdateWorkspacePayload,
+    nullable: true,
     description: "Changes the workspace's name, or what agents may do by themselves. For members.",
     args: { input: t.arg({ type: UpdateWorkspaceInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
