@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import { adoptManagedBot } from './agent/set-up-telegram.ts'
+import { createBotStore } from './agent/telegram-bot.ts'
 import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
 import { createEmailChannel, type EmailChannelOptions } from './channel/email/email-channel.ts'
 import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
 import { Letters } from './channel/letters.ts'
+import { createTelegramChannel, type TelegramChannel, type TelegramChannelOptions } from './channel/telegram/telegram-channel.ts'
 import { listening } from './config/unusable.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
@@ -56,6 +59,13 @@ export interface App {
   stop(graceMs: number): Promise<void>
 }
 
+const createTelegram = (
+  { telegram }: Config,
+  log: Logger,
+  { clock }: World,
+  needs: Pick<TelegramChannelOptions, 'bots' | 'publicUrl' | 'onManaged'>,
+): TelegramChannel => createTelegramChannel({ apiUrl: telegram.apiUrl, managerToken: telegram.managerToken ?? null, ...needs, clock, log })
+
 type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey'>
 
 const createChannels = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail) => ({
@@ -88,13 +98,19 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     delivery: (report) => takeReport(parts, report),
     returned: (report) => takeReturned(parts, report),
   })
-  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = createChannels(config, log, world, {
+  const telegram = createTelegram(config, log, world, {
+    publicUrl: () => place.publicUrl,
+    bots: createBotStore({ ...db, keyring }),
+    onManaged: (bot) => adoptManagedBot(parts, bot),
+  })
+  const { email } = createChannels(config, log, world, {
     local: sinkOf('email'),
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
     returnPathKey: deriveKey(masterKey, 'return path'),
     postmaster: (message) => passToOwner(parts, message),
     metrics,
   })
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = { email, telegram }
   const parts = {
     prisma: db.prisma,
     pool: db.pool,
@@ -112,6 +128,9 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     drafts: createDraftStore(db),
     channels,
     sinkOf,
+    bots: telegram.provider,
+    manager: telegram.manager,
+    webhookKeeper: telegram.keeper,
     mailer: new Letters({ email: channels.email, mailDomain: config.mailDomain, clock, log }),
     knownViewers: new KnownViewers(),
     plans: new Plans({ ...db, clock }),
@@ -135,7 +154,7 @@ interface Running {
 const startWorkers = (parts: Parts): Running[] => {
   const lanes = createLanes({ ...parts, onGivenUp: () => void tellOwners(parts) })
   parts.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
-  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts)]
+  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts), parts.webhookKeeper]
   for (const worker of workers) worker.start()
   return workers
 }

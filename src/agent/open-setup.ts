@@ -15,6 +15,8 @@ export interface OpenSetupDeps extends Db {
 export interface Setup {
   channel: ChannelKind
   agent: { id: string; name: string; workspaceId: string }
+  /** The username that it suggests for a Telegram bot. */
+  suggestion: string | null
   /** The member who asked for it; null when the agent did. */
   member: { id: string; email: string } | null
 }
@@ -24,39 +26,48 @@ const MOST_PER_AGENT = 10
 
 const hashOf = (token: string) => Uint8Array.from(hashToken(token))
 
+const include = { agent: true, member: true }
+const setupOf = ({ channel, suggestion, agent, member }: Prisma.SetupLinkGetPayload<{ include: typeof include }>): Setup => ({
+  channel: channel as ChannelKind,
+  suggestion,
+  agent,
+  member,
+})
+
 /** What a set-up link is for, and whether it can still be used. */
 export const findSetup = async (
   { prisma, clock }: OpenSetupDeps,
   token: string,
 ): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; setup: Setup }> => {
-  const link = await prisma.setupLink.findUnique({ where: { tokenHash: hashOf(token) }, include: { agent: true, member: true } })
+  const link = await prisma.setupLink.findUnique({ where: { tokenHash: hashOf(token) }, include })
   const state = linkState(link, clock.now())
   if (state !== 'open' || !link) return { state: state as Exclude<LinkState, 'open'> }
-  return { state, setup: { channel: link.channel as ChannelKind, agent: link.agent, member: link.member } }
+  return { state, setup: setupOf(link) }
 }
+
+/** How long a link's work may take in its transaction, in milliseconds: a provider may have to be asked meanwhile. */
+const WORK_MS = 25_000
 
 /**
  * Uses a link up and does what it is for in one transaction, with the agent locked. Null when it can't be used (any more). What `work`
- * throws leaves the link as it was.
+ * throws leaves the link as it was. `link`: its token, or its id.
  */
 export const redeem = async <Result>(
   { prisma, clock }: OpenSetupDeps,
-  token: string,
+  link: string | { id: string },
   work: (tx: Prisma.TransactionClient, setup: Setup) => Promise<Result>,
 ): Promise<Result | null> => {
   const now = clock.now()
-  const tokenHash = hashOf(token)
-  return prisma.$transaction(async (tx) => {
+  const which = typeof link === 'string' ? { tokenHash: hashOf(link) } : link
+  const use = async (tx: Prisma.TransactionClient) => {
     // Of two at once the second waits here, and then finds it used.
-    const { count } = await tx.setupLink.updateMany({ where: { tokenHash, usedAt: null, expiresAt: { gt: now } }, data: { usedAt: now } })
+    const { count } = await tx.setupLink.updateMany({ where: { ...which, usedAt: null, expiresAt: { gt: now } }, data: { usedAt: now } })
     if (count === 0) return null
-    const { channel, agent, member } = await tx.setupLink.findUniqueOrThrow({
-      where: { tokenHash },
-      include: { agent: true, member: true },
-    })
-    await tx.$queryRaw`select 1 from agent where id = ${agent.id}::uuid for no key update`
-    return work(tx, { channel: channel as ChannelKind, agent, member })
-  })
+    const setup = setupOf(await tx.setupLink.findUniqueOrThrow({ where: which, include }))
+    await tx.$queryRaw`select 1 from agent where id = ${setup.agent.id}::uuid for no key update`
+    return work(tx, setup)
+  }
+  return prisma.$transaction(use, { timeout: WORK_MS })
 }
 
 const WORDS: Record<ChannelKind, string> = { email: 'email addresses', sms: 'phone numbers', telegram: 'Telegram bots' }
@@ -65,7 +76,7 @@ const WORDS: Record<ChannelKind, string> = { email: 'email addresses', sms: 'pho
 export const joinAddress = async (
   tx: Prisma.TransactionClient,
   { channel, agent }: Setup,
-  address: { value: string; domainId?: string | null; createdAt: Date },
+  address: { id?: string; value: string; domainId?: string | null; createdAt: Date },
 ): Promise<Address> => {
   const others = await tx.address.findMany({ where: { agentId: agent.id, channel }, select: { primary: true } })
   if (others.length >= MOST_PER_AGENT) throw new AppError('conflict', `An agent has at most ${MOST_PER_AGENT} ${WORDS[channel]}.`)

@@ -19,7 +19,7 @@ export interface Link {
   again(token: string, wrong: Wrong): Promise<Page>
 }
 
-const STATUS: Partial<Record<AppError['code'], number>> = { invalid_input: 400, plan_limit: 402, conflict: 409 }
+const STATUS: Partial<Record<AppError['code'], number>> = { invalid_input: 400, plan_limit: 402, conflict: 409, unavailable: 503 }
 
 /** What a link is called on its pages, for when it leads nowhere. */
 const CLOSED = {

@@ -16,9 +16,12 @@ p:last-child { margin-bottom: 0 }
 .soft { color: var(--soft) }
 .bad { color: var(--bad); font-weight: 600 }
 label { display: block; margin-bottom: .3rem; font-weight: 600 }
-input, select, button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem }
+input, select, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem }
 input, select { margin-bottom: 1rem }
-button { background: var(--main); border-color: var(--main); color: var(--onmain); font-weight: 600; cursor: pointer }
+button, .button { background: var(--main); border-color: var(--main); color: var(--onmain); font-weight: 600; cursor: pointer }
+.button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }
+a { color: var(--main) }
+summary { margin-bottom: 1rem; cursor: pointer }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
 code { display: block; margin-bottom: 1rem; padding: .8rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: .95rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
 `

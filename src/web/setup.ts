@@ -3,6 +3,7 @@ import { html } from '../core/html.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { createEmailSetup, type EmailSetupDeps } from './setup-email.ts'
+import { createTelegramSetup, type TelegramSetupDeps } from './setup-telegram.ts'
 
 /** How one channel's addresses are set up on the pages of a link. */
 export interface ChannelSetup {
@@ -11,7 +12,7 @@ export interface ChannelSetup {
   submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
 }
 
-export type SetupDeps = EmailSetupDeps
+export type SetupDeps = EmailSetupDeps & TelegramSetupDeps
 
 const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
 const NAMES: Record<Setup['channel'], string> = { email: 'email', sms: 'SMS', telegram: 'Telegram' }
@@ -30,7 +31,10 @@ const missing: ChannelSetup = {
 
 /** A set-up link: gives an agent one more address on a channel that this service has. */
 export const createSetupPages = (deps: SetupDeps): Link => {
-  const channels: Partial<Record<Setup['channel'], ChannelSetup>> = { email: createEmailSetup(deps) }
+  const channels: Partial<Record<Setup['channel'], ChannelSetup>> = {
+    email: createEmailSetup(deps),
+    telegram: createTelegramSetup(deps),
+  }
   const pagesOf = ({ channel }: Setup): ChannelSetup => channels[channel] ?? missing
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findSetup(deps, token)

@@ -1,0 +1,52 @@
+import type { Bot, BotStore } from '../channel/telegram/bots.ts'
+import type { Db } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
+import type { Keyring } from '../workspace/keyring.ts'
+
+export interface BotDeps extends Db {
+  keyring: Keyring
+}
+
+/** What a sealed token is bound to. */
+const binding = (addressId: string) => `telegram_bot:${addressId}`
+
+/** A bot's token as it is stored. */
+export const sealBotToken = async ({ keyring }: BotDeps, workspaceId: string, addressId: string, token: string) =>
+  Uint8Array.from(await keyring.seal(workspaceId, token, binding(addressId)))
+
+/** Reads what `sealBotToken` made. */
+export const openBotToken = async ({ keyring }: BotDeps, workspaceId: string, addressId: string, sealed: Uint8Array): Promise<string> =>
+  (await keyring.open(workspaceId, sealed, binding(addressId))).toString()
+
+const include = { address: true }
+type Row = Prisma.TelegramBotGetPayload<{ include: typeof include }>
+
+const botOf = ({ addressId, botId, address }: Row): Bot => ({ addressId, id: Number(botId), address: address.value })
+
+/** The Telegram bots of all agents, as their channel asks for them. */
+export const createBotStore = (deps: BotDeps): BotStore => {
+  const { telegramBot } = deps.prisma
+  const tokenOf = ({ addressId, token, address }: Row): Promise<string> => openBotToken(deps, address.workspaceId, addressId, token)
+  const withToken = async (row: Row) => ({ ...botOf(row), token: await tokenOf(row) })
+  return {
+    behind: async (addressId) => {
+      const row = await telegramBot.findUnique({ where: { addressId }, include })
+      return row && { ...botOf(row), secretHash: row.secretHash }
+    },
+    named: async (value) => {
+      const row = await telegramBot.findFirst({ where: { address: { channel: 'telegram', value } }, include })
+      return row && withToken(row)
+    },
+    token: async (addressId) => {
+      const row = await telegramBot.findUnique({ where: { addressId }, include })
+      return row && tokenOf(row)
+    },
+    elsewhere: async (base, most) => {
+      const where = { NOT: { webhookUrl: { startsWith: base } } }
+      return Promise.all((await telegramBot.findMany({ where, include, take: most })).map(withToken))
+    },
+    connected: async (addressId, { url, secretHash }) => {
+      await telegramBot.updateMany({ where: { addressId }, data: { webhookUrl: url, secretHash } })
+    },
+  }
+}

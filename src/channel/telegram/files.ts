@@ -1,0 +1,75 @@
+import { messageOf } from '../../core/errors.ts'
+import type { InboundAttachment } from '../channel.ts'
+import { oneLine } from '../email/storable.ts'
+import type { BotApi } from './bot-api.ts'
+import { BotApiError } from './bot-api.ts'
+import type { FileToFetch } from './content.ts'
+
+/** What the Bot API lets bots download. */
+const MOST_FILE_BYTES = 20 * 1024 * 1024
+/** Files of that size in memory at once. */
+const MOST_AT_ONCE = 4
+const TRIES = 3
+/** All tries together: Telegram waits about a minute for the answer to its update, and the message goes before the file. */
+const PATIENCE_MS = 40_000
+const MOST_NAME = 200
+
+/** A file, or why it is not there, in words for the message's text. */
+export type Fetched = { attachment: InboundAttachment } | { missing: string }
+
+export interface Files {
+  /** Never rejects: a file that can't be had doesn't keep its message back. */
+  fetch(token: string, file: FileToFetch): Promise<Fetched>
+}
+
+const tooLarge = (size: number) => `it has ${Math.ceil(size / (1024 * 1024))} MB; bots can fetch 20`
+
+/** A name without a path, for whoever saves the file under it. */
+const fileName = (name: string): string => oneLine(name.replaceAll(/[/\\]/g, '_'), MOST_NAME) || 'file'
+
+export const createFiles = (api: BotApi): Files => {
+  let free = MOST_AT_ONCE
+  const waiting: (() => void)[] = []
+
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
+  }
+
+  const once = async (token: string, { id }: FileToFetch, signal: AbortSignal): Promise<Uint8Array> => {
+    const { file_path } = await api.call(token, 'getFile', { file_id: id }, signal)
+    if (!file_path) throw new BotApiError('Telegram does not hand it out', 400)
+    return api.download(token, file_path, MOST_FILE_BYTES, signal)
+  }
+
+  const patiently = async (token: string, file: FileToFetch): Promise<Uint8Array> => {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await once(token, file, signal)
+      } catch (error) {
+        if (attempt === TRIES || signal.aborted || (error instanceof BotApiError && error.permanent)) throw error
+      }
+    }
+  }
+
+  return {
+    fetch: async (token, file) => {
+      const name = fileName(file.name)
+      if (file.size !== null && file.size > MOST_FILE_BYTES) return { missing: `[${name} is missing: ${tooLarge(file.size)}]` }
+      try {
+        const content = await inTurn(() => patiently(token, file))
+        return { attachment: { name, type: oneLine(file.type, MOST_NAME), content } }
+      } catch (error) {
+        return { missing: `[${name} is missing: ${messageOf(error)}]` }
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { AppError, invalidInput } from '../../core/errors.ts'
+import { type BotApi, BotApiError } from './bot-api.ts'
+import { hashSecret, secretOf, type Webhook } from './bots.ts'
+import { BOT_UPDATES } from './update.ts'
+import { WEBHOOK_PATH } from './webhook.ts'
+
+/** A bot as Telegram knows it. */
+export interface BotAccount {
+  id: number
+  /** `@support_bot`, in lower case. */
+  address: string
+  /** The bot may make others. */
+  canManage: boolean
+}
+
+/** What setting up and taking down a bot asks of Telegram. */
+export interface BotProvider {
+  /** Whose token this is. Throws `invalid_input` for a token that is nobody's, `unavailable` when Telegram can't be asked. */
+  identify(token: string): Promise<BotAccount>
+  /** Lets the bot's updates come to us. Throws `conflict` with Telegram's words when it will not, or `unavailable`. */
+  connect(token: string, addressId: string): Promise<Webhook>
+  /** Ends that. A token that counts no more has nothing to end. */
+  disconnect(token: string): Promise<void>
+}
+
+/** A bot's token as BotFather writes it. */
+const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{30,100}$/
+
+const unavailable = (error: BotApiError) =>
+  new AppError('unavailable', 'Telegram can’t be asked right now. Try again in a minute.', {
+    cause: error,
+    ...(error.retryAfterMs === null ? {} : { retryAfter: Math.ceil(error.retryAfterMs / 1000) }),
+  })
+
+export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl(): string }): BotProvider => ({
+  async identify(input) {
+    const token = input.trim()
+    if (!TOKEN.test(token)) throw invalidInput('token', 'must be a bot’s token, as BotFather gives it: digits, a colon, letters and digits')
+    try {
+      const { id, username, can_manage_bots } = await api.call(token, 'getMe', undefined)
+      return { id, address: `@${username.toLowerCase()}`, canManage: can_manage_bots === true }
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error
+      throw error.tokenDead ? invalidInput('token', 'is no bot’s: Telegram does not know it (any more)') : unavailable(error)
+    }
+  },
+  async connect(token, addressId) {
+    const url = `${publicUrl()}${WEBHOOK_PATH}/${addressId}`
+    const secret = secretOf(token)
+    try {
+      await api.call(token, 'setWebhook', { url, secret_token: secret, allowed_updates: BOT_UPDATES })
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error
+      throw error.permanent ? new AppError('conflict', `Telegram refuses: ${error.message}`, { cause: error }) : unavailable(error)
+    }
+    return { url, secretHash: hashSecret(secret) }
+  },
+  async disconnect(token) {
+    await api.call(token, 'deleteWebhook', {}).catch((error: unknown) => {
+      if (!(error instanceof BotApiError && error.tokenDead)) throw error
+    })
+  },
+})

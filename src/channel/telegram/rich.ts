@@ -1,0 +1,32 @@
+/** Deeper than Telegram nests anything (16 levels of blocks and of formatting), and no danger to the stack. */
+const MOST_DEPTH = 64
+
+/** A rich text: a string, a list of them, or a formatting around one. */
+const inline = (value: unknown, depth: number): string => {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return ''
+  if (Array.isArray(value)) return value.map((each) => inline(each, depth + 1)).join('')
+  const { text, alternative_text, expression } = value as Record<string, unknown>
+  return inline(text ?? alternative_text ?? expression, depth + 1)
+}
+
+const blocks = (value: unknown, depth: number): string[] => {
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return []
+  if (Array.isArray(value)) return value.flatMap((each) => blocks(each, depth + 1))
+  const block = value as Record<string, unknown>
+  if (Array.isArray(block.cells))
+    return block.cells.map((row) =>
+      [row]
+        .flat()
+        .map((cell) => inline(cell, depth))
+        .join('\t'),
+    )
+  const own = inline(block.summary ?? block.text ?? block.expression, depth)
+  const inner = [block.blocks, block.items].flatMap((each) => blocks(each, depth + 1))
+  const label = typeof block.label === 'string' ? `${block.label} ` : ''
+  const lines = [own, ...inner, inline(block.caption, depth)].filter((line) => line !== '')
+  return lines.map((line, index) => (index === 0 ? label + line : line))
+}
+
+/** A rich message's words, a line for each of its blocks; '' when there are none. */
+export const richText = (message: unknown): string => blocks(message, 0).join('\n')

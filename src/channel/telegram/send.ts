@@ -1,0 +1,109 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../channel.ts'
+import { type Chat, keyOf, readChat, readKey } from './address.ts'
+import { type BotApi, BotApiError, InputFile } from './bot-api.ts'
+import type { Bot } from './bots.ts'
+import { split } from './split.ts'
+
+type Sender = Bot & { token: string }
+
+type Part = { text: string } | { file: InputFile }
+
+/** What goes out for a message, in order: its text in as many parts as Telegram needs, then its files. */
+const partsOf = ({ text, attachments }: Outbound): Part[] => [
+  ...split(text).map((part) => ({ text: part })),
+  ...attachments.map(({ name, type, content }) => ({ file: new InputFile(name, type, content) })),
+]
+
+/** The message that it answers, as far as that is in the chat that it goes to. One that was deleted meanwhile is no obstacle. */
+const answeredIn = (message: Outbound, bot: Bot, chat: Chat) => {
+  const key = message.inReplyTo === null ? null : readKey(message.inReplyTo)
+  const isHere = key?.botId === bot.id && key.chatId === chat.id
+  return isHere ? { reply_parameters: { message_id: key.messageId, allow_sending_without_reply: true } } : {}
+}
+
+/** One chat that a message goes to. */
+class Conversation {
+  readonly #api: BotApi
+  readonly #bot: Sender
+  readonly #signal: AbortSignal
+  #chat: Chat
+
+  constructor(api: BotApi, bot: Sender, chat: Chat, signal: AbortSignal) {
+    this.#api = api
+    this.#bot = bot
+    this.#chat = chat
+    this.#signal = signal
+  }
+
+  /** Sends one part; resolves with its key. Throws `BotApiError`. A group that became another one is followed there, once. */
+  async send(part: Part, message: Outbound | null): Promise<string> {
+    try {
+      return await this.#call(part, message)
+    } catch (error) {
+      if (!(error instanceof BotApiError) || error.migratedTo === null) throw error
+      this.#chat = { id: error.migratedTo }
+      return this.#call(part, null)
+    }
+  }
+
+  /** `message`: what its answer is told of. */
+  async #call(part: Part, message: Outbound | null): Promise<string> {
+    const { id, topic } = this.#chat
+    const place = {
+      chat_id: id,
+      ...(topic === undefined ? {} : { message_thread_id: topic }),
+      ...(message ? answeredIn(message, this.#bot, this.#chat) : {}),
+    }
+    const { token } = this.#bot
+    const { message_id } =
+      'file' in part
+        ? await this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
+        : await this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
+    return keyOf({ botId: this.#bot.id, chatId: id, messageId: message_id })
+  }
+}
+
+const rejectionOf = (recipient: string, error: unknown): Rejection => {
+  if (!(error instanceof BotApiError)) return { recipient, reason: messageOf(error), permanent: false }
+  const { message, permanent, retryAfterMs } = error
+  return { recipient, reason: message, permanent, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
+}
+
+/**
+ * Sends a message to those of its recipients who don't have it whole yet. Each part is noted before the next one goes: what a crash leaves
+ * unsent goes out later, and what was sent is not sent again.
+ */
+export const sendMessage = async (
+  api: BotApi,
+  bot: Sender,
+  message: Outbound,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<SendResult> => {
+  const parts = partsOf(message)
+  const result: SendResult = { accepted: [], rejected: [] }
+  const reject = (rejection: Rejection) => void result.rejected.push(rejection)
+  for (const recipient of message.envelopeTo) {
+    const chat = readChat(recipient)
+    if (!chat || parts.length === 0) {
+      reject({ recipient, reason: chat ? 'a text of nothing but white space' : 'no Telegram chat', permanent: true })
+      continue
+    }
+    const conversation = new Conversation(api, bot, chat, signal)
+    const had = progress.of(recipient).length
+    let trouble: Rejection | null = null
+    for (const [index, part] of parts.entries()) {
+      if (index < had) continue
+      const sent = await conversation.send(part, index === 0 ? message : null).catch((error: unknown) => rejectionOf(recipient, error))
+      if (typeof sent !== 'string') {
+        trouble = sent
+        break
+      }
+      await progress.took(recipient, sent)
+    }
+    if (trouble) reject(trouble)
+    else result.accepted.push(recipient)
+  }
+  return result
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Channel } from '../channel.ts'
+import { answersTo, matches, names, normalize } from './address.ts'
+import { type BotApiOptions, createBotApi } from './bot-api.ts'
+import type { BotStore } from './bots.ts'
+import { WebhookKeeper } from './keeper.ts'
+import { type ManagedBot, Manager } from './manager.ts'
+import { type BotProvider, createBotProvider } from './provider.ts'
+import { sendMessage } from './send.ts'
+import { createWebhook } from './webhook.ts'
+
+export interface TelegramChannelOptions extends BotApiOptions {
+  /** The token of the bot that makes others; null: members bring their own. */
+  managerToken: string | null
+  /** Where Telegram reaches us, as it is known once HTTP listens. */
+  publicUrl(): string
+  bots: BotStore
+  onManaged(bot: ManagedBot): Promise<void>
+  clock: Clock
+  log: Logger
+}
+
+export interface TelegramChannel extends Channel {
+  /** What setting up a bot asks of Telegram. */
+  readonly provider: BotProvider
+  readonly manager: Manager | null
+  readonly keeper: WebhookKeeper
+}
+
+const NO_PROGRESS = { of: () => [], took: async () => undefined }
+
+/** Telegram as a channel. Calls nobody until it is asked to. */
+export const createTelegramChannel = (options: TelegramChannelOptions): TelegramChannel => {
+  const { managerToken, bots, log } = options
+  const api = createBotApi(options)
+  const provider = createBotProvider({ api, publicUrl: options.publicUrl })
+  const manager = managerToken === null ? null : new Manager({ ...options, api, token: managerToken })
+  return {
+    kind: 'telegram',
+    limits: { text: 32_000, subject: false, cc: false, coldStart: false },
+    threads: 'replies',
+    normalize,
+    matches,
+    names,
+    answersTo,
+    routes: (sink) => [createWebhook({ api, bots, manager, log }, sink)],
+    async send(message, signal, progress = NO_PROGRESS) {
+      const bot = await bots.named(message.from.address)
+      if (bot) return sendMessage(api, bot, message, signal, progress)
+      const reason = 'the bot that it was to go out from is gone'
+      return { accepted: [], rejected: message.envelopeTo.map((recipient) => ({ recipient, reason, permanent: true })) }
+    },
+    async release({ id }) {
+      const token = await bots.token(id)
+      if (token !== null) await provider.disconnect(token)
+    },
+    provider,
+    manager,
+    keeper: new WebhookKeeper({ ...options, provider, manager }),
+  }
+}

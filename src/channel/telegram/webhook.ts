@@ -1,0 +1,66 @@
+import { AppError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Route, RouteCall, Sink } from '../channel.ts'
+import type { BotApi } from './bot-api.ts'
+import { type Bot, type BotStore, isSecret } from './bots.ts'
+import { createFiles } from './files.ts'
+import { understand } from './inbound.ts'
+import { readUpdate, type TelegramUpdate } from './update.ts'
+
+/** Below it each bot has a path of its own, which holds no token; what proves Telegram is a header. */
+export const WEBHOOK_PATH = '/channels/telegram'
+/** Where the manager bot hears of the bots that it manages. */
+export const MANAGER_PATH = 'manager'
+/** Updates have some kilobytes; a rich message may have more. */
+const MOST_BYTES = 1024 * 1024
+
+const SECRET = 'x-telegram-bot-api-secret-token'
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export interface WebhookOptions {
+  api: BotApi
+  bots: BotStore
+  /** Takes the manager bot's updates; null when there is no manager. */
+  manager: { secretHash: Uint8Array; handle(update: TelegramUpdate): Promise<void> } | null
+  log: Logger
+}
+
+const forbidden = () => new AppError('forbidden', 'This call does not prove to be Telegram’s.')
+
+/** Telegram's calls: an answer of 200 means that what it told is committed, or is nothing to keep. */
+export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink: Sink): Route => {
+  const files = createFiles(api)
+
+  const take = async (bot: Bot, { update_id, message }: TelegramUpdate): Promise<void> => {
+    if (!message) return
+    const inbound = await understand(message, bot, update_id, async (file) => {
+      const token = await bots.token(bot.addressId)
+      return token === null ? { missing: `[${file.name} is missing]` } : files.fetch(token, file)
+    })
+    if (inbound) await sink.inbound(inbound)
+    else log.debug({ addressId: bot.addressId, chat: message.chat.type }, 'an update that is nothing to keep')
+  }
+
+  const forBot = async (addressId: string, secret: unknown, body: Buffer): Promise<void> => {
+    const bot = UUID.test(addressId) ? await bots.behind(addressId) : null
+    if (!isSecret(secret, bot?.secretHash) || !bot) throw forbidden()
+    await take(bot, readUpdate(body))
+  }
+
+  const forManager = async (secret: unknown, body: Buffer): Promise<void> => {
+    if (!isSecret(secret, manager?.secretHash) || !manager) throw forbidden()
+    await manager.handle(readUpdate(body))
+  }
+
+  return {
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    mostBytes: MOST_BYTES,
+    handle: async ({ url, headers, body }: RouteCall) => {
+      const whose = url.split('?', 1)[0]!.slice(WEBHOOK_PATH.length + 1)
+      if (whose === MANAGER_PATH) await forManager(headers[SECRET], body)
+      else await forBot(whose, headers[SECRET], body)
+      return { status: 200 }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Setup } from '../agent/open-setup.ts'
+import { newBotLink, type SetUpTelegramDeps, setUpTelegramBot } from '../agent/set-up-telegram.ts'
+import { type Html, html } from '../core/html.ts'
+import type { Wrong } from './link.ts'
+import type { Page } from './page.ts'
+import type { ChannelSetup } from './setup.ts'
+
+export type TelegramSetupDeps = SetUpTelegramDeps & Parameters<typeof newBotLink>[0]
+
+/** The token is in the form's body only, and no page shows it again. */
+const TOKEN_FORM = html`<form method="post">
+<label for="token">The bot’s token</label>
+<input id="token" name="token" type="password" required maxlength="150" autocomplete="off" autocapitalize="none" spellcheck="false">
+<button>Set up</button>
+</form>`
+
+const bringOne: Html = html`<p>In Telegram, write <strong>/newbot</strong> to <a href="https://t.me/BotFather">@BotFather</a>, choose a name, and copy the token that you get here. A bot that you have already will do too: its messages come here from then on.</p>
+${TOKEN_FORM}`
+
+const makeOne = (url: string): Html => html`<p><a class="button" href="${url}">Create the bot in Telegram</a></p>
+<p>Then come back here.</p>
+<form method="post"><button name="created" value="yes">I have created it</button></form>
+<details><summary class="soft">Use a bot that you have already</summary>${TOKEN_FORM}</details>`
+
+const form = (setup: Setup, newBot: string | null, wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
+  title: `A Telegram bot for ${setup.agent.name}`,
+  body: html`<p>The agent hears what is written to the bot, and writes as it.</p>
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${newBot ? makeOne(newBot) : bringOne}`,
+})
+
+const notYet = (setup: Setup, newBot: string | null): Page =>
+  form(setup, newBot, {
+    status: 200,
+    problem: 'Telegram has not told us of the bot yet. Try again in some seconds.',
+    form: new URLSearchParams(),
+  })
+
+const done = (value: string): Page => ({
+  status: 200,
+  title: 'The bot is set up',
+  body: html`<code>${value}</code><p>What is written to it reaches the agent from now on. <a href="https://t.me/${value.slice(1)}">Open it in Telegram</a></p>`,
+})
+
+/** A bot of Telegram's for the agent: made with the manager's link where there is a manager, else with a token that the member brings. */
+export const createTelegramSetup = (deps: TelegramSetupDeps): ChannelSetup => ({
+  form: async (setup, wrong) => form(setup, await newBotLink(deps, setup), wrong),
+  submit: async (setup, token, fields) => {
+    const botToken = fields.get('token')
+    if (botToken === null && fields.has('created')) return notYet(setup, await newBotLink(deps, setup))
+    const made = await setUpTelegramBot(deps, token, botToken ?? '')
+    return made && done(made.value)
+  },
+})

@@ -1,0 +1,281 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { TelegramStandIn } from '../../src/demo/telegram/stand-in.ts'
+import type { StandInBot } from '../../src/demo/telegram/world.ts'
+import { createTestLog } from '../support/log.ts'
+import { expectPage, visit } from '../support/page.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { connectBot, startTelegram } from '../support/telegram.ts'
+import { until } from '../support/until.ts'
+
+const log = createTestLog()
+let telegram: TelegramStandIn
+let manager: StandInBot
+/** Without a manager bot, and with one. */
+let plain: TestService
+let managed: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  telegram = await startTelegram()
+  manager = telegram.world.bot('maker_bot', { canManage: true })
+  const environment = { TELEGRAM_API_URL: telegram.url }
+  plain = await startService({ environment, log })
+  managed = await startService({ environment: { ...environment, TELEGRAM_MANAGER_TOKEN: manager.token }, log })
+  owner = await plain.workspace()
+  agent = await createTestAgent(plain, owner, '<i>Support</i>')
+})
+
+const link = async (of: Pick<TestAgent, 'id'> = agent, by: Pick<Tenant, 'api'> = owner): Promise<string> =>
+  (await by.api('POST', `/agents/${of.id}/addresses/setups`, { channel: 'telegram' })).body.url
+const bots = async (of: Pick<TestAgent, 'id'> = agent, by: Pick<Tenant, 'api'> = owner) =>
+  (await by.api('GET', `/agents/${of.id}/addresses`)).body.filter(({ channel }: { channel: string }) => channel === 'telegram')
+const bring = (url: string, token: string) => visit(plain.http, url, { token })
+
+describe('with a token that a member brings', () => {
+  test('the bot joins the agent, its updates come here, and the link is used', async () => {
+    const bot = telegram.world.bot('Helpful_Bot')
+    const url = await link()
+    expectPage(await visit(plain.http, url), 200, /A Telegram bot for &lt;i&gt;Support&lt;\/i&gt;/)
+    const page = await bring(url, ` ${bot.token}\n`)
+    expectPage(page, 200, /@helpful_bot/)
+    expect(page.text).not.toContain(bot.token)
+    expect(await bots()).toMatchObject([{ value: '@helpful_bot', primary: true, domainId: null }])
+    const [{ id }] = await bots()
+    expect(bot.webhook).toEqual({
+      url: `http://localhost:${new URL(plain.http).port}/channels/telegram/${id}`,
+      secret: expect.stringMatching(/^[\w-]{43}$/),
+      allowed: ['message'],
+    })
+    expectPage(await bring(url, bot.token), 410, /This link was used/)
+  })
+
+  test('a second bot is not the primary one', async () => {
+    const other = await createTestAgent(plain, owner, 'Two bots')
+    await connectBot(plain, owner, other, telegram.world.bot('first_of_two_bot'))
+    await connectBot(plain, owner, other, telegram.world.bot('second_of_two_bot'))
+    expect(await bots(other)).toMatchObject([
+      { value: '@first_of_two_bot', primary: true },
+      { value: '@second_of_two_bot', primary: false },
+    ])
+  })
+
+  test.each([
+    ['', /Must be a bot’s token/],
+    ['hello', /Must be a bot’s token/],
+    ['123:short', /Must be a bot’s token/],
+    [`123456:${'x'.repeat(35)}/../getMe`, /Must be a bot’s token/],
+    [`123456:${'x'.repeat(35)}`, /Is no bot’s: Telegram does not know it/],
+  ])('%j is no token: said in words, never shown again, and the link stays good', async (token, says) => {
+    const url = await link()
+    const page = await bring(url, token)
+    expectPage(page, 400, says)
+    if (token !== '') expect(page.text).not.toContain(token)
+    expectPage(await visit(plain.http, url), 200, /A Telegram bot for/)
+  })
+
+  test('a bot that an agent has: a conflict, and its webhook stays where it is', async () => {
+    const bot = telegram.world.bot('only_one_bot')
+    await connectBot(plain, owner, agent, bot)
+    const before = bot.webhook
+    expectPage(await bring(await link(), bot.token), 409, /The agent has @only_one_bot already/)
+    const stranger = await plain.workspace('Other')
+    const theirs = await createTestAgent(plain, stranger)
+    expectPage(await bring(await link(theirs, stranger), bot.token), 409, /The bot @only_one_bot is another agent’s/)
+    expect(bot.webhook).toEqual(before)
+    expect(await bots(theirs, stranger)).toEqual([])
+  })
+
+  test('of ten at once with the same bot, one gets it, and its webhook is that one’s', async () => {
+    const bot = telegram.world.bot('wanted_bot')
+    const crowd = await Promise.all(Array.from({ length: 10 }, (_, n) => createTestAgent(plain, owner, `Crowd ${n}`)))
+    const links = await Promise.all(crowd.map((each) => link(each)))
+    const pages = await Promise.all(links.map((each) => bring(each, bot.token)))
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
+    const winner = crowd[pages.findIndex(({ status }) => status === 200)]!
+    const [{ id }] = await bots(winner)
+    expect(bot.webhook?.url.endsWith(id)).toBe(true)
+  })
+
+  test('a bot whose token was changed with BotFather goes on with the new one', async () => {
+    const other = await createTestAgent(plain, owner, 'Changed')
+    const bot = telegram.world.bot('changed_bot')
+    const { addressId } = await connectBot(plain, owner, other, bot)
+    const before = bot.webhook
+    telegram.world.retoken(bot)
+    expectPage(await bring(await link(other), bot.token), 200, /@changed_bot/)
+    expect(await bots(other)).toMatchObject([{ id: addressId }])
+    expect(bot.webhook).toMatchObject({ url: before!.url })
+    expect(bot.webhook!.secret).not.toBe(before!.secret)
+  })
+
+  test.each([
+    ['refuses the webhook', 'setwebhook', 400, 409, /Telegram refuses: no such place/],
+    ['is down at getMe', 'getme', 502, 503, /Telegram can’t be asked right now/],
+    ['is down at setWebhook', 'setwebhook', 500, 503, /Telegram can’t be asked right now/],
+  ])('when Telegram %s, nothing is left behind and the link stays good', async (_, method, code, status, says) => {
+    const other = await createTestAgent(plain, owner, 'Unlucky')
+    const bot = telegram.world.bot(`unlucky_${code}_${method}_bot`)
+    telegram.refuse(method, code, 'no such place', 1)
+    const url = await link(other)
+    expectPage(await bring(url, bot.token), status, says)
+    expect(await bots(other)).toEqual([])
+    expectPage(await bring(url, bot.token), 200, /The bot is set up/)
+  })
+
+  test('the token is nowhere in the database or the log', async () => {
+    const bot = telegram.world.bot('secretive_bot')
+    await connectBot(plain, owner, agent, bot)
+    const { rows } = await plain.db.pool.query('select encode(token, $1) as token, encode(secret_hash, $1) as hash from telegram_bot', [
+      'escape',
+    ])
+    expect(JSON.stringify(rows)).not.toContain(bot.token.split(':')[1])
+    expect(JSON.stringify(rows)).not.toContain(bot.webhook!.secret)
+    expect(log.text()).not.toContain(bot.token.split(':')[1])
+  })
+})
+
+describe('with a manager bot', () => {
+  let tenant: Tenant
+  let made: TestAgent
+  beforeAll(async () => {
+    tenant = await managed.workspace()
+    made = await createTestAgent(managed, tenant, 'Größter Support & more than a name')
+    await until(() => manager.webhook)
+  })
+  const open = () => link(made, tenant)
+  const suggestedOn = (text: string) => /https:\/\/t\.me\/newbot\/maker_bot\/([a-z][a-z0-9_]{4,31})\?name=([^"]+)"/.exec(text)!
+
+  test('its webhook is set at the start, with a secret of its own', () => {
+    expect(manager.webhook).toMatchObject({
+      url: expect.stringMatching(/\/channels\/telegram\/manager$/),
+      allowed: ['message', 'managed_bot'],
+    })
+  })
+
+  test('the page leads to Telegram, where the member makes the bot; it joins the agent and they can wake it', async () => {
+    const bo = telegram.world.person('Bo')
+    const url = await open()
+    const page = await visit(managed.http, url)
+    expectPage(page, 200, /Create the bot in Telegram/)
+    const [, suggested, name] = suggestedOn(page.text)
+    expect(suggested).toMatch(/^[a-z][a-z0-9_]{4,31}$/)
+    expect(suggested).toMatch(/bot$/)
+    expect(decodeURIComponent(name!)).toBe('Größter Support & more than a name')
+    expectPage(await visit(managed.http, url, { created: 'yes' }), 200, /Telegram has not told us of the bot yet/)
+    const bot = await telegram.createManaged(manager, bo, suggested!, 'Support')
+    expect(await bots(made, tenant)).toMatchObject([{ value: `@${suggested}`, primary: true }])
+    expect((await tenant.api('GET', `/agents/${made.id}/access`)).body.telegram.senders).toEqual([String(bo.id)])
+    expectPage(await visit(managed.http, url, { created: 'yes' }), 410, /This link was used/)
+    await telegram.write(bot, bo, 'hello')
+    const { items } = (await made.api('GET', `/agents/${made.id}/messages?channel=telegram`)).body
+    expect(items).toMatchObject([{ text: 'hello', status: 'received', admission: 'listed' }])
+  })
+
+  test('under another name it is found by the member’s Telegram id', async () => {
+    const cy = telegram.world.person('Cy')
+    await managed.db.prisma.memberIdentity.create({ data: { memberId: tenant.member, channel: 'telegram', value: String(cy.id) } })
+    await open()
+    await telegram.createManaged(manager, cy, 'my_own_name_bot')
+    expect(await bots(made, tenant)).toContainEqual(expect.objectContaining({ value: '@my_own_name_bot' }))
+  })
+
+  test('a bot that no open link waits for is nobody’s', async () => {
+    const before = (await bots(made, tenant)).length
+    const bot = await telegram.createManaged(manager, telegram.world.person('Dee'), 'surprise_bot')
+    expect(bot.webhook).toBeNull()
+    expect(await bots(made, tenant)).toHaveLength(before)
+  })
+
+  test('told of twice it is added once; a new token takes the place of the old one', async () => {
+    const ed = telegram.world.person('Ed')
+    const [, suggested] = suggestedOn((await visit(managed.http, await open())).text)
+    const bot = await telegram.createManaged(manager, ed, suggested!)
+    const told = { update_id: 77, managed_bot: { user: ed, bot: bot.user } }
+    const before = bot.webhook
+    expect(await telegram.post(manager, told)).toBe(200)
+    expect(bot.webhook).toEqual(before)
+    telegram.world.retoken(bot)
+    expect(await telegram.post(manager, { ...told, update_id: 78 })).toBe(200)
+    expect(bot.webhook).toMatchObject({ url: before!.url })
+    expect(bot.webhook!.secret).not.toBe(before!.secret)
+  })
+
+  test('while Telegram keeps its token back, the update is asked for again', async () => {
+    const [, suggested] = suggestedOn((await visit(managed.http, await open())).text)
+    telegram.refuse('getmanagedbottoken', 502, 'Bad Gateway', 2)
+    await telegram.createManaged(manager, telegram.world.person('Flo'), suggested!)
+    expect(await bots(made, tenant)).toContainEqual(expect.objectContaining({ value: `@${suggested}` }))
+  })
+
+  test.each([['wrong'], [null], ['']])('the secret %j is not the manager’s', async (secret) => {
+    const update = { update_id: 1, managed_bot: { user: telegram.world.person('Eve'), bot: manager.user } }
+    expect(await telegram.post(manager, update, secret)).toBe(403)
+  })
+
+  test('a bot that one has will do too', async () => {
+    const bot = telegram.world.bot('brought_along_bot')
+    expectPage(await visit(managed.http, await open(), { token: bot.token }), 200, /@brought_along_bot/)
+  })
+
+  test('a manager that may not manage: the page asks for a token', async () => {
+    const idle = telegram.world.bot('idle_bot')
+    const service = await startService({ environment: { TELEGRAM_API_URL: telegram.url, TELEGRAM_MANAGER_TOKEN: idle.token } })
+    const someone = await service.workspace()
+    const theirs = await createTestAgent(service, someone)
+    expectPage(await visit(service.http, await link(theirs, someone)), 200, /write <strong>\/newbot<\/strong>/)
+  })
+})
+
+describe('taken away', () => {
+  const remove = async (of: TestAgent) => {
+    const [{ id }] = await bots(of)
+    return owner.api('DELETE', `/agents/${of.id}/addresses/${id}`)
+  }
+
+  test('the bot stops sending its messages here, and can be set up again', async () => {
+    const other = await createTestAgent(plain, owner, 'Removed')
+    const bot = telegram.world.bot('removed_bot')
+    await connectBot(plain, owner, other, bot)
+    const { url } = bot.webhook!
+    expect((await remove(other)).status).toBe(204)
+    expect(bot.webhook).toBeNull()
+    const { status } = await fetch(url.replace('localhost', '127.0.0.1'), { method: 'POST', body: '{}' })
+    expect(status).toBe(403)
+    await connectBot(plain, owner, agent, bot)
+  })
+
+  test('with a token that counts no more, and while Telegram is down, it goes all the same', async () => {
+    const other = await createTestAgent(plain, owner, 'Dead')
+    const dead = telegram.world.bot('dead_bot')
+    await connectBot(plain, owner, other, dead)
+    telegram.world.retoken(dead)
+    expect((await remove(other)).status).toBe(204)
+    await connectBot(plain, owner, other, telegram.world.bot('unreachable_bot'))
+    telegram.refuse('deletewebhook', 500, 'Internal Server Error', 1)
+    expect((await remove(other)).status).toBe(204)
+  })
+
+  test('with its agent', async () => {
+    const other = await createTestAgent(plain, owner, 'Deleted')
+    const bot = telegram.world.bot('orphan_bot')
+    await connectBot(plain, owner, other, bot)
+    expect((await owner.api('DELETE', `/agents/${other.id}`)).status).toBe(204)
+    expect(bot.webhook).toBeNull()
+  })
+})
+
+test('when PUBLIC_URL changes, the webhooks follow at the next start, and are left alone otherwise', async () => {
+  const bot = telegram.world.bot('moving_bot')
+  await connectBot(plain, owner, agent, bot)
+  const before = bot.webhook!
+  const sets = () => telegram.calls.filter((call) => call.bot === bot && call.method === 'setwebhook').length
+  await plain.again({ PUBLIC_URL: 'https://agents.example/ams', ROLES: 'worker' })
+  await until(() => bot.webhook?.url.startsWith('https://agents.example/ams/channels/telegram/'))
+  expect(bot.webhook!.secret).toBe(before.secret)
+  const count = sets()
+  const next = telegram.world.bot('next_bot')
+  await connectBot(plain, owner, agent, next)
+  await plain.again({ PUBLIC_URL: 'https://agents.example/ams', ROLES: 'worker' })
+  await until(() => next.webhook?.url.startsWith('https://agents.example/'))
+  expect(sets()).toBe(count)
+})
