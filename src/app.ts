@@ -3,7 +3,7 @@ import { adoptManagedBot } from './agent/set-up-telegram.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
 import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
 import { createEmailChannel, type EmailChannelOptions } from './channel/email/email-channel.ts'
-import { createResolver, type DnsResolver } from './channel/email/resolver.ts'
+import { createFreshResolver, createResolver, type DnsResolver } from './channel/email/resolver.ts'
 import { Letters } from './channel/letters.ts'
 import { createTelegramChannel, type TelegramChannel, type TelegramChannelOptions } from './channel/telegram/telegram-channel.ts'
 import { listening } from './config/unusable.ts'
@@ -47,6 +47,8 @@ import { KnownViewers } from './workspace/viewer.ts'
 export interface World {
   clock: Clock
   resolver: DnsResolver
+  /** The same without a memory. */
+  freshResolver: DnsResolver
   random(): number
 }
 
@@ -84,7 +86,7 @@ const createChannels = (config: Config, log: Logger, { clock, resolver }: World,
 
 /** Everything that the operations, the workers and the skins ask for, in one object that each takes its part of. */
 const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log: Logger, world: World) => {
-  const { clock, random } = world
+  const { clock, random, freshResolver } = world
   const place = { publicUrl: config.publicUrl ?? `http://localhost:${config.port}` }
   const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock })
   const keyring = createKeyring(db, masterKey)
@@ -139,6 +141,8 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     place,
     publicUrl: () => place.publicUrl,
     mailDomain: config.mailDomain,
+    mailHost: config.mailHost,
+    freshResolver,
     allow,
     lookup,
     dialler: new Dialler({ allow, lookup }),
@@ -207,8 +211,10 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
 
 /** Builds the service out of its settings and starts the parts that its roles name. */
 export const startApp = async (config: Config, foundation: Foundation, log: Logger, outside: Partial<World> = {}): Promise<App> => {
-  const resolver = outside.resolver ?? createResolver(config.dnsServers.length > 0 ? [...config.dnsServers] : null)
-  const parts = compose(config, foundation, log, { clock: systemClock, random: Math.random, ...outside, resolver })
+  const servers = config.dnsServers.length > 0 ? [...config.dnsServers] : null
+  const resolver = outside.resolver ?? createResolver(servers)
+  const freshResolver = outside.freshResolver ?? outside.resolver ?? createFreshResolver(servers)
+  const parts = compose(config, foundation, log, { clock: systemClock, random: Math.random, ...outside, resolver, freshResolver })
   watchDatabase(parts)
   await parts.notifier.start()
   parts.feed.start()

@@ -43,6 +43,8 @@ export interface Config {
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>
   readonly mailDomain: string
+  /** The host that the MX records of customers' own domains point at. */
+  readonly mailHost: string
   readonly smtp: {
     readonly host: string
     readonly port: number
@@ -122,6 +124,7 @@ function freeze<T>(value: T): T {
 /** Reads and checks every variable of `environment`. Throws one `ConfigError` that names all that is wrong. */
 export function readConfig(environment: Environment): Config {
   const reader = new Reader(environment)
+  const mailDomain = reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost'
   const config: Config = {
     host: reader.read('HOST', host) ?? '127.0.0.1',
     port: reader.read('PORT', port) ?? 4000,
@@ -132,7 +135,8 @@ export function readConfig(environment: Environment): Config {
     ownerEmail: reader.read('OWNER_EMAIL', email) ?? 'owner@localhost',
     ownerToken: reader.read('OWNER_TOKEN', matching(/^[\x20-\x7e]{20,200}$/, '20 to 200 printable characters')),
     roles: reader.read('ROLES', roles) ?? new Set(ROLES),
-    mailDomain: reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost',
+    mailDomain,
+    mailHost: reader.read('MAIL_HOST', domain) ?? mailDomain,
     smtp: readSmtp(reader),
     dnsServers: reader.read('DNS_SERVERS', list(nameServer)) ?? [],
     rspamdUrl: reader.read('RSPAMD_URL', http),

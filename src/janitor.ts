@@ -1,5 +1,6 @@
 import { pruneConnections } from './agent/connection.ts'
 import { messageOf } from './core/errors.ts'
+import { type RecheckDeps, recheckDomains } from './domain/recheck.ts'
 import { pruneEvents } from './event/log.ts'
 import { pruneJobs } from './job/send.ts'
 import { type IncidentDeps, tellOwners } from './webhook/incident.ts'
@@ -8,13 +9,15 @@ import { pruneRates } from './workspace/rate-limits.ts'
 
 const EVERY_MS = 10 * 60_000
 
-/** Deletes what is past its time, and tells owners what they could not be told at once. Every process with the worker's role has one; what one deletes, the others don't find. */
+type JanitorDeps = IncidentDeps & RecheckDeps
+
+/** Deletes what is past its time, looks again at what may have changed, and tells owners what they could not be told at once. Every process with the worker's role has one; what one deletes, the others don't find. */
 export class Janitor {
-  readonly #deps: IncidentDeps
+  readonly #deps: JanitorDeps
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
-  constructor(deps: IncidentDeps) {
+  constructor(deps: JanitorDeps) {
     this.#deps = deps
   }
 
@@ -44,8 +47,18 @@ export class Janitor {
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'could not prune')
       }
+      await this.#recheckDomains(signal)
       await tellOwners(this.#deps)
       await clock.sleep(EVERY_MS, signal)
+    }
+  }
+  async #recheckDomains(signal: AbortSignal): Promise<void> {
+    const { log } = this.#deps
+    try {
+      const domains = await recheckDomains(this.#deps, signal)
+      if (domains > 0) log.debug({ domains }, 'rechecked')
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'could not recheck domains')
     }
   }
 }

@@ -1,9 +1,9 @@
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Prisma } from '../db/generated/prisma/client.ts'
 import { ensureAddressMayChange } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { checkOwnAddress, ensureFree, type OwnAddressDeps, untilTaken } from './own-address.ts'
+import { checkOwnAddress, ensureFree, type OwnAddress, type OwnAddressDeps, untilTaken } from './own-address.ts'
 import { findAgent } from './reach.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
 
@@ -13,24 +13,52 @@ const findAddress = async ({ prisma }: Db, agentId: string, addressId: string): 
   return address
 }
 
+export interface AddressChanges {
+  /** Another email address for the one that the service gave. */
+  value?: string | undefined
+  /** New messages on its channel shall go out from it. */
+  primary?: true | undefined
+}
+
+const checkNewValue = async (deps: OwnAddressDeps, { id, workspaceId, given }: Address, input: string): Promise<OwnAddress> => {
+  if (!given) throw new AppError('conflict', 'Only the email address that the service gave can be changed.')
+  const checked = await checkOwnAddress(deps, workspaceId, input)
+  await ensureFree(deps, checked.value, id)
+  await ensureAddressMayChange(deps, workspaceId)
+  return checked
+}
+
+/** In the place of the one that is primary on its channel now. */
+const makePrimary = async (tx: Prisma.TransactionClient, { id, agentId, channel }: Address): Promise<void> => {
+  // Two at once would be two primary ones, which the database doesn't take.
+  await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for no key update`
+  await tx.address.updateMany({ where: { agentId, channel, primary: true, id: { not: id } }, data: { primary: false } })
+  await tx.address.updateMany({ where: { id }, data: { primary: true } })
+}
+
 /**
- * Changes the email address that the service gave the agent. Throws `invalid_input` for a form or a domain that it can't have,
- * `conflict` when somebody has it, `plan_limit` when the plan leaves it out.
+ * Changes the email address that the service gave the agent, makes an address the primary one of its channel, or both. Throws
+ * `invalid_input` when neither is asked, or for a form or a domain that the agent can't have; `conflict` when somebody has the address;
+ * `plan_limit` when the plan leaves the change out.
  */
 export const changeAddress = async (
   deps: OwnAddressDeps,
   viewer: Viewer,
   agentId: string,
   addressId: string,
-  input: { value: string },
+  { value, primary }: AddressChanges,
 ): Promise<Address> => {
-  const agent = await findAgent(deps, viewer, agentId)
+  await findAgent(deps, viewer, agentId)
   const address = await findAddress(deps, agentId, addressId)
-  if (!address.given) throw new AppError('conflict', 'Only the email address that the service gave can be changed.')
-  const { value, domainId } = await checkOwnAddress(deps, agent.workspaceId, input.value)
-  await ensureFree(deps, value, addressId)
-  await ensureAddressMayChange(deps, agent.workspaceId)
-  return untilTaken(value, () => deps.prisma.address.update({ where: { id: addressId }, data: { value, domainId } }))
+  if (value === undefined && !primary) throw invalidInput('value', 'is required, unless the address is made the primary one')
+  const changed = value === undefined ? {} : await checkNewValue(deps, address, value)
+  const change = async (tx: Prisma.TransactionClient): Promise<Address> => {
+    if (primary) await makePrimary(tx, address)
+    const { count } = await tx.address.updateMany({ where: { id: addressId }, data: changed })
+    if (count === 0) throw notFound('address') // removed a moment ago
+    return tx.address.findUniqueOrThrow({ where: { id: addressId } })
+  }
+  return untilTaken(value ?? address.value, () => deps.prisma.$transaction(change))
 }
 
 /** The oldest address that is left becomes the one that new messages go out from. */

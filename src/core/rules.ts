@@ -62,6 +62,7 @@ export const secretName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation counts the bytes. */
 export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
+export const domainName = text(1, 1000)
 
 /** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */
 export const fieldName = (path: readonly PropertyKey[]): string =>

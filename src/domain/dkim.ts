@@ -36,15 +36,25 @@ const MODULUS_BITS = 2048
 
 const newKeyPair = promisify(generateKeyPair)
 
+let making: Promise<unknown> = Promise.resolve()
+/** One pair after the other: each holds a thread of Node's pool for a while, and there are four, which DNS and new connections want too. */
+const makePair = () => {
+  const made = making.then(() =>
+    newKeyPair('rsa', {
+      modulusLength: MODULUS_BITS,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    }),
+  )
+  making = made.catch(() => undefined)
+  return made
+}
+
 const boundTo = ({ domain, workspaceId }: DkimOwner, selector: string) => `dkim:${workspaceId ?? 'service'}:${domain}:${selector}`
 
 const makeKey = async ({ keyring, clock }: DkimDeps, owner: DkimOwner): Promise<Prisma.DkimKeyUncheckedCreateInput> => {
   const selector = `ams-${randomBytes(4).toString('hex')}`
-  const { publicKey, privateKey } = await newKeyPair('rsa', {
-    modulusLength: MODULUS_BITS,
-    publicKeyEncoding: { type: 'spki', format: 'der' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
+  const { publicKey, privateKey } = await makePair()
   const sealed = await keyring.seal(owner.workspaceId, privateKey, boundTo(owner, selector))
   return { ...owner, selector, publicKey: publicKey.toString('base64'), privateKey: Uint8Array.from(sealed), createdAt: clock.now() }
 }

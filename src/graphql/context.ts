@@ -2,6 +2,7 @@ import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
+import type { VerifyDeps } from '../domain/verify.ts'
 import type { Feed } from '../event/feed.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
@@ -24,6 +25,7 @@ export type GraphqlDeps = ViewerDeps &
   MessageUrlDeps &
   SecretDeps &
   InvitationDeps &
+  VerifyDeps &
   WebhookDeps & {
     feed: Feed
     rates: Pick<RateLimits, 'take'>

@@ -26,14 +26,19 @@ const change = createRoute({
   method: 'patch',
   path: '/agents/{id}/addresses/{addressId}',
   operationId: 'changeAddress',
-  summary: 'Change the email address that the service gave, on a plan that includes it',
+  summary: 'Change the email address that the service gave, on a plan that includes it, or make an address the primary one',
+  description:
+    "`value`: on the service's domain, or on a verified domain of the workspace's. `primary`: new messages on the address's channel go out from it, in place of the one before. One of the two at least.",
   tags,
   security,
   request: {
     params: ids('id', 'addressId'),
     ...body(
       z
-        .strictObject({ value: recipient.meta({ format: 'email', pattern: GIVEN_ADDRESS.source }) })
+        .strictObject({
+          value: recipient.meta({ format: 'email', pattern: GIVEN_ADDRESS.source }).optional(),
+          primary: z.literal(true).optional().openapi({ description: 'Another address stops being it' }),
+        })
         .openapi({ example: { value: 'help@agents.localhost' } }),
     ),
   },

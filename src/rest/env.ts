@@ -3,6 +3,7 @@ import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
+import type { VerifyDeps } from '../domain/verify.ts'
 import type { ReadDeps } from '../message/read.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
@@ -18,6 +19,7 @@ export type RestDeps = ViewerDeps &
   AgentDeps &
   IdempotencyDeps &
   InvitationDeps &
+  VerifyDeps &
   SetupLinkDeps &
   TokenDeps &
   ConnectionDeps &

@@ -18,6 +18,7 @@ A POST with an \`Idempotency-Key\` is done at most once: for 24 hours the same k
 const TAGS = [
   { name: 'Workspace', description: 'The tenant: its name, its plan, and what its agents may do by themselves.' },
   { name: 'Members', description: 'The people of the workspace, who join by invitation.' },
+  { name: 'Domains', description: 'The email domains that the workspace brought: agents can have addresses on the verified ones.' },
   { name: 'Agents', description: 'What sends and receives. A new agent has an email address at once.' },
   { name: 'Addresses', description: 'Where an agent is reached: email addresses, phone numbers, Telegram bots.' },
   { name: 'Access', description: 'Whom each channel of an agent lets in.' },

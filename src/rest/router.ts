@@ -8,6 +8,7 @@ import { agentRoutes } from './agents.ts'
 import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
 import { documentationRoutes } from './documentation.ts'
+import { domainRoutes } from './domains.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
 import { idempotency } from './idempotency.ts'
@@ -29,7 +30,7 @@ import { workspaceRoutes } from './workspace.ts'
 const MOST_BODY_BYTES = 1024 * 1024
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
-const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/tokens/*']
+const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', '/tokens/*']
 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
@@ -63,6 +64,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const routes of [
     workspaceRoutes,
     memberRoutes,
+    domainRoutes,
     agentRoutes,
     addressRoutes,
     accessRoutes,

@@ -14,6 +14,9 @@ export interface Audited {
     | 'member.join'
     | 'member.remove'
     | 'invitation.revoke'
+    | 'domain.add'
+    | 'domain.verify'
+    | 'domain.remove'
   agentId: string | null
   detail: Prisma.InputJsonObject
 }

@@ -15,17 +15,27 @@ const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'work
   return plan
 }
 
+/** What `ensureRoom` counts, each with its name in messages. */
+const COUNTED = {
+  agents: { words: 'agents', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.agent.count({ where: { workspaceId } }) },
+  members: { words: 'members', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.member.count({ where: { workspaceId } }) },
+  ownDomains: {
+    words: 'own domains',
+    count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.domain.count({ where: { workspaceId } }),
+  },
+}
+
 /**
- * Makes sure that a workspace may have one more agent or member. Inside the caller's transaction, with the workspace locked until it
- * commits: two that are made at once can't both be the last. Throws `plan_limit`.
+ * Makes sure that a workspace may have one more agent, member or own domain. Inside the caller's transaction, with the workspace locked
+ * until it commits: two that are made at once can't both be the last. Throws `plan_limit`.
  */
-export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: 'agents' | 'members'): Promise<void> => {
+export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: keyof typeof COUNTED): Promise<void> => {
   await tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
   const plan = await planOf({ prisma: tx }, workspaceId)
   const most = plan[kind]
   if (most === null) return
-  const count = kind === 'agents' ? await tx.agent.count({ where: { workspaceId } }) : await tx.member.count({ where: { workspaceId } })
-  if (count >= most) throw planLimit(plan, `${most} ${kind}`)
+  const { words, count } = COUNTED[kind]
+  if ((await count(tx, workspaceId)) >= most) throw planLimit(plan, `${most} ${words}`)
 }
 
 /** How much of what plans limit a workspace has. */

@@ -121,7 +121,7 @@ test.each([
   [{ value: null }, /^value: /],
   [{ value: 'a\0@agents.localhost' }, /^value: .*NUL/],
   [{ value: `${'x'.repeat(310)}@agents.localhost` }, /^value: /],
-  [{ value: 'a@agents.localhost', primary: true }, /^primary: is not a known field/],
+  [{ value: 'a@agents.localhost', given: true }, /^given: is not a known field/],
 ])('%j is refused', async (body, says) => {
   expectFailure(await agent.api('PATCH', given, body), 'invalid_input', says)
 })
@@ -209,4 +209,51 @@ test.each([
   [{ channel: 'email', extra: 1 }, /^extra: is not a known field/],
 ])('a set-up link for %j is refused', async (body, says) => {
   expectFailure(await agent.api('POST', `/agents/${agent.id}/addresses/setups`, body), 'invalid_input', says)
+})
+
+describe('the primary address', () => {
+  /** An agent with a second address, made with a set-up link. */
+  const withTwo = async () => {
+    const two = await createTestAgent(service, owner, `Two ${randomUUID()}`)
+    const value = `second-${randomUUID().slice(0, 8)}@own.example`
+    const { workspaceId, id: agentId } = await service.db.prisma.agent.findUniqueOrThrow({ where: { id: two.id } })
+    const data = { workspaceId, agentId, channel: 'email', value, domainId: ownDomain } as const
+    const { id } = await service.db.prisma.address.create({ data })
+    return { agent: two, second: { id, value }, path: `/agents/${two.id}/addresses` }
+  }
+  const primaryOf = async (of: TestAgent) =>
+    (await list(of)).filter(({ primary }: { primary: boolean }) => primary).map(({ value }: { value: string }) => value)
+
+  test('is another one when asked; new messages go out from it, and removing it gives the place back', async () => {
+    const { agent: two, second, path } = await withTwo()
+    const answer = await two.api('PATCH', `${path}/${second.id}`, { primary: true })
+    expect(answer).toMatchObject({ status: 200, body: { id: second.id, value: second.value, domainId: ownDomain, primary: true } })
+    expect(await primaryOf(two)).toEqual([second.value])
+    const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
+    expect((await two.api('POST', `/agents/${two.id}/messages`, mail)).body.addressId).toBe(second.id)
+    expect((await two.api('PATCH', `${path}/${second.id}`, { primary: true })).status).toBe(200)
+    await two.api('DELETE', `${path}/${second.id}`)
+    expect(await primaryOf(two)).toEqual([two.address])
+  })
+
+  test('together with another value; and neither is refused', async () => {
+    const { agent: two, second, path } = await withTwo()
+    await two.api('PATCH', `${path}/${second.id}`, { primary: true })
+    const [first] = await list(two)
+    const value = `${randomUUID()}@agents.localhost`
+    expect((await two.api('PATCH', `${path}/${first.id}`, { value, primary: true })).body).toMatchObject({ value, primary: true })
+    expectFailure(await two.api('PATCH', `${path}/${first.id}`, {}), 'invalid_input', /^value: is required/)
+    expectFailure(await two.api('PATCH', `${path}/${first.id}`, { primary: false }), 'invalid_input', /^primary: /)
+    expectFailure(await two.api('PATCH', `${path}/${second.id}`, { value: 'x@agents.localhost' }), 'conflict')
+    expectFailure(await two.api('PATCH', `${path}/${randomUUID()}`, { primary: true }), 'not_found')
+  })
+
+  test('of twenty at once there is one', async () => {
+    const { agent: two, second, path } = await withTwo()
+    const [first] = await list(two)
+    const ids = Array.from({ length: 20 }, (_, n) => (n % 2 ? first.id : second.id))
+    const answers = await Promise.all(ids.map((id) => two.api('PATCH', `${path}/${id}`, { primary: true })))
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200))
+    expect(await primaryOf(two)).toHaveLength(1)
+  })
 })

@@ -118,6 +118,13 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', '/tokens']
   const own = (await owner.api('GET', '/tokens')).body
   yield [member, 'DELETE', `/tokens/${own.at(-1).id}`]
+  yield [member, 'POST', '/domains', { name: 'own.example' }]
+  yield [member, 'POST', '/domains', { name: 'own.example' }]
+  yield [member, 'GET', '/domains']
+  const [domain] = (await owner.api('GET', '/domains')).body
+  yield [member, 'GET', `/domains/${domain.id}`]
+  yield [member, 'POST', `/domains/${domain.id}/verify`]
+  yield [member, 'DELETE', `/domains/${domain.id}`]
   yield [member, 'POST', '/agents', { name: 'Second', icon: 'zap' }]
   yield [member, 'GET', '/agents']
   yield [member, 'GET', path]

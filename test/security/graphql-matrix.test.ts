@@ -45,6 +45,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   const spare = await change(of.ask, 'createToken', 'record { id }', { agentId })
   const own = await change(of.ask, 'createOwnToken', 'record { id }', {})
   const invited = await change(of.ask, 'inviteMember', 'invitation { id }', { email: `${randomUUID()}@example.com` })
+  const domain = await change(of.ask, 'addDomain', 'domain { id }', { name: `${randomUUID()}.example` })
   await service.letter(agent, of, 'hello')
   const suppressed = { agentId, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
   await service.deps.prisma.suppression.create({ data: suppressed })
@@ -64,6 +65,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       ownTokenId: own.data.createOwnToken.record.id,
       invitationId: invited.data.inviteMember.invitation.id,
       memberId,
+      domainId: domain.data.addDomain.domain.id,
     },
   }
 }
@@ -71,7 +73,6 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
 beforeAll(async () => {
   const made = await createTarget(tenant)
   target = made.target
-  await service.deps.prisma.domain.create({ data: { workspaceId: tenant.workspace, name: 'example.com', ownershipToken: 't' } })
   await service.deps.prisma.phoneNumber.create({ data: { workspaceId: tenant.workspace, value: '+15551234567', providerId: 'p' } })
   Object.assign(asks, {
     owner: tenant.ask,

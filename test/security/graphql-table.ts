@@ -68,7 +68,12 @@ export const TYPES: Record<string, TypeRow> = {
   PlanUsage: { reach: '{ workspace { plan { usage { % } } } }', rule: OWN, fields: LIMITED },
   Member: { reach: '{ workspace { members { % } } }', rule: MEMBERS, fields: 'id email name role createdAt' },
   Invitation: { reach: '{ workspace { invitations { % } } }', rule: MEMBERS, fields: 'id email role expiresAt' },
-  Domain: { reach: '{ workspace { domains { % } } }', rule: MEMBERS, fields: 'id name state checkedAt createdAt' },
+  Domain: { reach: '{ workspace { domains { % } } }', rule: MEMBERS, fields: 'id name state checkedAt createdAt records' },
+  DomainRecord: {
+    reach: '{ workspace { domains { records { % } } } }',
+    rule: MEMBERS,
+    fields: 'purpose type name value priority required found ok problem',
+  },
   PhoneNumber: { reach: '{ workspace { phoneNumbers { % } } }', rule: MEMBERS, fields: 'id value addressId createdAt' },
   Agent: {
     reach: inAgent('%'),
@@ -152,6 +157,7 @@ export interface Target {
   deliveryId: string
   messageId: string
   memberId: string
+  domainId: string
   invitationId: string
   ownTokenId: string
 }
@@ -200,6 +206,9 @@ export const MUTATIONS: Record<string, MutationRow> = {
   inviteMember: { rule: MEMBERS, input: () => ({ email: `${randomUUID()}@example.com` }) },
   revokeInvitation: { rule: MEMBERS_ID, input: ({ invitationId }) => ({ invitationId }) },
   removeMember: { rule: OWNERS, input: ({ memberId }) => ({ memberId }) },
+  addDomain: { rule: MEMBERS, input: () => ({ name: `${randomUUID()}.example` }) },
+  verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
+  removeDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },
   revokeOwnToken: {
     rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),

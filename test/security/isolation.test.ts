@@ -24,6 +24,11 @@ const TABLE: Record<string, Row> = {
   'POST /members/invitations': { member: 201, agent: 403, body: () => ({ email: `${randomUUID()}@example.com` }) },
   'GET /members/invitations': { member: 200, agent: 403 },
   'DELETE /members/invitations/{invitationId}': { member: 204, agent: 403 },
+  'GET /domains': { member: 200, agent: 403 },
+  'POST /domains': { member: 201, agent: 403, body: () => ({ name: `${randomUUID()}.example` }) },
+  'GET /domains/{domainId}': { member: 200, agent: 403 },
+  'POST /domains/{domainId}/verify': { member: 200, agent: 403 },
+  'DELETE /domains/{domainId}': { member: 204, agent: 403 },
   'POST /tokens': { member: 201, agent: 403, body: {} },
   'GET /tokens': { member: 200, agent: 403 },
   // The token in the target is the agent's: here a member finds only what is their own.
@@ -104,6 +109,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const email = `${randomUUID()}@example.com`
   const member = await service.db.prisma.member.create({ data: { workspaceId: tenant.id, email } })
   const invitation = await tenant.api('POST', '/members/invitations', { email: `invited-${email}` })
+  const domain = await tenant.api('POST', '/domains', { name: `${randomUUID()}.example` })
   const [message] = (await agent.api('GET', `${path}/messages`)).body.items
   return {
     agent,
@@ -119,6 +125,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       deliveryId: delivery.body.id,
       connectionId: connection.body.id,
       memberId: member.id,
+      domainId: domain.body.id,
       invitationId: invitation.body.id,
       messageId: message.id,
     },

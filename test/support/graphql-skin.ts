@@ -19,6 +19,7 @@ import { createKeyring } from '../../src/workspace/keyring.ts'
 import { Plans } from '../../src/workspace/plan.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { KnownViewers } from '../../src/workspace/viewer.ts'
+import { fakeResolver } from './dns.ts'
 
 const MAIL_DOMAIN = 'agents.localhost'
 
@@ -58,7 +59,16 @@ export const startSkin = async (
   const allow = createAllow(['127.0.0.1'])
   const notifier = createNotifier({ url: db.url, pool: db.pool, log, clock: systemClock })
   await notifier.start()
-  const shared = { prisma: db.prisma, pool: db.pool, clock: systemClock, log, notifier, mailDomain: MAIL_DOMAIN, channels: { email } }
+  const shared = {
+    prisma: db.prisma,
+    pool: db.pool,
+    clock: systemClock,
+    log,
+    notifier,
+    mailDomain: MAIL_DOMAIN,
+    mailHost: MAIL_DOMAIN,
+    channels: { email },
+  }
   const keyring = createKeyring(db, masterKey)
   const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
   const feed = new Feed({ ...shared, texts })
@@ -74,6 +84,7 @@ export const startSkin = async (
     rateLimit,
     persisted,
     introspection,
+    freshResolver: fakeResolver({}),
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     senders: createSenders(db),

@@ -9,15 +9,19 @@ const POSITIVE_MS = 60_000
 const NEGATIVE_MS = 15_000
 const MAX_ENTRIES = 10_000
 
-/**
- * Asks the given servers (`host` or `host:port`; null: the system's), 2 s and two tries per lookup. Answers are remembered for a minute,
- * "there is none" for 15 s, failures not at all; the same question asked at once is asked once.
- */
-export function createResolver(servers: readonly string[] | null, clock: Clock = systemClock): DnsResolver {
+/** Asks the given servers (`host` or `host:port`; null: the system's) each time, 2 s and two tries per lookup. */
+export function createFreshResolver(servers: readonly string[] | null): DnsResolver {
   const resolver = new DnsClient(LOOKUP)
   if (servers !== null) resolver.setServers(servers)
-  return cached((name, type) => resolver.resolve(name, type) as Promise<string[][] | string[]>, clock)
+  return (name, type) => resolver.resolve(name, type) as Promise<string[][] | string[]>
 }
+
+/**
+ * Asks with a memory: answers are remembered for a minute, "there is none" for 15 s, failures not at all; the same question asked at once
+ * is asked once.
+ */
+export const createResolver = (servers: readonly string[] | null, clock: Clock = systemClock): DnsResolver =>
+  cached(createFreshResolver(servers), clock)
 
 /** `lookup` with a memory of at most 10,000 answers, the oldest going first. */
 export function cached(lookup: DnsResolver, clock: Clock): DnsResolver {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { changeAddress, removeAddress } from '../../agent/change-address.ts'
 import { createSetupLink } from '../../agent/setup-link.ts'
 import { recipient } from '../../core/rules.ts'
@@ -33,14 +34,15 @@ builder.prismaObjectField(Agent, 'addresses', (t) =>
 )
 
 const ChangeAddressInput = builder.inputType('ChangeAddressInput', {
-  description: 'The new email address of an agent.',
+  description: 'What to change of an address: one of `value` and `primary` at least.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
-    addressId: t.field({ type: 'UUID', required: true, description: 'The address that the service gave it.' }),
+    addressId: t.field({ type: 'UUID', required: true, description: 'The address.' }),
     value: t.string({
-      required: true,
-      description: "On the service's domain or on a verified one of the workspace's: letters, digits and _ ' + - . before the @.",
+      description:
+        "Another email address for the one that the service gave. On the service's domain or on a verified one of the workspace's: letters, digits and _ ' + - . before the @.",
     }),
+    primary: t.boolean({ description: 'True: new messages on its channel go out from it, in place of the one before. Never false.' }),
   }),
 })
 
@@ -85,10 +87,11 @@ builder.mutationFields((t) => ({
   changeAddress: t.field({
     type: ChangeAddressPayload,
     nullable: true,
-    description: 'Changes the email address that the service gave the agent, on a plan that includes it.',
-    args: { input: t.arg({ type: ChangeAddressInput, required: true, description: 'The new address.' }) },
+    description:
+      'Changes the email address that the service gave the agent, on a plan that includes it, or makes an address the primary one of its channel.',
+    args: { input: t.arg({ type: ChangeAddressInput, required: true, description: 'What to change.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
-      changeAddress(deps, viewer, input.agentId, input.addressId, checked({ value: recipient }, input)),
+      changeAddress(deps, viewer, input.agentId, input.addressId, checked({ value: recipient, primary: z.literal(true) }, input)),
   }),
   removeAddress: t.field({
     type: RemoveAddressPayload,

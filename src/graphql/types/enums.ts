@@ -80,10 +80,26 @@ export const MemberRole = builder.enumType('MemberRole', {
 export const DomainState = builder.enumType('DomainState', {
   description: 'How far a domain has come.',
   values: described({
-    pending: 'Its DNS records were not seen yet.',
+    pending: 'Its DNS records were not all seen yet.',
     verified: "It is proven to be the workspace's: addresses can be on it.",
-    broken: 'It was verified, and its records are gone.',
+    broken: 'It was verified, and its records are not as they should be any more.',
   }),
+})
+
+export const DomainRecordPurpose = builder.enumType('DomainRecordPurpose', {
+  description: 'What a DNS record of a domain is for.',
+  values: described({
+    ownership: "It proves that the domain is the workspace's. Required.",
+    mx: 'Mail to the domain comes here. Required.',
+    dkim: 'Mail from the domain is signed with this key. One is required.',
+    spf: 'Who may send mail from the domain. Advised.',
+    dmarc: 'What receivers shall do with mail that neither proves. Advised.',
+  }),
+})
+
+export const DnsRecordType = builder.enumType('DnsRecordType', {
+  description: 'The type of a DNS record.',
+  values: described({ MX: 'A server that takes the mail.', TXT: 'A text.' }),
 })
 
 export const ViewerKind = builder.enumType('ViewerKind', {

@@ -4,7 +4,6 @@ import { type Usage, usageOf } from '../../workspace/plan.ts'
 import { updateWorkspace } from '../../workspace/settings.ts'
 import { builder, forMembers } from '../builder.ts'
 import { checked, given } from '../input.ts'
-import { DomainState } from './enums.ts'
 
 /** What plans limit, in the contract's names. */
 const LIMITED: Record<keyof Usage, { limit: string; usage: string }> = {
@@ -54,18 +53,6 @@ const Settings = builder.objectRef<Pick<WorkspaceRow, 'agentsMaySetAccess' | 'ag
   }),
 })
 
-const Domain = builder.prismaObject('Domain', {
-  description: 'An email domain that the workspace brought.',
-  select: { id: true },
-  fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
-    name: t.exposeString('name', { description: 'The domain.' }),
-    state: t.expose('state', { type: DomainState, description: 'How far it has come.' }),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true, description: 'When its DNS records were last looked at.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
-  }),
-})
-
 const PhoneNumber = builder.prismaObject('PhoneNumber', {
   description: "A phone number of the workspace's pool.",
   select: { id: true },
@@ -99,12 +86,6 @@ export const Workspace = builder.prismaObject('Workspace', {
       select: { id: true, plan: true },
       description: 'What it may do, and how much of that is in use.',
       resolve: ({ id, plan }) => ({ ...plan, workspaceId: id }),
-    }),
-    domains: t.relation('domains', {
-      type: Domain,
-      ...forMembers,
-      description: 'The email domains that it brought, by name. For members.',
-      query: { orderBy: { name: 'asc' } },
     }),
     phoneNumbers: t.relation('phoneNumbers', {
       type: PhoneNumber,

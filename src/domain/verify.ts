@@ -1,0 +1,99 @@
+import { notFound } from '../core/errors.ts'
+import type { Domain, Prisma } from '../db/generated/prisma/client.ts'
+import { audit } from '../workspace/audit.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { type CheckedRecord, checkRecords, type Verdict, verdictOf } from './check.ts'
+import { dkimKeys } from './dkim.ts'
+import { type DomainDeps, findDomain, type StoredFinding } from './domain.ts'
+import { type Ask, createAsk } from './lookup.ts'
+import { wantedRecords } from './record.ts'
+import { standingAfter } from './state.ts'
+import { type TellDeps, tellOwners } from './tell.ts'
+
+export type VerifyDeps = DomainDeps & TellDeps
+
+interface Examination {
+  records: CheckedRecord[]
+  verdict: Verdict
+  /** The workspace that had the name until now, if its ownership record is certainly gone. */
+  loser: Domain | null
+}
+
+const rivalOf = ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'domain'> }, { id, name }: Domain): Promise<Domain | null> =>
+  prisma.domain.findFirst({ where: { name, state: 'verified', id: { not: id } } })
+
+const hasLost = async (deps: DomainDeps, rival: Domain, ask: Ask): Promise<boolean> => {
+  const ownership = wantedRecords(rival, [], deps).filter(({ purpose }) => purpose === 'ownership')
+  return (await checkRecords(ownership, ask, deps)).every(({ ok, certain }) => !ok && certain)
+}
+
+/** Asks DNS for all that matters to the domain's state. Takes up to 6 seconds; nothing is stored. */
+const examine = async (deps: DomainDeps, domain: Domain, signal?: AbortSignal): Promise<Examination> => {
+  const keys = await dkimKeys(deps, { domain: domain.name, workspaceId: domain.workspaceId })
+  const ask = createAsk(deps.freshResolver, signal)
+  const records = await checkRecords(wantedRecords(domain, keys, deps), ask, deps)
+  const verdict = verdictOf(records)
+  const rival = verdict === 'right' ? await rivalOf(deps, domain) : null
+  return { records, verdict, loser: rival && (await hasLost(deps, rival, ask)) ? rival : null }
+}
+
+const TAKEN = 'Another workspace of this service proves the same: its record must go before this one counts'
+
+/** Two workspaces that both prove ownership: the one that was there first has it. */
+const withoutOwnership = (records: readonly CheckedRecord[]): CheckedRecord[] =>
+  records.map((record) => (record.purpose === 'ownership' ? { ...record, ok: false, problem: TAKEN } : record))
+
+const toStore = (records: readonly CheckedRecord[]): Prisma.InputJsonArray =>
+  records.map(({ purpose, name, found, ok, problem }): StoredFinding => ({ purpose, name, found, ok, problem })) as never
+
+/** The domain before and after a check, and the one of another workspace that lost the name to it. */
+interface Outcome {
+  before: Domain
+  after: Domain
+  loser: Domain | null
+}
+
+/** Writes down what a check found. Throws `not_found` when the domain is gone. */
+const conclude = (deps: DomainDeps, id: string, examination: Examination, asked: boolean): Promise<Outcome> => {
+  const now = deps.clock.now()
+  return deps.prisma.$transaction(async (tx) => {
+    const before = await tx.domain.findUnique({ where: { id } })
+    if (!before) throw notFound('domain')
+    // Of two that prove the same name at once the second waits here, and then finds it taken.
+    await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`domain:${before.name}`}, 0))) as locked`
+    const rival = examination.verdict === 'right' ? await rivalOf({ prisma: tx }, before) : null
+    const taken = rival !== null && rival.id !== examination.loser?.id
+    if (rival && !taken) await tx.domain.update({ where: { id: rival.id }, data: { state: 'broken', failures: 0 } })
+    const { recheckInMs, ...standing } = standingAfter(before, taken ? 'wrong' : examination.verdict, { asked })
+    const findings = toStore(taken ? withoutOwnership(examination.records) : examination.records)
+    const data = { ...standing, findings, checkedAt: now, recheckAt: new Date(now.getTime() + recheckInMs) }
+    const { count } = await tx.domain.updateMany({ where: { id }, data })
+    if (count === 0) throw notFound('domain')
+    return { before, after: { ...before, ...data, findings: findings as Prisma.JsonValue }, loser: taken ? null : rival }
+  })
+}
+
+/** Looks at the domain's records and stores what it found; `asked` by a member, or by the clock. Who loses a name to it is told. */
+export const checkDomain = async (
+  deps: VerifyDeps,
+  domain: Domain,
+  { asked, signal }: { asked: boolean; signal?: AbortSignal },
+): Promise<Pick<Outcome, 'before' | 'after'>> => {
+  const { before, after, loser } = await conclude(deps, domain.id, await examine(deps, domain, signal), asked)
+  if (loser) await tellOwners(deps, loser, { lost: true })
+  return { before, after }
+}
+
+/**
+ * Looks at a domain's records in DNS now. Verified when ownership, MX and DKIM are as they should be and no other workspace proves the
+ * name; what is missing is told record by record. For members. Takes up to 6 seconds.
+ */
+export const verifyDomain = async (deps: VerifyDeps, viewer: Viewer, domainId: string): Promise<Domain> => {
+  const domain = await findDomain(deps, viewer, domainId)
+  const { before, after } = await checkDomain(deps, domain, { asked: true })
+  if (before.state !== after.state) {
+    const detail = { domain: after.id, name: after.name, state: after.state }
+    await audit(deps, viewer, { action: 'domain.verify', agentId: null, detail })
+  }
+  return after
+}
