@@ -5,6 +5,7 @@ import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts
 import { createEmailChannel, type EmailChannelOptions } from './channel/email/email-channel.ts'
 import { createFreshResolver, createResolver, type DnsResolver } from './channel/email/resolver.ts'
 import { Letters } from './channel/letters.ts'
+import { createSmsChannel } from './channel/sms/sms-channel.ts'
 import { createTelegramChannel, type TelegramChannel, type TelegramChannelOptions } from './channel/telegram/telegram-channel.ts'
 import { listening } from './config/unusable.ts'
 import type { Config } from './config.ts'
@@ -70,8 +71,8 @@ const createTelegram = (
 
 type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey'>
 
-const createChannels = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail) => ({
-  email: createEmailChannel({
+const createEmail = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail): Channel =>
+  createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
@@ -81,8 +82,11 @@ const createChannels = (config: Config, log: Logger, { clock, resolver }: World,
     resolver,
     log,
     clock,
-  }),
-})
+  })
+
+/** None without an account at Twilio. */
+const createSms = ({ twilio }: Config, log: Logger, publicUrl: () => string): { sms?: Channel } =>
+  twilio ? { sms: createSmsChannel({ ...twilio, publicUrl, log }) } : {}
 
 /** Everything that the operations, the workers and the skins ask for, in one object that each takes its part of. */
 const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log: Logger, world: World) => {
@@ -105,14 +109,15 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     bots: createBotStore({ ...db, keyring }),
     onManaged: (bot) => adoptManagedBot(parts, bot),
   })
-  const { email } = createChannels(config, log, world, {
+  const email = createEmail(config, log, world, {
     local: sinkOf('email'),
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
     returnPathKey: deriveKey(masterKey, 'return path'),
     postmaster: (message) => passToOwner(parts, message),
     metrics,
   })
-  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = { email, telegram }
+  const sms = createSms(config, log, () => place.publicUrl)
+  const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = { email, ...sms, telegram }
   const parts = {
     prisma: db.prisma,
     pool: db.pool,

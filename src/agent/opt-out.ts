@@ -22,3 +22,7 @@ export const findOptOuts = async ({ prisma }: Db, ours: string, theirs: readonly
   const rows = await prisma.optOut.findMany({ where: { ours, theirs: { in: [...theirs] } }, select: { theirs: true } })
   return new Set(rows.map((row) => row.theirs))
 }
+
+/** Whether one of these pairs takes no messages. */
+export const isOptedOut = async ({ prisma }: Db, pairs: readonly Pair[]): Promise<boolean> =>
+  (await prisma.optOut.count({ where: { OR: [...pairs] } })) > 0

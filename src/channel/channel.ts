@@ -9,8 +9,7 @@ export type ChannelKind = 'email' | 'sms' | 'telegram'
 
 export interface Channel {
   readonly kind: ChannelKind
-  /** Longest text in characters (Infinity: no limit of its own); whether a subject and copies exist; whether it may write to someone who never wrote. */
-  readonly limits: { readonly text: number; readonly subject: boolean; readonly cc: boolean; readonly coldStart: boolean }
+  readonly limits: ChannelLimits
   /** The one spelling under which a recipient is stored and compared. Throws `invalid_input`, naming the rule that it broke. */
   normalize(recipient: string): string
   /** Whether `address` (normalized) is what an entry of an access list (`ann@example.com`, `*@example.com`) means. */
@@ -30,10 +29,24 @@ export interface Channel {
   routes?(sink: Sink): Route[]
   /** Tries once. Never throws for what the other side said: that is in the answer. A message that needs several parts notes each. */
   send(message: Outbound, signal: AbortSignal, progress?: Progress): Promise<SendResult>
+  /** Phone numbers to be had from its provider. */
+  readonly numbers?: NumberProvider
   /** Tells the provider that an agent gives an address up, before it is deleted. Whoever calls it goes on when it throws. */
   release?(address: { id: string; value: string }): Promise<void>
   /** Lets go of what it keeps open for sending and reading. After its listener has stopped. */
   close?(): Promise<void>
+}
+
+export interface ChannelLimits {
+  /** Longest text in characters; Infinity: no limit of its own. */
+  readonly text: number
+  /** Whether a subject and copies exist. */
+  readonly subject: boolean
+  readonly cc: boolean
+  /** Whether files can be sent. */
+  readonly files: boolean
+  /** Whether it may write to someone who never wrote. */
+  readonly coldStart: boolean
 }
 
 export interface Listening {
@@ -43,6 +56,30 @@ export interface Listening {
   readonly sessions: number
   /** Stops accepting, lets what is in hand finish, then resolves; at the latest after `graceMs` milliseconds. */
   stop(graceMs: number): Promise<void>
+}
+
+/** A phone number that can be bought. */
+export interface NumberOffer {
+  /** E.164. */
+  value: string
+  /** The town or region that it belongs to, if it does. */
+  locality: string | null
+  /** For a month; null when the provider doesn't tell. */
+  price: { amount: string; currency: string } | null
+}
+
+/** Who sells phone numbers and keeps them. All calls throw `unavailable` when it can't be asked, `conflict` in its words when it refuses. */
+export interface NumberProvider {
+  /** Numbers that can be texted, in a country (two letters, ISO 3166) and there in an area (digits) if one is given. */
+  search(country: string, areaCode: string | null): Promise<NumberOffer[]>
+  /** Buys a number, connected; what the provider calls it. */
+  buy(value: string): Promise<string>
+  /** What the provider calls a number that is bought already; null for one that is not. */
+  find(value: string): Promise<string | null>
+  /** Makes the provider hand over here what is texted to a number. */
+  connect(providerId: string): Promise<void>
+  /** Ends the rent. Idempotent. */
+  giveBack(providerId: string): Promise<void>
 }
 
 /** A provider's webhook. No token comes with it: the handler proves who calls, before it believes anything. */
@@ -154,8 +191,11 @@ export interface Inbound {
   automatic: string | null
   /** What was checked, for `Message.checks`. */
   checks: Check[]
-  /** A word that speaks to the service and not to the agent: from now on no messages, messages again, or what this is. It wakes nobody. */
-  keyword?: { means: 'stop' | 'start' | 'help'; word: string }
+  /**
+   * A word that speaks to the service and not to the agent: from now on no messages, messages again, or what this is. It wakes nobody.
+   * `orAnAnswer`: only from someone who had opted out; else it is what it says.
+   */
+  keyword?: { means: 'stop' | 'start' | 'help'; word: string; orAnAnswer?: boolean }
   /** The message as it came, byte for byte. */
   raw: Uint8Array | null
 }

@@ -19,7 +19,9 @@ const find = async ({ prisma }: Db, { channel, providerId, messageId, recipient 
   const message = { channel, direction: 'outbound' as const }
   const known = await prisma.recipient.findFirst({ where: { providerId, message }, include })
   if (known || !messageId || !recipient) return known
-  return prisma.recipient.findFirst({ where: { messageId, address: recipient, providerId: null, message }, include })
+  // The answer that tells the id may have come since.
+  const ids = { OR: [{ providerId: null }, { providerId }] }
+  return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message }, include })
 }
 
 /** What the report changes, and of which recipients: the first final word stands, and nobody is on their way again. */

@@ -185,6 +185,7 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
   const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])
   const place = { agentId: agent.id, addressId: address.id, counterpart: to.join(', ') }
   const attachments = await attachmentsToForward(deps, input)
+  if (attachments.length > 0 && !channel.limits.files) throw invalidInput('forward', `the channel ${channel.kind} can't pass its files on`)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
   const isMail = plan.channel === 'email'

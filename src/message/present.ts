@@ -1,5 +1,6 @@
 import type { ChannelKind, Check } from '../channel/channel.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
+import { segmentsOf } from './segments.ts'
 
 export interface AttachmentView {
   name: string
@@ -15,7 +16,7 @@ const bracketed = (id: string) => `<${id}>`
 export const threadOf = ({ threadMessageId, threadReferences }: Message) =>
   threadMessageId === null ? null : { messageId: bracketed(threadMessageId), references: threadReferences.map(bracketed) }
 
-/** A message as clients read it: every field always present, and the two that go beyond the description (`replyText`, `checks`). */
+/** A message as clients read it: every field always present, and the three that go beyond the description (`replyText`, `segments`, `checks`). */
 export const presentMessage = (message: MessageWithFiles) => ({
   id: message.id,
   addressId: message.addressId,
@@ -28,6 +29,7 @@ export const presentMessage = (message: MessageWithFiles) => ({
   subject: message.subject,
   text: message.text,
   replyText: message.replyText ?? message.text,
+  segments: segmentsOf(message),
   attachments: message.attachments.map(({ name, type, size }) => ({ name, type, size })),
   thread: threadOf(message),
   status: message.status,

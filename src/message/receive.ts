@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, MESSAGES_A_MINUTE, type Verdict } from '../admission/admit.ts'
 import { pinSender } from '../agent/access.ts'
-import { noteKeyword } from '../agent/opt-out.ts'
+import { isOptedOut, noteKeyword } from '../agent/opt-out.ts'
 import type { Channel, Check, Inbound } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
@@ -128,25 +128,38 @@ const arrivalOf = async (
   }
 }
 
+/**
+ * What the message says to the service, if it does. STOP and START count before the message is stored, so that a crash loses neither; of
+ * one that is stored already they counted then.
+ */
+const heed = async (
+  deps: ReceiveDeps,
+  { keyword, recipients, from }: Inbound,
+  targets: readonly Target[],
+  fingerprint: Uint8Array<ArrayBuffer> | null,
+): Promise<Inbound['keyword']> => {
+  if (!keyword) return undefined
+  const agentId = { in: targets.map((target) => target.agentId) }
+  if (fingerprint && (await deps.prisma.message.count({ where: { agentId, fingerprint } })) > 0) return keyword
+  const pairs = recipients.map((ours) => ({ ours, theirs: from.address }))
+  if (keyword.orAnAnswer && !(await isOptedOut(deps, pairs))) return undefined
+  for (const pair of pairs) await noteKeyword(deps, { ...pair, ...keyword })
+  return keyword
+}
+
 const keywordCheck = ({ keyword }: Inbound): Check[] =>
   keyword ? [{ name: 'keyword', verdict: keyword.means, detail: `"${keyword.word}" speaks to the service: it wakes nobody` }] : []
-
-/** STOP and START count before the message is stored, so that a crash loses neither; of one that is stored already they counted then. */
-const heed = async (deps: ReceiveDeps, { keyword, recipients, from }: Inbound, fingerprint: Uint8Array<ArrayBuffer> | null) => {
-  if (!keyword) return
-  if (fingerprint && (await deps.prisma.message.findFirst({ where: { fingerprint }, select: { id: true } }))) return
-  for (const ours of recipients) await noteKeyword(deps, { ours, theirs: from.address, ...keyword })
-}
 
 /**
  * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of those that took it.
  * Resolves once all of it is committed; rejects when it is not, and the channel must then ask to be sent it again. So it does, with
  * `unavailable`, for a sender whose proof failed for now only, where admission hinges on it: refused now would be refused for good.
  */
-export const receive = async (deps: ReceiveDeps, message: Inbound): Promise<void> => {
-  const fingerprint = fingerprintOf(message)
-  await heed(deps, message, fingerprint)
-  const targets = await findTargets(deps, message, deps.channels[message.channel]?.threads === 'counterpart')
+export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
+  const fingerprint = fingerprintOf(inbound)
+  const targets = await findTargets(deps, inbound, deps.channels[inbound.channel]?.threads === 'counterpart')
+  const { keyword: _, ...rest } = inbound
+  const message: Inbound = (await heed(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
   if (message.unsettled && arrivals.some(({ message: { refusal } }) => refusal === 'unverified')) {
     deps.metrics?.count('mails', 'deferred')

@@ -74,6 +74,7 @@ export const MessageView = z
     subject: z.string().nullable(),
     text: z.string(),
     replyText: z.string().openapi({ description: 'The text without the history that it quotes' }),
+    segments: z.int().min(1).nullable().openapi({ description: 'In how many parts it is sent as SMS; null on other channels' }),
     attachments: z.array(
       z.object({
         name: z.string(),
@@ -105,6 +106,7 @@ export const MessageView = z
       subject: 'Where is my order?',
       text: 'It has not arrived yet.',
       replyText: 'It has not arrived yet.',
+      segments: null,
       attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
       thread: { messageId: 'order-1@example.com', references: [] },
       status: 'received',

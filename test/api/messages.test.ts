@@ -133,6 +133,7 @@ describe('a message', () => {
       subject: 'Grüße ☕',
       text: expect.stringMatching(/^Line one\r?\n\.\r?\n\.\.dots and ümläute\s*$/),
       replyText: expect.stringContaining('..dots and ümläute'),
+      segments: null,
       attachments: [{ name: 'né "x".txt', type: 'text/plain', size: 4 }],
       thread: { messageId: '<one@example.com>', references: ['<zero@example.com>'] },
       status: 'received',

@@ -102,7 +102,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText attachments recipients thread threadId status refusal admission error checks createdAt rawUrl agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks createdAt rawUrl agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url' },
   Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },

@@ -26,7 +26,7 @@ const MAIL_DOMAIN = 'agents.localhost'
 /** An email channel that sends nothing and believes every address with an @. */
 const email: Channel = {
   kind: 'email',
-  limits: { text: 32_000, subject: true, cc: true, coldStart: true },
+  limits: { text: 32_000, subject: true, cc: true, files: true, coldStart: true },
   threads: 'replies',
   normalize(recipient) {
     if (!recipient.includes('@')) throw invalidInput('to', 'must be an email address')

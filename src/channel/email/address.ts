@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { invalidInput } from '../../core/errors.ts'
-import { storable } from './storable.ts'
+import { storable } from '../storable.ts'
 
 // RFC 5321 4.5.3.1: 64 octets before the at-sign, 255 after it, and 254 in all (RFC 3696 errata 1690).
 const MAX_LOCAL = 64

@@ -1,6 +1,6 @@
 import type { Attachment } from 'postal-mime'
 import type { InboundAttachment } from '../channel.ts'
-import { storable } from './storable.ts'
+import { storable } from '../storable.ts'
 
 /** A part as an attachment: its name made safe, its type with the charset that the part names for its text. */
 export function toAttachment(part: Attachment, charset: string | undefined, index: number): InboundAttachment {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Outbound } from '../channel.ts'
+import { oneLine } from '../storable.ts'
 import { normalize } from './address.ts'
-import { oneLine } from './storable.ts'
 
 /**
  * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `normalize`

@@ -1,12 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
 import PostalMime, { type PostalMimeOptions } from 'postal-mime'
 import type { InboundAttachment } from '../channel.ts'
+import { tidy } from '../storable.ts'
 import { toAttachment } from './attachment.ts'
 import { decodeText, readableHeaders } from './charset.ts'
 import { unflow } from './flowed.ts'
 import { headerLength } from './headers.ts'
 import { htmlToReadable, type Patience } from './html/readable.ts'
-import { tidy } from './storable.ts'
 
 /** What postal-mime 4.0.0 keeps of a part. Not in its types; the version is pinned and the tests fail if it moves. */
 interface Part {

@@ -69,7 +69,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   }
   return {
     kind: 'email',
-    limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, coldStart: true },
+    limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, files: true, coldStart: true },
     threads: 'replies',
     normalize,
     matches,

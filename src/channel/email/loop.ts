@@ -1,6 +1,6 @@
+import { oneLine } from '../storable.ts'
 import type { RawHeader } from './headers.ts'
 import { valuesOf } from './headers.ts'
-import { oneLine } from './storable.ts'
 
 // Postfix' hopcount_limit is 50 and Exchange's 30; nothing legitimate on its way to an agent comes near 25.
 const MAX_RECEIVED = 25

@@ -1,11 +1,11 @@
 import { addressParser, decodeWords } from 'postal-mime'
 import type { Inbound, InboundAttachment } from '../channel.ts'
+import { oneLine, tidy } from '../storable.ts'
 import { normalizeLoosely } from './address.ts'
 import { readableHeaders } from './charset.ts'
 import { readContent } from './content.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
-import { oneLine, tidy } from './storable.ts'
 
 /** The parsed half of `Inbound`, and the header fields for those who decide by them. */
 export interface ParsedMail

@@ -1,8 +1,8 @@
 import type { InboundAttachment, Returned, ReturnedRecipient } from '../channel.ts'
+import { oneLine } from '../storable.ts'
 import { normalizeLoosely } from './address.ts'
 import { valuesOf } from './headers.ts'
 import type { ParsedMail } from './parse.ts'
-import { oneLine } from './storable.ts'
 
 /** What a mail that came back says: whom it failed to reach, or who complained. */
 export type Report = Pick<Returned, 'kind' | 'recipients' | 'detail'>

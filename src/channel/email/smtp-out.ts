@@ -1,8 +1,8 @@
 import { createTransport } from 'nodemailer'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Rejection, SendResult } from '../channel.ts'
+import { oneLine } from '../storable.ts'
 import type { Departure } from './departure.ts'
-import { oneLine } from './storable.ts'
 
 export interface Relay {
   /** Never rejects: what the relay said or didn't say is in the answer. */

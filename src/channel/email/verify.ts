@@ -4,10 +4,10 @@ import { authenticate } from 'mailauth'
 import { getAlignment } from 'mailauth/lib/tools.js'
 import { messageOf } from '../../core/errors.ts'
 import type { Check } from '../channel.ts'
+import { oneLine } from '../storable.ts'
 import { domainOf, normalizeLoosely } from './address.ts'
 import { headerLength, type RawHeader, scanHeaders } from './headers.ts'
 import type { DnsResolver } from './resolver.ts'
-import { oneLine } from './storable.ts'
 
 /** What the SMTP session saw; `reversePath` is '' for the null one. */
 export interface Envelope {

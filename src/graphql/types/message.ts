@@ -2,6 +2,7 @@ import { findAgent } from '../../agent/reach.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Message as MessageRow } from '../../db/generated/prisma/client.ts'
 import { type presentMessage, threadOf } from '../../message/present.ts'
+import { segmentsOf } from '../../message/segments.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
 import { AddressChannel, Admission, Direction, MessageStatus, RecipientStatus, Refusal } from './enums.ts'
@@ -80,6 +81,12 @@ export const Message = builder.prismaObject('Message', {
       description: 'Its text without the history that it quotes.',
       select: { replyText: true, text: true },
       resolve: ({ replyText, text }) => replyText ?? text,
+    }),
+    segments: t.int({
+      nullable: true,
+      description: 'In how many parts it is sent as SMS; null on other channels.',
+      select: { channel: true, text: true },
+      resolve: (message) => segmentsOf(message),
     }),
     attachments: t.relation('attachments', { type: Attachment, description: 'Its files.', query: { orderBy: { index: 'asc' } } }),
     recipients: t.relation('recipients', {

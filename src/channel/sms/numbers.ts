@@ -1,0 +1,87 @@
+import { AppError } from '../../core/errors.ts'
+import type { NumberOffer, NumberProvider } from '../channel.ts'
+import { type Twilio, type TwilioAnswer, text } from './twilio.ts'
+
+export interface NumberDeps {
+  twilio: Twilio
+  /** Where Twilio calls in with what is texted to a number. */
+  smsUrl(): string
+}
+
+const MOST_OFFERS = 20
+/** The kinds of numbers that people text with; not every country has each. */
+const KINDS = { Local: 'local', Mobile: 'mobile' } as const
+type Kind = keyof typeof KINDS
+
+/** What went wrong for whoever asked: Twilio's words of what it refuses, and no more than that it is away of all else. */
+const failed = (answer: Extract<TwilioAnswer, { ok: false }>): AppError =>
+  answer.temporary
+    ? new AppError('unavailable', 'The provider of phone numbers does not answer; try again later.', { cause: answer.words })
+    : new AppError('conflict', answer.words)
+
+const rows = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null) : []
+
+const offersOf = (body: Record<string, unknown>, kind: Kind, prices: Prices): NumberOffer[] =>
+  rows(body.available_phone_numbers)
+    .map((row) => ({
+      value: text(row.phone_number),
+      locality: text(row.locality) || text(row.region) || null,
+      price: prices[KINDS[kind]] ?? null,
+    }))
+    .filter(({ value }) => /^\+\d{3,15}$/.test(value))
+
+type Prices = Record<string, { amount: string; currency: string }>
+
+/** Monthly prices by kind of number. What can't be had is not known. */
+const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
+  const answer = await twilio.sibling('pricing', `v1/PhoneNumbers/Countries/${country}`)
+  if (!answer.ok) return {}
+  const currency = text(answer.body.price_unit).toUpperCase()
+  return Object.fromEntries(
+    rows(answer.body.phone_number_prices)
+      .map((row) => [text(row.number_type), { amount: text(row.current_price) || text(row.base_price), currency }] as const)
+      .filter(([, { amount }]) => /^\d{1,6}(\.\d{1,4})?$/.test(amount)),
+  )
+}
+
+/** Numbers bought from Twilio and kept there. */
+export const createNumbers = ({ twilio, smsUrl }: NumberDeps): NumberProvider => {
+  const find = async (value: string): Promise<string | null> => {
+    const answer = await twilio.call('GET', 'IncomingPhoneNumbers.json', { PhoneNumber: value })
+    if (!answer.ok) throw failed(answer)
+    const found = rows(answer.body.incoming_phone_numbers).find((row) => row.phone_number === value)
+    return found ? text(found.sid) : null
+  }
+  return {
+    search: async (country, areaCode) => {
+      const filter = { SmsEnabled: 'true', PageSize: String(MOST_OFFERS), ...(areaCode === null ? {} : { AreaCode: areaCode }) }
+      const [prices, ...answers] = await Promise.all([
+        pricesOf(twilio, country),
+        ...(Object.keys(KINDS) as Kind[]).map(async (kind) => ({
+          kind,
+          answer: await twilio.call('GET', `AvailablePhoneNumbers/${country}/${kind}.json`, filter),
+        })),
+      ])
+      // A country without one of the kinds answers 404; one that can't be asked at all is another matter.
+      const refused = answers.map(({ answer }) => answer).find((answer) => !answer.ok && answer.temporary)
+      if (refused && !refused.ok) throw failed(refused)
+      return answers.flatMap(({ kind, answer }) => (answer.ok ? offersOf(answer.body, kind, prices) : [])).slice(0, MOST_OFFERS)
+    },
+    find,
+    buy: async (value) => {
+      const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', { PhoneNumber: value, SmsUrl: smsUrl(), SmsMethod: 'POST' })
+      if (!answer.ok) throw failed(answer)
+      return text(answer.body.sid)
+    },
+    connect: async (providerId) => {
+      const answer = await twilio.call('POST', `IncomingPhoneNumbers/${providerId}.json`, { SmsUrl: smsUrl(), SmsMethod: 'POST' })
+      if (!answer.ok) throw failed(answer)
+    },
+    giveBack: async (providerId) => {
+      const answer = await twilio.call('DELETE', `IncomingPhoneNumbers/${providerId}.json`)
+      // 20404: it is not ours any more, which is what was wanted.
+      if (!answer.ok && answer.code !== 20404) throw failed(answer)
+    },
+  }
+}

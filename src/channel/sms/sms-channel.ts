@@ -1,0 +1,36 @@
+import type { Logger } from '../../core/logger.ts'
+import type { Channel, NumberProvider } from '../channel.ts'
+import { matchesNumber, normalizeNumber } from './number.ts'
+import { createNumbers } from './numbers.ts'
+import { sendSms } from './send.ts'
+import { Twilio, type TwilioAccount } from './twilio.ts'
+import { MESSAGES, OVERRIDES, STATUS, webhooks } from './webhooks.ts'
+
+export interface SmsChannelOptions extends TwilioAccount {
+  /** Where Twilio reaches the service, without a slash at its end. */
+  publicUrl(): string
+  log: Logger
+}
+
+export interface SmsChannel extends Channel {
+  readonly numbers: NumberProvider
+}
+
+/** Twilio's limit for one message, which it splits into segments and the phone puts together again. */
+const MOST_CHARACTERS = 1_600
+
+/** SMS and MMS through Twilio as a channel. Calls nobody until it is used. */
+export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptions): SmsChannel => {
+  const twilio = new Twilio(account)
+  const { authToken, apiUrl } = account
+  return {
+    kind: 'sms',
+    limits: { text: MOST_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
+    threads: 'counterpart',
+    normalize: normalizeNumber,
+    matches: matchesNumber,
+    routes: (sink) => webhooks({ twilio, apiUrl, authToken, publicUrl, log }, sink),
+    send: (message, signal) => sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}` }, message, signal),
+    numbers: createNumbers({ twilio, smsUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
+  }
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sign } from '../channel/sms/signature.ts'
+
+/** One text that the service sent, as Twilio has it. */
+export interface SentSms {
+  sid: string
+  from: string
+  to: string
+  body: string
+  statusCallback: string
+}
+
+/** What is answered in place of what was asked for; `hang`: nothing at all. */
+export type Instead = { status: number; body: string } | 'hang'
+
+interface Reply {
+  status: number
+  body?: unknown
+  /** A file and its type, in place of JSON. */
+  file?: { content: Uint8Array; type: string }
+  location?: string
+}
+
+interface Asked {
+  /** The parts of the path that the route leaves open. */
+  parts: string[]
+  query: URLSearchParams
+  form: URLSearchParams
+}
+
+type Handler = (asked: Asked) => Reply
+
+const sidOf = (prefix: string) => prefix + randomBytes(16).toString('hex')
+const refusal = (status: number, code: number, message: string): Reply => ({ status, body: { code, message, status } })
+const NOT_FOUND = refusal(404, 20404, 'The requested resource was not found')
+
+const FOR_SALE = ['+15005550101', '+15005550102', '+15005550103']
+const PRICES = { price_unit: 'USD', phone_number_prices: [{ number_type: 'local', base_price: '1.15', current_price: '1.15' }] }
+
+const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  return new URLSearchParams(Buffer.concat(chunks).toString())
+}
+
+const write = (response: ServerResponse, { status, body, file, location }: Reply): void => {
+  const type = file?.type ?? 'application/json'
+  response.writeHead(status, { 'Content-Type': type, ...(location === undefined ? {} : { Location: location }) })
+  response.end(file?.content ?? (body === undefined ? undefined : JSON.stringify(body)))
+}
+
+/** Stands in for Twilio, speaking its wire protocol as far as the service uses it: for the tour, and for tests. One account, on a free port. */
+export class TwilioStandIn {
+  readonly accountSid = sidOf('AC')
+  readonly authToken = randomBytes(16).toString('hex')
+  readonly sent: SentSms[] = []
+  /** The numbers that are bought, with where they hand texts over. */
+  readonly numbers = new Map<string, { sid: string; smsUrl: string }>()
+  /** Requests as `POST /path`, in order. */
+  readonly requests: string[] = []
+  /** What is answered from now on to requests that match. */
+  readonly insteads: { pattern: RegExp; answer: Instead }[] = []
+  /** Whether it reports `sent` and `delivered` by itself once it took a text. */
+  readonly #reports: boolean
+  readonly #files = new Map<string, { content: Uint8Array; type: string }>()
+  readonly #server: Server
+  readonly #routes: readonly (readonly [RegExp, Handler])[]
+
+  private constructor(reports: boolean) {
+    this.#reports = reports
+    this.#server = createServer((request, response) => void this.#serve(request, response))
+    const account = `/2010-04-01/Accounts/${this.accountSid}`
+    this.#routes = [
+      [new RegExp(`^POST ${account}/Messages.json$`), (asked) => this.#send(asked)],
+      [new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`), (asked) => this.#offer(asked)],
+      [new RegExp(`^POST ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#buy(asked)],
+      [new RegExp(`^GET ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#list(asked)],
+      [new RegExp(`^(POST|DELETE) ${account}/IncomingPhoneNumbers/(\\w+).json$`), (asked) => this.#change(asked)],
+      [new RegExp(`^GET ${account}/Media/(\\w+)$`), ({ parts: [id] }) => ({ status: 307, location: `/files/${id}` })],
+      [/^GET \/v1\/PhoneNumbers\/Countries\/US$/, () => ({ status: 200, body: PRICES })],
+    ]
+  }
+
+  static async open({ reports = false } = {}): Promise<TwilioStandIn> {
+    const twilio = new TwilioStandIn(reports)
+    await new Promise<void>((resolve) => twilio.#server.listen(0, '127.0.0.1', resolve))
+    return twilio
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** The settings of a service that uses it. */
+  get environment(): Record<'TWILIO_ACCOUNT_SID' | 'TWILIO_AUTH_TOKEN' | 'TWILIO_API_URL', string> {
+    return { TWILIO_ACCOUNT_SID: this.accountSid, TWILIO_AUTH_TOKEN: this.authToken, TWILIO_API_URL: this.url }
+  }
+
+  /** A file that a text can bring along: its URL. */
+  hold(content: Uint8Array, type: string): string {
+    const id = sidOf('ME')
+    this.#files.set(id, { content, type })
+    return `${this.url}/2010-04-01/Accounts/${this.accountSid}/Media/${id}`
+  }
+
+  /** Somebody texts one of our numbers; resolves with the service's answer. `more`: further fields, or other ones. */
+  text(from: string, to: string, body: string, more: Record<string, string> = {}): Promise<Response> {
+    const number = this.numbers.get(to)
+    if (!number) throw new Error(`nobody has bought ${to}`)
+    const sid = sidOf('SM')
+    const fields = { MessageSid: sid, SmsSid: sid, From: from, To: to, Body: body, NumMedia: '0', NumSegments: '1', ...more }
+    return this.post(number.smsUrl.split('#', 1)[0]!, fields)
+  }
+
+  /** Tells the service what became of a text of its. */
+  report({ sid, from, to, statusCallback }: SentSms, status: string, more: Record<string, string> = {}): Promise<Response> {
+    return this.post(statusCallback, {
+      MessageSid: sid,
+      SmsSid: sid,
+      MessageStatus: status,
+      SmsStatus: status,
+      From: from,
+      To: to,
+      ...more,
+    })
+  }
+
+  /** A signed webhook. */
+  post(url: string, fields: Record<string, string>): Promise<Response> {
+    const form = new URLSearchParams({ AccountSid: this.accountSid, ApiVersion: '2010-04-01', ...fields })
+    return fetch(url, { method: 'POST', body: form, headers: { 'X-Twilio-Signature': sign(this.authToken, url, form) } })
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', this.url)
+    const line = `${request.method} ${pathname}`
+    this.requests.push(line)
+    const form = await readForm(request)
+    const instead = this.insteads.find(({ pattern }) => pattern.test(line))?.answer
+    if (instead === 'hang') return
+    if (instead) return void response.writeHead(instead.status).end(instead.body)
+    write(response, this.#answer(line, request.headers.authorization, searchParams, form))
+  }
+
+  #answer(line: string, authorization: string | undefined, query: URLSearchParams, form: URLSearchParams): Reply {
+    // Files lie elsewhere, where the credentials have no business.
+    const file = this.#files.get(line.replace('GET /files/', ''))
+    if (file) return authorization ? refusal(400, 20400, 'credentials have no business here') : { status: 200, file }
+    const expected = Buffer.from(`${this.accountSid}:${this.authToken}`).toString('base64')
+    if (authorization !== `Basic ${expected}`) return refusal(401, 20003, 'Authenticate')
+    for (const [pattern, handle] of this.#routes) {
+      const match = pattern.exec(line)
+      if (match) return handle({ parts: match.slice(1), query, form })
+    }
+    return NOT_FOUND
+  }
+
+  #send({ form }: Asked): Reply {
+    const [from, to, body, statusCallback] = ['From', 'To', 'Body', 'StatusCallback'].map((name) => form.get(name) ?? '') as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    if (!this.numbers.has(from))
+      return refusal(400, 21606, `The 'From' phone number provided (${from}) is not a valid number of this account.`)
+    const sms = { sid: sidOf('SM'), from, to, body, statusCallback }
+    this.sent.push(sms)
+    if (this.#reports) void this.report(sms, 'sent').then(() => this.report(sms, 'delivered'))
+    return { status: 201, body: { sid: sms.sid, status: 'queued', from, to, body, error_code: null, error_message: null } }
+  }
+
+  #offer({ parts: [country, kind] }: Asked): Reply {
+    if (country !== 'US' || kind !== 'Local') return NOT_FOUND
+    const free = FOR_SALE.filter((value) => !this.numbers.has(value))
+    return { status: 200, body: { available_phone_numbers: free.map((phone_number) => ({ phone_number, locality: 'Springfield' })) } }
+  }
+
+  #buy({ form }: Asked): Reply {
+    const value = form.get('PhoneNumber') ?? ''
+    if (this.numbers.has(value) || !FOR_SALE.includes(value)) return refusal(400, 21422, `PhoneNumber ${value} is not available.`)
+    const sid = sidOf('PN')
+    this.numbers.set(value, { sid, smsUrl: form.get('SmsUrl') ?? '' })
+    return { status: 201, body: { sid, phone_number: value } }
+  }
+
+  #list({ query }: Asked): Reply {
+    const wanted = query.get('PhoneNumber')
+    const found = [...this.numbers].filter(([value]) => wanted === null || value === wanted)
+    return { status: 200, body: { incoming_phone_numbers: found.map(([phone_number, { sid }]) => ({ sid, phone_number })) } }
+  }
+
+  #change({ parts: [method, sid], form }: Asked): Reply {
+    const [value, number] = [...this.numbers].find(([, each]) => each.sid === sid) ?? []
+    if (!value || !number) return NOT_FOUND
+    if (method === 'DELETE') return this.numbers.delete(value) ? { status: 204 } : NOT_FOUND
+    number.smsUrl = form.get('SmsUrl') ?? number.smsUrl
+    return { status: 200, body: { sid, phone_number: value } }
+  }
+}

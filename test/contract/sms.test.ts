@@ -1,0 +1,74 @@
+import { afterAll } from 'vitest'
+import { createSmsChannel } from '../../src/channel/sms/sms-channel.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { startHttp } from '../../src/http/server.ts'
+import { createTestLog } from '../support/log.ts'
+import { sinkWith } from '../support/sink.ts'
+import { openTwilio } from '../support/sms.ts'
+import { describeChannel } from './channel.ts'
+
+const REFUSED = "The 'To' number is not a valid phone number."
+
+describeChannel('sms', async () => {
+  const twilio = await openTwilio()
+  const log = createTestLog()
+  let publicUrl = ''
+  let sink = sinkWith()
+  const { TWILIO_API_URL: apiUrl } = twilio.environment
+  const { accountSid, authToken } = twilio
+  const channel = createSmsChannel({ accountSid, authToken, apiUrl, publicUrl: () => publicUrl, log })
+  const none = () => Promise.reject(new Error('nothing else is here'))
+  const server = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    api: true,
+    skins: { rest: none, graphql: none, web: none, stream: none, metrics: none, ready: none },
+    callbacks: channel.routes!(sinkWith({ inbound: (message) => sink.inbound(message), delivery: (report) => sink.delivery(report) })),
+    log: silentLogger,
+  })
+  publicUrl = server.url
+  afterAll(() => server.stop(100))
+  const [ours, theirs] = ['+15005550101', '+15551234567']
+  twilio.numbers.set(ours, { sid: 'PN1', smsUrl: `${server.url}/channels/sms/messages` })
+  const answers = {
+    takes: null,
+    'refuses for good': { status: 400, body: JSON.stringify({ code: 21211, message: REFUSED, status: 400 }) },
+    'refuses for now': { status: 503, body: JSON.stringify({ code: 20503, message: REFUSED, status: 503 }) },
+    'is down': null,
+  }
+  let down = false
+  return {
+    channel: {
+      ...channel,
+      // Down is down: nobody listens where it was.
+      send: (message, signal) =>
+        (down ? createSmsChannel({ accountSid, authToken, apiUrl: 'http://127.0.0.1:9', publicUrl: () => publicUrl, log }) : channel).send(
+          message,
+          signal,
+        ),
+    },
+    spellings: [
+      ['+1 555 123-4567', '+15551234567'],
+      ['72345', '72345'],
+    ],
+    malformed: ['5551234567', 'ACME', 'whatsapp:+15551234567', '+15551234567, +15551234568'],
+    ours,
+    theirs,
+    handOverTo: (next) => {
+      sink = next
+    },
+    arrive: async (text) => {
+      const { status } = await twilio.text(theirs, ours, text)
+      return status < 300 ? 'taken' : status >= 500 ? 'later' : 'refused'
+    },
+    be: async (mood) => {
+      down = mood === 'is down'
+      twilio.insteads.length = 0
+      const answer = answers[mood]
+      if (answer) twilio.insteads.push({ pattern: /Messages\.json/, answer })
+    },
+    words: REFUSED,
+    credentials: [authToken, Buffer.from(`${accountSid}:${authToken}`).toString('base64')],
+    log: () => log.text(),
+  }
+})

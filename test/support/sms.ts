@@ -1,0 +1,24 @@
+import { afterAll } from 'vitest'
+import { TwilioStandIn } from '../../src/demo/twilio.ts'
+import type { TestAgent, TestService } from './service.ts'
+
+/** A stand-in for Twilio that ends with the file's tests. */
+export const openTwilio = async (options?: { reports?: boolean }): Promise<TwilioStandIn> => {
+  const twilio = await TwilioStandIn.open(options)
+  afterAll(() => twilio.stop())
+  return twilio
+}
+
+/** Where a service hands texts over. */
+const smsUrlOf = ({ http }: Pick<TestService, 'http'>): string => `${http.replace('127.0.0.1', 'localhost')}/channels/sms/messages`
+
+/** Gives an agent a phone number, as its set-up would. */
+export const giveNumber = async (service: TestService, twilio: TwilioStandIn, agent: TestAgent, value: string): Promise<string> => {
+  const sid = `PN${value.slice(1).padStart(32, '0')}`
+  twilio.numbers.set(value, { sid, smsUrl: smsUrlOf(service) })
+  const { prisma } = service.db
+  const { workspaceId } = await prisma.agent.findUniqueOrThrow({ where: { id: agent.id } })
+  const address = await prisma.address.create({ data: { workspaceId, agentId: agent.id, channel: 'sms', value, primary: true } })
+  await prisma.phoneNumber.create({ data: { workspaceId, value, providerId: sid, addressId: address.id } })
+  return value
+}

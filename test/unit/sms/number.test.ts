@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { matchesNumber, normalizeNumber, senderOf } from '../../../src/channel/sms/number.ts'
+
+test.each([
+  ['+15551234567', '+15551234567'],
+  [' +1 (555) 123-4567 ', '+15551234567'],
+  ['+44 20 7946 0958', '+442079460958'],
+  ['+49 30 901820', '+4930901820'],
+  ['72345', '72345'],
+])('%j is %s', (given, stored) => expect(normalizeNumber(given)).toBe(stored))
+
+test.each([
+  '5551234567', // which country?
+  '0015551234567',
+  '+1555',
+  '+0123456789',
+  '+155512345678901',
+  'whatsapp:+15551234567',
+  'tel:+15551234567',
+  '+15551234567;ext=1',
+  '+15551234567,+15551234568',
+  '+1555123456７', // a digit, but none of ours
+  '12',
+  '123456789',
+])('%j is refused by the rule', (given) => {
+  expect(() => normalizeNumber(given)).toThrow(/must be a phone number in international form/)
+})
+
+test("a sender's name can't be written to, and the error says so", () => {
+  expect(() => normalizeNumber('ACME Bank')).toThrow(/a sender's name can't be written to/)
+})
+
+test.each([
+  ['+15551234567', '+15551234567'],
+  ['72345', '72345'],
+  ['ACME', 'ACME'],
+  ['+266696687', '+266696687'], // how Twilio spells an anonymous sender
+  ['', ''],
+  [`A\0\r\nB${'x'.repeat(100)}`, `A\ufffd B${'x'.repeat(35)}…`],
+])('a sender %j is kept as %j', (from, stored) => expect(senderOf(from)).toBe(stored))
+
+test('an entry of a list means a sender without case', () => {
+  expect(matchesNumber('acme', 'ACME')).toBe(true)
+  expect(matchesNumber('+15551234567', '+15551234567')).toBe(true)
+  expect(matchesNumber('+1555123456', '+15551234567')).toBe(false)
+})

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import twilio from 'twilio'
+import { expect, test } from 'vitest'
+import { isSigned, sign } from '../../../src/channel/sms/signature.ts'
+
+/** Twilio's own library says what a signature is. */
+const { getExpectedTwilioSignature, validateRequest } = twilio
+
+const TOKEN = '12345'
+const URL_ = 'https://example.com/channels/sms/messages?foo=1&bar=2'
+const FIELDS = { CallSid: 'CA1234567890ABCDE', Caller: '+14158675309', Digits: '1234', From: '+14158675309', To: '+18005551212' }
+
+test("we sign as Twilio's library does, and it takes our signatures", () => {
+  const signature = sign(TOKEN, URL_, new URLSearchParams(FIELDS))
+  expect(signature).toBe(getExpectedTwilioSignature(TOKEN, URL_, FIELDS))
+  expect(validateRequest(TOKEN, signature, URL_, FIELDS)).toBe(true)
+})
+
+test('whatever the fields hold', () => {
+  const field = fc.string({ minLength: 1, unit: fc.constantFrom(...'aB0_é🚚 \n&=+%', '\u0000') })
+  fc.assert(
+    fc.property(fc.dictionary(field, fc.string({ unit: 'grapheme' })), (fields) => {
+      const own = Object.fromEntries(Object.entries(fields))
+      const form = new URLSearchParams(new URLSearchParams(own).toString())
+      expect(isSigned(TOKEN, URL_, form, getExpectedTwilioSignature(TOKEN, URL_, own))).toBe(true)
+    }),
+  )
+})
+
+test('a field that comes twice is signed as Twilio signs a list', () => {
+  const form = new URLSearchParams('a=2&a=1&a=2&b=x')
+  expect(sign(TOKEN, URL_, form)).toBe(getExpectedTwilioSignature(TOKEN, URL_, { a: ['2', '1', '2'], b: 'x' }))
+})
+
+test.each([
+  ['https://example.com/x', 'https://example.com:443/x'],
+  ['http://example.com/x?a=1', 'http://example.com:80/x?a=1'],
+])('%s may be signed as %s', (url, spelled) => {
+  expect(isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS))).toBe(true)
+})
+
+const form = new URLSearchParams(FIELDS)
+const right = sign(TOKEN, URL_, form)
+test.each([
+  ['', URL_, form],
+  ['x', URL_, form],
+  [`${right} `, URL_, form],
+  [right.toLowerCase(), URL_, form],
+  [sign('another', URL_, form), URL_, form],
+  [right, 'https://example.com/channels/sms/messages?foo=1&bar=3', form],
+  [right, 'https://evil.example/channels/sms/messages?foo=1&bar=2', form],
+  [right, 'https://example.com:8443/channels/sms/messages?foo=1&bar=2', form],
+  [right, URL_, new URLSearchParams({ ...FIELDS, Digits: '1235' })],
+  [right, URL_, new URLSearchParams({ ...FIELDS, More: '1' })],
+])('%j for %s is none', (signature, url, fields) => {
+  expect(isSigned(TOKEN, url, fields, signature)).toBe(false)
+})
