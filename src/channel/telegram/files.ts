@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 import type { InboundAttachment } from '../channel.ts'
-import { oneLine } from '../email/storable.ts'
+import { oneLine } from '../storable.ts'
 import type { BotApi } from './bot-api.ts'
 import { BotApiError } from './bot-api.ts'
 import type { FileToFetch } from './content.ts'

@@ -1,5 +1,5 @@
 import type { Inbound } from '../channel.ts'
-import { oneLine, storable } from '../email/storable.ts'
+import { oneLine, storable } from '../storable.ts'
 import { chatOf, keyOf } from './address.ts'
 import { type Content, contentOf, displayName } from './content.ts'
 import type { Fetched } from './files.ts'
