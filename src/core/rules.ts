@@ -57,6 +57,42 @@ export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
 export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
 export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
+/** Bytes of all files of one message together, decoded. */
+const MOST_ATTACHED_BYTES = 10 * 1024 * 1024
+/** The longest body of a request that sends: those files in base64 (4 characters for 3 bytes), text and names, with room for escapes. */
+export const MOST_SEND_BODY_BYTES = 16 * 1024 * 1024
+const MOST_BASE64 = Math.ceil(MOST_ATTACHED_BYTES / 3) * 4
+const MOST_ATTACHMENTS = 100
+
+const MEDIA_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
+
+/** Bytes in base64: the standard alphabet, padded, in one piece. Encoding them again must give the same text. */
+const base64 = z
+  .string()
+  .max(MOST_BASE64, `must be at most ${MOST_ATTACHED_BYTES} bytes`)
+  .transform((value, context) => {
+    const bytes = Buffer.from(value, 'base64')
+    if (bytes.toString('base64') === value) return bytes
+    context.addIssue({ code: 'custom', message: 'must be base64, padded and without line breaks' })
+    return z.NEVER
+  })
+  .meta({ maxLength: MOST_BASE64, contentEncoding: 'base64' })
+
+export const attachments = z
+  .array(
+    z.strictObject({
+      name: name(255).refine((value) => !/[\p{Cc}\u2028\u2029]/u.test(value), 'must not hold line breaks or control characters'),
+      type: z
+        .string()
+        .regex(MEDIA_TYPE, 'must be a media type such as application/pdf, without parameters, and not multipart')
+        .meta({ maxLength: 255 }),
+      content: base64,
+    }),
+  )
+  .max(MOST_ATTACHMENTS, `must be at most ${MOST_ATTACHMENTS} files`)
+  .refine((files) => files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MOST_ATTACHED_BYTES, {
+    error: `must be at most ${MOST_ATTACHED_BYTES} bytes together, decoded`,
+  })
 export const senders = z.array(text(1, 320)).max(1000, 'must name at most 1000 senders')
 export const secretName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation counts the bytes. */

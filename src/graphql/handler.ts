@@ -11,7 +11,7 @@ import type { Results } from './execution.ts'
 import { servePage, wantsPage } from './graphiql.ts'
 import { queryOf } from './persisted.ts'
 import { Readers } from './readers.ts'
-import { checkForm, pathOf, Refused, readBody, readParams } from './request.ts'
+import { checkForm, isLong, pathOf, Refused, readBody, readParams } from './request.ts'
 import { createSchema } from './schema.ts'
 import { SingleConnections } from './single.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -108,6 +108,7 @@ class Server implements Graphql {
     const token = bearerOf(request.headers.authorization)
     if (token === null) await authenticate(this.#deps, null) // throws, in the words that REST has
     checkForm(request)
+    if (isLong(request)) await authenticate(this.#deps, token)
     if (pathOf(request) === '/graphql/stream') {
       return this.#serveSingle(request, response, await this.#contextOf(request, response, requestId, token))
     }

@@ -1,8 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError, invalidInput, noSuchPath } from '../core/errors.ts'
+import { MOST_SEND_BODY_BYTES } from '../core/rules.ts'
 
-/** The largest body, as in REST. */
+/** The largest body, as in REST: files to send may come along, from somebody who is known. */
 const MOST_BODY_BYTES = 1024 * 1024
+
+const lengthOf = (request: IncomingMessage) => Number(request.headers['content-length'] ?? 0)
+
+/** Whether it says that it is longer than most are. Who sends it is to be known before it is read. */
+export const isLong = (request: IncomingMessage): boolean => pathOf(request) === '/graphql' && lengthOf(request) > MOST_BODY_BYTES
+
+const mostOf = (request: IncomingMessage) => (isLong(request) ? MOST_SEND_BODY_BYTES : MOST_BODY_BYTES)
 
 const METHODS: Record<string, readonly string[]> = { '/graphql': ['GET', 'POST'], '/graphql/stream': ['GET', 'POST', 'PUT', 'DELETE'] }
 
@@ -22,7 +30,7 @@ export class Refused extends Error {
 
 export const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0]!.replace(/\/$/, '')
 
-const tooLarge = () => new Refused(new AppError('invalid_input', `body: must be at most ${MOST_BODY_BYTES} bytes`), 413)
+const tooLarge = (most: number) => new Refused(new AppError('invalid_input', `body: must be at most ${most} bytes`), 413)
 
 /**
  * Throws for what is no request of this service. Only application/json makes a browser ask first whether another site may send it, and
@@ -36,18 +44,19 @@ export const checkForm = (request: IncomingMessage): void => {
     throw new Refused(new AppError('invalid_input', `${method} is not allowed here.`), 405, { Allow: methods.join(', ') })
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
-  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) throw tooLarge()
+  if (lengthOf(request) > mostOf(request)) throw tooLarge(mostOf(request))
   // To take it and not to heed it would do twice what its sender wants done once.
   if (request.headers['idempotency-key'] !== undefined) throw invalidInput('Idempotency-Key', "is for REST's POSTs only")
 }
 
 /** The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is. */
 export const readBody = async (request: IncomingMessage): Promise<string> => {
+  const most = mostOf(request)
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.byteLength
-    if (size > MOST_BODY_BYTES) throw tooLarge()
+    if (size > most) throw tooLarge(most)
     chunks.push(chunk)
   }
   return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString()
@@ -83,6 +92,8 @@ const checkParams = (given: unknown): Params => {
     if (!fits || !words) throw invalidInput(name, 'is not a known field')
     if (value === null) continue
     if (!fits(value)) throw invalidInput(name, words)
+    if (name === 'query' && (value as string).length > MOST_BODY_BYTES)
+      throw invalidInput(name, 'is too long: put what is long into variables')
     params[name] = value
   }
   return params

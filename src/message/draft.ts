@@ -16,6 +16,8 @@ export interface SendInput {
   to?: readonly string[] | undefined
   cc?: readonly string[] | undefined
   subject?: string | undefined
+  /** Files to send along, behind those that a forward carries. */
+  attachments?: readonly InboundAttachment[] | undefined
 }
 
 export interface DraftDeps extends Db {
@@ -169,8 +171,16 @@ const threadIdOf = async ({ prisma }: Db, channel: Channel, plan: Plan, mode: Mo
   return last?.threadId ?? null
 }
 
-const attachmentsToForward = async ({ prisma }: Db, input: SendInput): Promise<InboundAttachment[]> =>
-  input.forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: input.forward }, orderBy: { index: 'asc' } })
+const attachmentsToForward = async ({ prisma }: Db, { forward }: SendInput): Promise<InboundAttachment[]> =>
+  forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: forward }, orderBy: { index: 'asc' } })
+
+const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Promise<InboundAttachment[]> => {
+  const [own = [], passedOn] = [input.attachments, await attachmentsToForward(deps, input)]
+  if (channel.limits.files) return [...passedOn, ...own]
+  if (own.length > 0) throw invalidInput('attachments', `the channel ${channel.kind} sends no files`)
+  if (passedOn.length > 0) throw invalidInput('forward', `the channel ${channel.kind} can't pass its files on`)
+  return []
+}
 
 /** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` without an address. */
 export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): Promise<Draft> => {
@@ -184,8 +194,7 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
     throw invalidInput('text', `must be at most ${channel.limits.text} characters long on the channel ${channel.kind}`)
   const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])
   const place = { agentId: agent.id, addressId: address.id, counterpart: to.join(', ') }
-  const attachments = await attachmentsToForward(deps, input)
-  if (attachments.length > 0 && !channel.limits.files) throw invalidInput('forward', `the channel ${channel.kind} can't pass its files on`)
+  const attachments = await attachmentsOf(deps, channel, input)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
   const isMail = plan.channel === 'email'

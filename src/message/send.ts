@@ -53,11 +53,15 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
   return drafts.map(() => undefined)
 }
 
+/** Of files in one statement; a message with more goes alone. */
+const MOST_BYTES = 4 * 1024 * 1024
+const sizeOf = ({ files }: Draft) => files.reduce((sum, { size }) => sum + size, 0)
+
 /** Where messages to send gather to be committed together. */
 export type DraftStore = Batch<Draft, undefined>
 
 export const createDraftStore = (db: Db): DraftStore =>
-  createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 1, isUnavailable })
+  createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 1, mostBytes: MOST_BYTES, sizeOf, isUnavailable })
 
 export interface SendDeps extends DraftDeps {
   senders: Senders

@@ -16,14 +16,15 @@ const readUpTo = async (body: ReadableStream<Uint8Array>, most: number): Promise
 }
 
 /**
- * Refuses a body of more than `most` bytes with 413. Only a chunked one must be read to know: without a Content-Length and a
+ * Refuses a body of more than `mostOf` the request bytes with 413. Only a chunked one must be read to know: without a Content-Length and a
  * Transfer-Encoding there is none (RFC 9112 6.3). hono's own limit copies a request with the global `Request`, which can't read the
  * Node server's kind.
  */
 export const bodyLimit =
-  (most: number): MiddlewareHandler<RestEnv> =>
+  (mostOf: (method: string, path: string) => number): MiddlewareHandler<RestEnv> =>
   async (c, next) => {
     const { raw } = c.req
+    const most = mostOf(c.req.method, c.req.path)
     const tooLarge = () => answerError(c, new AppError('invalid_input', `body: must be at most ${most} bytes`), 413)
     if (!raw.headers.has('Transfer-Encoding')) return Number(raw.headers.get('Content-Length') ?? 0) > most ? tooLarge() : next()
     if (!raw.body) return next()

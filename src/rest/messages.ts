@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { copies, messageSubject, messageText, recipients, searchText, timestamp, uuid } from '../core/rules.ts'
+import { attachments, copies, messageSubject, messageText, recipients, searchText, timestamp, uuid } from '../core/rules.ts'
 import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import { listMessages } from '../message/list.ts'
 import { presentMessage } from '../message/present.ts'
@@ -36,6 +36,9 @@ const send = createRoute({
           to: recipients.optional(),
           cc: copies.optional(),
           subject: messageSubject.optional(),
+          attachments: attachments
+            .optional()
+            .openapi({ description: 'Files to send along, 10 MiB in all; a forward has the original ones too' }),
         })
         .openapi({ example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' } }),
     ),

@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, noSuchPath } from '../core/errors.ts'
+import { MOST_SEND_BODY_BYTES } from '../core/rules.ts'
 import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
 import { addressRoutes } from './addresses.ts'
@@ -28,6 +29,10 @@ import { workspaceRoutes } from './workspace.ts'
 
 /** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
 const MOST_BODY_BYTES = 1024 * 1024
+
+/** Only a message to send brings files along. */
+const SENDS = /^\/agents\/[^/]+\/messages\/?$/
+const mostBytes = (method: string, path: string): number => (method === 'POST' && SENDS.test(path) ? MOST_SEND_BODY_BYTES : MOST_BODY_BYTES)
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
 const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', '/tokens/*']
@@ -59,7 +64,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   })
   app.use('*', prepare(deps))
   for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate, refuseStrayQuery(app))
-  app.use('*', bodyLimit(MOST_BODY_BYTES))
+  app.use('*', bodyLimit(mostBytes))
   for (const path of GUARDED) app.use(path, idempotency)
   for (const routes of [
     workspaceRoutes,

@@ -66,18 +66,21 @@ test.each([
   expect([response.status, answer.errors?.[0]?.extensions.code]).toEqual([status, 'invalid_input'])
 })
 
-test('a body of more than 1 MiB is refused, also one that does not say how long it is', async () => {
-  const long = JSON.stringify({ query: '{ viewer { id } }', variables: { x: 'x'.repeat(1024 * 1024) } })
+test('a body of more than 16 MiB is refused, and one of more than 1 MiB that does not say how long it is', async () => {
+  const MIB = 1024 * 1024
+  const long = JSON.stringify({ query: '{ viewer { id } }', variables: { x: 'x'.repeat(MIB) } })
   const chunks = new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(long))
       controller.close()
     },
   })
-  for (const body of [long, chunks]) {
+  for (const body of [long.padEnd(16 * MIB + 1), chunks]) {
     const response = await fetch(url, { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit)
     expect([response.status, await response.json()]).toMatchObject([413, { errors: [{ extensions: { code: 'invalid_input' } }] }])
   }
+  expect((await post(`{"query":"{viewer{id}}${' '.repeat(MIB)}"}`)).status).toBe(400)
+  expect((await fetch(url, { method: 'POST', headers: { ...json, Authorization: 'Bearer amt_garbage' }, body: long })).status).toBe(401)
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 

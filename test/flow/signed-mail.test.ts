@@ -83,6 +83,14 @@ test('a changed text, subject or recipient breaks the signature', async () => {
   }
 })
 
+test.each(['\n', '\r\n', '\r'])('a mail with a mail in it, lines ended by %j, is signed as it arrives', async (end) => {
+  publish(await keysOf(MAIL_DOMAIN, null))
+  const content = Buffer.from(['From: a@example.com', 'Subject: ä', '', 'body', '.', ''].join(end)).toString('base64')
+  await send({ attachments: [{ name: 'a.eml', type: 'message/rfc822', content }] })
+  const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
+  expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass' }])
+})
+
 test('a letter of the service itself is signed too', async () => {
   publish(await keysOf(MAIL_DOMAIN, null))
   expect((await owner.api('POST', '/members/invitations', { email: 'new@example.com' })).status).toBe(201)

@@ -24,7 +24,7 @@ export async function compose(out: Outbound): Promise<Buffer> {
     attachments: out.attachments.map(({ name, type, content }) => ({
       filename: oneLine(name, 255),
       contentType: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : 'application/octet-stream',
-      content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+      content: contentOf(type, content),
     })),
     // Of the message, not of the attempt: the same bytes every time, so that who got them already can tell.
     baseBoundary: createHash('sha256').update(out.messageId).digest('hex').slice(0, 16),
@@ -33,6 +33,15 @@ export async function compose(out: Outbound): Promise<Buffer> {
     newline: '\r\n',
   })
   return mail.compile().build()
+}
+
+/**
+ * A message in the message is the one part that no encoding hides (RFC 2046 5.2.1): with line ends of its own, SMTP would change them after
+ * the signature.
+ */
+function contentOf(type: string, content: Uint8Array): Buffer {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  return /^message\/rfc822$/i.test(type) ? Buffer.from(bytes.toString('latin1').replace(/\r\n?|\n/g, '\r\n'), 'latin1') : bytes
 }
 
 const mailbox = (address: string, name: string | null) => ({ address: normalize(address), name: oneLine(name ?? '', 320) })

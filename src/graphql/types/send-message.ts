@@ -1,9 +1,21 @@
-import { copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
+import { attachments, copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
 import { sendMessage } from '../../message/send.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
+
+const AttachmentInput = builder.inputType('AttachmentInput', {
+  description: 'A file to send along.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Its name: 1 to 255 characters on one line.' }),
+    type: t.string({ required: true, description: 'Its media type, without parameters: application/pdf.' }),
+    content: t.string({
+      required: true,
+      description: 'Its bytes in base64: padded, without line breaks. In a variable: a query is at most 1 MiB.',
+    }),
+  }),
+})
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to send: an answer (`replyTo`), one passed on (`forward` with `to`), or a new one (`channel` with `to`).',
@@ -16,6 +28,10 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
     cc: t.stringList({ description: 'At most 50 recipients of a copy, of 1 to 320 characters.' }),
     subject: t.string({ description: 'At most 240 characters.' }),
+    attachments: t.field({
+      type: [AttachmentInput],
+      description: 'Files to send along, 10 MiB in all; a forward has the original ones too.',
+    }),
   }),
 })
 
@@ -38,7 +54,7 @@ builder.mutationField('sendMessage', (t) =>
     args: { input: t.arg({ type: SendMessageInput, required: true, description: 'The message.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
       sendMessage(deps, viewer, input.agentId, {
-        ...checked({ text: messageText, to: recipients, cc: copies, subject: messageSubject }, input),
+        ...checked({ text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments }, input),
         replyTo: given(input.replyTo),
         forward: given(input.forward),
         channel: given(input.channel),
