@@ -1,33 +1,11 @@
-import type { User } from '@grammyjs/types'
-import { beforeAll, expect, test } from 'vitest'
-import type { TelegramStandIn } from '../../src/demo/telegram/stand-in.ts'
-import type { StandInBot } from '../../src/demo/telegram/world.ts'
-import { createTestLog } from '../support/log.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
-import { connectBot, startTelegram } from '../support/telegram.ts'
+import { describe, expect, test } from 'vitest'
+import { arrangeTelegram } from '../support/telegram.ts'
+import { until } from '../support/until.ts'
 
-const log = createTestLog()
-let telegram: TelegramStandIn
-let service: TestService
-let owner: Tenant
-let agent: TestAgent
-let bot: StandInBot
-let ann: User
-beforeAll(async () => {
-  telegram = await startTelegram()
-  service = await startService({ environment: { TELEGRAM_API_URL: telegram.url }, log })
-  owner = await service.workspace()
-  agent = await createTestAgent(service, owner)
-  bot = telegram.world.bot('Support_Test_Bot')
-  ann = telegram.world.person('Ann', 'ann_example')
-  await connectBot(service, owner, agent, bot)
-  await open('anyone')
-})
+const { log, telegram, service, agent, bot, ann, another, messages, newest, events, told } = await arrangeTelegram()
 
-const open = (admit: string, senders: string[] = [], of = agent) => owner.api('PUT', `/agents/${of.id}/access/telegram`, { admit, senders })
-const messages = async (of = agent) => (await of.api('GET', `/agents/${of.id}/messages?channel=telegram&limit=100`)).body.items
-const newest = async (of = agent) => (await messages(of))[0]
-const events = async (of = agent) => (await of.api('GET', `/agents/${of.id}/events?after=0`)).body.items
+/** Another process of the same service: Telegram goes on calling the first. */
+const againHere = () => service.again({ PUBLIC_URL: `http://localhost:${new URL(service.http).port}` })
 
 test('what somebody writes to the bot is stored, wakes the agent, and says who wrote it', async () => {
   await telegram.write(bot, ann, 'Where is my order? 🚚')
@@ -54,4 +32,155 @@ test('what somebody writes to the bot is stored, wakes the agent, and says who w
     }),
   )
   expect(message.checks).toContainEqual({ name: 'telegram', verdict: 'pass', detail: `user ${ann.id} (@ann_example)` })
+})
+
+describe('an update counts once', () => {
+  test('however often it comes, and whichever process takes it', async () => {
+    const { agent: other, bot: its } = await another('Once')
+    const update = told(900, 'once')
+    await againHere()
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => telegram.post(its, update)))
+    expect(statuses).toEqual(Array.from({ length: 10 }, () => 200))
+    const second = await againHere()
+    const hook = its.webhook!
+    its.webhook = { ...hook, url: hook.url.replace(/^http:\/\/[^/]+/, second.http) }
+    expect(await telegram.post(its, update)).toBe(200)
+    expect(await telegram.post(its, told(901, 'two'))).toBe(200)
+    expect((await messages(other)).map(({ text }: { text: string }) => text)).toEqual(['two', 'once'])
+    expect(await events(other)).toHaveLength(2)
+  })
+
+  test('also out of order: an id below others that came is still new', async () => {
+    const { agent: other, bot: its } = await another('Shuffled')
+    for (const id of [30, 10, 20, 10, 30]) expect(await telegram.post(its, told(id, `number ${id}`))).toBe(200)
+    expect((await messages(other)).map(({ text }: { text: string }) => text).sort()).toEqual(['number 10', 'number 20', 'number 30'])
+  })
+
+  test('the same number of another bot is another update', async () => {
+    const one = await another('Left')
+    const two = await another('Right')
+    expect(await telegram.post(one.bot, told(7, 'left'))).toBe(200)
+    expect(await telegram.post(two.bot, told(7, 'right'))).toBe(200)
+    expect(await messages(one.agent)).toHaveLength(1)
+    expect(await messages(two.agent)).toHaveLength(1)
+  })
+})
+
+describe('a call that does not prove to be Telegram’s', () => {
+  const refused = async () => {
+    const text = await (await fetch(`${service.http}/metrics`)).text()
+    return Number(/ams_callbacks_total\{outcome="refused"\} (\d+)/.exec(text)?.[1] ?? 0)
+  }
+
+  test.each<[string, string | null]>([
+    ['a wrong secret', 'wrong'],
+    ['an empty one', ''],
+    ['none', null],
+    ['a very long one', 'x'.repeat(8_000)],
+  ])('%s: 403 in the error body, counted, nothing stored', async (_, secret) => {
+    const [count, stored] = [await refused(), (await messages()).length]
+    const { status, body } = await call(bot.webhook!.url, secret, told(555, 'forged'))
+    expect({ status, body }).toEqual({ status: 403, body: { error: { code: 'forbidden', message: expect.any(String) } } })
+    expect(await refused()).toBe(count + 1)
+    await telegram.write(bot, ann, 'a true one')
+    expect(await messages()).toHaveLength(stored + 1)
+  })
+
+  test('the secret of another workspace’s bot', async () => {
+    const stranger = await service.workspace('Other')
+    const theirs = await another('Stranger', stranger)
+    const before = (await messages()).length
+    expect((await call(bot.webhook!.url, theirs.bot.webhook!.secret!, told(556, 'crossed'))).status).toBe(403)
+    expect(await telegram.post(theirs.bot, told(557, 'theirs'))).toBe(200)
+    expect(await messages()).toHaveLength(before)
+    expect((await messages(theirs.agent)).map(({ text }: { text: string }) => text)).toEqual(['theirs'])
+  })
+
+  test.each(['0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b', 'manager', 'x', '', '../agents', `${'a'.repeat(4_000)}`])(
+    'to the path of nobody (%s), in the same words',
+    async (path) => {
+      const answer = await call(`${service.http}/channels/telegram/${path}`, bot.webhook!.secret!, told(558, 'lost'))
+      if (answer.status === 404) return expect(path).toBe('../agents')
+      expect(answer).toEqual(await call(bot.webhook!.url, 'wrong', told(558, 'lost')))
+    },
+  )
+
+  const call = async (url: string, secret: string | null, update: object) => {
+    const headers: Record<string, string> = secret === null ? {} : { 'X-Telegram-Bot-Api-Secret-Token': secret }
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(update) })
+    return { status: response.status, body: await response.json() }
+  }
+})
+
+describe('with the right secret', () => {
+  const call = (body: string) =>
+    fetch(bot.webhook!.url, { method: 'POST', headers: { 'X-Telegram-Bot-Api-Secret-Token': bot.webhook!.secret! }, body })
+
+  test.each([
+    ['no JSON', 'nonsense', 400],
+    ['nothing', '', 400],
+    ['another shape', '{"update_id":1,"message":[]}', 400],
+    ['a number that is none', '{"update_id":1e400}', 400],
+    ['deep nesting', `{"update_id":1,"message":${'['.repeat(100_000)}`, 400],
+    ['more than a megabyte', `{"update_id":1,"x":"${'x'.repeat(1024 * 1024)}"}`, 413],
+    ['a kind that is not asked for', '{"update_id":2,"edited_message":{"message_id":1}}', 200],
+  ])('%s is answered as what it is', async (_, body, status) => {
+    const before = (await messages()).length
+    const response = await call(body)
+    expect(response.status).toBe(status)
+    if (status !== 200) expect(await response.json()).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
+    expect(await messages()).toHaveLength(before)
+  })
+
+  test('what a database can’t hold in a text is replaced', async () => {
+    await call(JSON.stringify(told(600, 'a\0b')).replace('a\\u0000b', 'a\\u0000b\\ud800'))
+    expect((await newest()).text).toBe('a\ufffdb\ufffd')
+  })
+
+  test('an edit changes nothing and wakes nobody', async () => {
+    const message = await telegram.write(bot, ann, 'first')
+    const count = (await events()).length
+    bot.webhook = { ...bot.webhook!, allowed: [] }
+    telegram.world.queue(bot, { edited_message: { ...message, edit_date: 1, text: 'second' } as never })
+    await telegram.drained()
+    expect((await newest()).text).toBe('first')
+    expect(await events()).toHaveLength(count)
+  })
+})
+
+describe('threads', () => {
+  test('an answer to a message is in its thread; one that answers nothing begins another', async () => {
+    const first = await telegram.write(bot, ann, 'A question')
+    const asked = await newest()
+    await telegram.write(bot, ann, { text: 'And more', reply_to_message: first })
+    const more = await newest()
+    await telegram.write(bot, ann, 'Something else')
+    const thread = (id: string) => agent.api('GET', `/agents/${agent.id}/messages?thread=${id}`)
+    expect((await thread(more.id)).body.items.map(({ id }: { id: string }) => id)).toEqual([more.id, asked.id])
+  })
+
+  test('an answer to any part of what the agent wrote is in that thread', async () => {
+    await telegram.write(bot, ann, 'Tell me a long story')
+    const asked = await newest()
+    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: asked.id, text: 'once upon a time '.repeat(600) })
+    const parts = await partsOf(3)
+    await telegram.write(bot, ann, { text: 'Nice', reply_to_message: parts[1]!.message })
+    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?thread=${asked.id}`)).body
+    expect(items.map(({ text }: { text: string }) => text.slice(0, 5))).toEqual(['Nice', 'once ', 'Tell '])
+    expect(items[1].id).toBe(body.id)
+  })
+
+  const partsOf = async (count: number) => {
+    return until(() => {
+      const sent = telegram.sent.filter((each) => each.bot === bot)
+      return sent.length >= count && sent.slice(-count)
+    })
+  }
+})
+
+test('no token and no secret is in the log', () => {
+  for (const each of telegram.world.bots.values()) {
+    expect(log.text()).not.toContain(each.token.split(':')[1])
+    if (each.webhook?.secret) expect(log.text()).not.toContain(each.webhook.secret)
+  }
 })
