@@ -76,6 +76,7 @@ const createEmail = (config: Config, log: Logger, { clock, resolver }: World, em
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
+    rspamdUrl: config.rspamdUrl ?? null,
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
     ...email,

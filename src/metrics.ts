@@ -21,6 +21,11 @@ const COUNTERS: Record<Counted, { name: string; label: string; help: string }> =
     label: 'outcome',
     help: 'Attempts to send messages (sent, retried, failed), and what came back of those sent (bounced, reported)',
   },
+  spamChecks: {
+    name: 'ams_spam_checks_total',
+    label: 'outcome',
+    help: 'Messages that Rspamd was asked about: spam, ham, failed (let through)',
+  },
   callbacks: {
     name: 'ams_callbacks_total',
     label: 'outcome',

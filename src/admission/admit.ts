@@ -5,6 +5,8 @@ import type { Admission, Admit, Refusal } from '../db/generated/prisma/enums.ts'
 export interface Admittance {
   /** Why it is the agent's own message or a machine's answer, in words; null when it is neither. */
   self: string | null
+  /** Why it is spam, in words; null when it is none. */
+  spam: string | null
   /** Whether the sender claims to be a member or an agent of the workspace, or to be on the channel's list. */
   team: boolean
   listed: boolean
@@ -36,6 +38,7 @@ export const AGENT_TURNS_AN_HOUR = 20
 /** In this order; the first that applies decides. */
 const RULES: readonly Rule[] = [
   ({ self }) => (self === null ? null : refuse('self', self)),
+  ({ spam }) => (spam === null ? null : refuse('spam', spam)),
   ({ full }) => (full ? refuse('plan_limit', 'the workspace stores as many messages as its plan includes') : null),
   ({ overRate }) => (overRate() ? refuse('rate_limit', `more than ${MESSAGES_A_MINUTE} messages a minute from this sender`) : null),
   ({ admit, team, listed, proven }) =>

@@ -187,6 +187,8 @@ export interface Inbound {
   proven: boolean
   /** It could not be proven for now, and may be when it comes again: a sink that would refuse it for that may reject with `unavailable`. */
   unsettled?: boolean
+  /** Why it is spam, in words, or null; left out where nobody looks. */
+  spam?: string | null
   /** A mark that makes it a loop or a machine's answer (RFC 3834), in words, or null. */
   automatic: string | null
   /** What was checked, for `Message.checks`. */

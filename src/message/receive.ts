@@ -48,6 +48,7 @@ const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promi
   const { plans, rates } = deps
   return admit({
     self: selfMark(message, target),
+    spam: message.spam ?? null,
     team: target.member !== null || target.teammate !== null,
     listed: await isListed(deps, message, target),
     proven: message.proven,
@@ -70,18 +71,14 @@ const senderOf = (message: Inbound, target: Target): EventSender => {
 const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
 
 /**
- * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a Message-ID: without one, two
- * equal mails may well be meant. Other channels' ids are their providers' and never used twice.
+ * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a Message-ID, or comes in a
+ * hand-over with an id: without one, two equal mails may well be meant. Other channels' ids are their providers' and never used twice.
  */
 const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8Array<ArrayBuffer> | null => {
-  if (!messageId) return null
-  if (channel !== 'email')
-    return Uint8Array.from(
-      createHash('sha256')
-        .update(`${channel}:${deliveryId ?? messageId}`)
-        .digest(),
-    )
-  return raw && Uint8Array.from(createHash('sha256').update(raw).digest())
+  const digest = (of: string | Uint8Array) => Uint8Array.from(createHash('sha256').update(of).digest())
+  if (channel === 'email' && messageId) return raw && digest(raw)
+  const id = deliveryId ?? messageId
+  return id ? digest(`${channel}:${id}`) : null
 }
 
 const arrivalOf = async (

@@ -13,6 +13,7 @@ import { understand } from './receive.ts'
 import type { DnsResolver } from './resolver.ts'
 import { createReturnPaths } from './return-path.ts'
 import { takeReturned } from './returned.ts'
+import { createRspamd } from './rspamd.ts'
 import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
 import { createRelay, type RelayTimeouts } from './smtp-out.ts'
 import { ownCertificate, type TlsPair } from './tls.ts'
@@ -40,6 +41,8 @@ export interface EmailChannelOptions {
   local?: Pick<Sink, 'accepts' | 'inbound'>
   /** Who reads mail to the postmaster of our own domain. Left out: there is no such recipient. */
   postmaster?: (message: Inbound) => Promise<void>
+  /** Where an Rspamd listens; null or left out: nobody looks for spam. */
+  rspamdUrl?: string | null
   metrics?: Metrics
   resolver: DnsResolver
   log: Logger
@@ -67,6 +70,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     const mail = await depart(message, departing)
     return relay === null ? capture(message, mail, options.outboxDir) : relay.send(mail, signal)
   }
+  const spamCheck = options.rspamdUrl ? createRspamd({ url: options.rspamdUrl, mailDomain, log, metrics: options.metrics }) : undefined
   return {
     kind: 'email',
     limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, files: true, coldStart: true },
@@ -74,7 +78,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     normalize,
     matches,
     async listen(sink) {
-      const receiving = { parser, mailDomain, resolver, mta: mailDomain }
+      const receiving = { parser, mailDomain, resolver, mta: mailDomain, spamCheck }
       const door = withPostmaster(sink, options)
       return listenSmtp({
         host: smtp.host,

@@ -2,17 +2,23 @@ import type { Inbound } from '../channel.ts'
 import { normalizeLoosely } from './address.ts'
 import { automaticMark } from './loop.ts'
 import type { MailParser } from './parser.ts'
+import type { SpamCheck } from './rspamd.ts'
 import { type Envelope, type VerifyOptions, verify } from './verify.ts'
 
 export interface ReceiveOptions extends VerifyOptions {
   parser: MailParser
   mailDomain: string
+  /** Left out: nobody looks for spam. */
+  spamCheck?: SpamCheck | undefined
 }
 
 /** One raw message and its envelope (however it came: SMTP, or a signed request) as what the sink takes. Never throws. */
 export async function understand(raw: Buffer, envelope: Envelope, recipients: string[], options: ReceiveOptions): Promise<Inbound> {
   const { headers, damage, ...mail } = await options.parser.parse(raw)
-  const { checks, ...proof } = await verify(raw, mail.from.address, envelope, options)
+  const [{ checks, ...proof }, verdict] = await Promise.all([
+    verify(raw, mail.from.address, envelope, options),
+    options.spamCheck?.(raw, envelope, recipients),
+  ])
   return {
     channel: 'email',
     recipients,
@@ -21,7 +27,12 @@ export async function understand(raw: Buffer, envelope: Envelope, recipients: st
     from: { ...mail.from, address: mail.from.address || normalizeLoosely(envelope.reversePath) },
     ...proof,
     automatic: automaticMark(headers, envelope.reversePath, options.mailDomain),
-    checks: damage === null ? checks : [...checks, { name: 'mime', verdict: 'damaged', detail: damage }],
+    spam: verdict?.spam ?? null,
+    checks: [
+      ...checks,
+      ...(verdict ? [verdict.check] : []),
+      ...(damage === null ? [] : [{ name: 'mime', verdict: 'damaged', detail: damage }]),
+    ],
     raw,
   }
 }
