@@ -4,8 +4,9 @@ import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Channel, Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import { fitting, fittingInto, MOST_TEXT_BYTES } from './page.ts'
 import type { MessageWithFiles } from './present.ts'
-import { fromRow, type MessageRow, SELECT_MESSAGE } from './row.ts'
+import { fromRow, type MessageRow, SELECTED } from './row.ts'
 import { foundIn } from './search.ts'
 
 export interface MessageFilter {
@@ -79,19 +80,6 @@ const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, curs
   return conditions
 }
 
-/** Characters of text in one page. A text may be as long as a mail, and a hundred of those no answer can hold. */
-const MOST_PAGE_TEXT = 8 * 1024 * 1024
-
-/** How many of the messages a page holds: as many as asked for, fewer where their texts are long, at least one. */
-const fitting = (messages: readonly MessageWithFiles[], limit: number): number => {
-  let length = 0
-  const over = messages.slice(0, limit).findIndex(({ text, replyText }) => {
-    length += text.length + (replyText ?? text).length
-    return length > MOST_PAGE_TEXT
-  })
-  return over === -1 ? limit : Math.max(1, over)
-}
-
 /** The agent's messages, newest first (of one millisecond by id), a page at a time. */
 export const listMessages = async (
   deps: Db,
@@ -102,10 +90,10 @@ export const listMessages = async (
 ): Promise<Page<MessageWithFiles>> => {
   await findAgent(deps, viewer, agentId)
   const conditions = await conditionsOf(deps, agentId, filter, cursor)
-  const { rows } = await deps.pool.query<MessageRow>(
-    `${SELECT_MESSAGE} where ${conditions} order by m.created_at desc, m.id desc limit ${limit + 1}`,
+  const read = `select m.* from message m where ${conditions} order by m.created_at desc, m.id desc limit ${limit + 1}`
+  const { rows } = await deps.pool.query<MessageRow & { past: boolean }>(
+    `select ${SELECTED}, m.past from ${fittingInto(MOST_TEXT_BYTES, read)} order by m.created_at desc, m.id desc`,
     conditions.values,
   )
-  const messages = rows.map(fromRow)
-  return pageOf(messages, fitting(messages, limit), ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
+  return pageOf(rows.map(fromRow), fitting(rows, limit), ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
 }

@@ -40,11 +40,13 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
   checks, created_at`
 
-/** Reads messages `m` with their attachments in one statement; a `where` follows. */
-export const SELECT_MESSAGE = `select ${COLUMNS.replace(/[a-z_"]+/g, (column) => `m.${column}`)},
+/** What is read of messages `m`, with their attachments; a `from` follows. */
+export const SELECTED = `${COLUMNS.replace(/[a-z_"]+/g, (column) => `m.${column}`)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
-              from attachment f where f.message_id = m.id), '[]') as attachments
-  from message m`
+              from attachment f where f.message_id = m.id), '[]') as attachments`
+
+/** Reads messages `m` in one statement; a `where` follows. */
+export const SELECT_MESSAGE = `select ${SELECTED} from message m`
 
 export const fromRow = (row: MessageRow): MessageWithFiles => ({
   id: row.id,

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { type Answer, createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })
-const agent = await createTestAgent(service, await service.workspace())
+const owner = await service.workspace()
+const agent = await createTestAgent(service, owner)
 const path = `/agents/${agent.id}/messages`
 
 interface Page {
@@ -10,8 +11,12 @@ interface Page {
   nextCursor: string | null
 }
 
+const send = async (count: number) => {
+  for (let n = 0; n < count; n++) await agent.api('POST', path, { channel: 'email', to: ['ann@example.com'], text: `n${n}` })
+}
+
 test('a page of very long texts is shorter, and the next one goes on', async () => {
-  for (let n = 0; n < 5; n++) await agent.api('POST', path, { channel: 'email', to: ['ann@example.com'], text: `n${n}` })
+  await send(5)
   await service.db.pool.query("update message set text = repeat('x', 3000000) where agent_id = $1", [agent.id])
   const page = (cursor: string) => agent.api<Page>('GET', `${path}?limit=5${cursor && `&cursor=${cursor}`}`)
   const seen: string[] = []
@@ -24,4 +29,63 @@ test('a page of very long texts is shorter, and the next one goes on', async () 
     cursor = answer.body.nextCursor
   }
   expect(new Set(seen).size).toBe(5)
+})
+
+const THREAD = `query ($id: UUID!, $after: String) { agent(id: $id) {
+  messages(first: 5, after: $after) { edges { node { id text } } pageInfo { hasNextPage endCursor } }
+} }`
+/** With the recipients, which are in a table of their own. */
+const WITH_MORE = THREAD.replace('id text', 'id text replyText recipients { address }')
+const WITHOUT = THREAD.replace('id text', 'id')
+
+interface Found {
+  data: { agent: { messages: { edges: { node: { id: string; text: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } } }
+}
+
+test.each([
+  ['in one statement', THREAD],
+  ['in two statements', WITH_MORE],
+])('so it is in GraphQL, %s', async (_, query) => {
+  const seen: string[] = []
+  for (let after: string | null = null, more = true; more; ) {
+    const answer: Answer<Found> = await agent.api<Found>('POST', '/graphql', { query, variables: { id: agent.id, after } })
+    const { edges, pageInfo } = answer.body.data.agent.messages
+    expect(edges).toHaveLength(1)
+    expect(edges[0]!.node.text).toHaveLength(3_000_000)
+    seen.push(edges[0]!.node.id)
+    more = pageInfo.hasNextPage
+    after = pageInfo.endCursor
+  }
+  expect(new Set(seen).size).toBe(5)
+  const { data } = (await agent.api('POST', '/graphql', { query: WITHOUT, variables: { id: agent.id } })).body
+  expect(data.agent.messages.edges).toHaveLength(5)
+})
+
+test('pages of several threads share what one answer may hold, and each has at least one message', async () => {
+  const other = await createTestAgent(service, owner, 'Other')
+  await other.api('POST', `/agents/${other.id}/messages`, { channel: 'email', to: ['ann@example.com'], text: 'short' })
+  const query = '{ agents { messages(first: 5) { edges { node { text } } pageInfo { hasNextPage } } } }'
+  const { data } = (await owner.api('POST', '/graphql', { query })).body
+  expect(
+    data.agents.map(({ messages: { edges, pageInfo } }: { messages: { edges: []; pageInfo: { hasNextPage: boolean } } }) => [
+      edges.length,
+      pageInfo.hasNextPage,
+    ]),
+  ).toEqual([
+    [1, true],
+    [1, false],
+  ])
+})
+
+test('a page with one long text among short ones ends before it, and goes on with it', async () => {
+  const reader = await createTestAgent(service, owner, 'Reader')
+  const at = `/agents/${reader.id}/messages`
+  for (const text of ['one', 'two', 'three']) await reader.api('POST', at, { channel: 'email', to: ['ann@example.com'], text })
+  await service.db.pool.query("update message set text = repeat('ü', 5000000) where agent_id = $1 and text = 'two'", [reader.id])
+  const first = (await reader.api('GET', `${at}?limit=3`)).body
+  expect(first.items.map(({ text }: { text: string }) => text)).toEqual(['three'])
+  const second = (await reader.api('GET', `${at}?limit=3&cursor=${first.nextCursor}`)).body
+  expect(second.items.map(({ text }: { text: string }) => text.length)).toEqual([5_000_000])
+  const third = (await reader.api('GET', `${at}?limit=3&cursor=${second.nextCursor}`)).body
+  expect(third).toMatchObject({ items: [{ text: 'one' }], nextCursor: null })
 })

@@ -3,6 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import { searchText } from '../../core/rules.ts'
 import { type Message as MessageRow, Prisma } from '../../db/generated/prisma/client.ts'
 import type { MessageFilter } from '../../message/list.ts'
+import { fitting } from '../../message/page.ts'
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
 import type { GraphqlContext } from '../context.ts'
@@ -53,14 +54,17 @@ const plainFields = (select: Select): string[] | null => {
 const readRows = async (context: GraphqlContext, select: Select, keys: readonly PageKey[], filter: MessageFilter, page: PageRequest) => {
   const { deps } = context
   const plain = plainFields(select)
-  const pages = await readPages<Row>(deps, keys, plain ?? ['id', 'createdAt'], filter, page)
+  const bounded = select.text === true || select.replyText === true
+  const pages = await readPages<Row>(deps, keys, plain ?? ['id', 'createdAt'], filter, { ...page, bounded })
   if (plain) return pages
-  const ids = pages.flatMap((places) => (places instanceof Error ? [] : places.slice(0, page.first).map(({ id }) => id)))
+  const ids = pages.flatMap((places) => (places instanceof Error ? [] : places.slice(0, fitting(places, page.first)).map(({ id }) => id)))
   const rows = ids.length === 0 ? [] : await deps.prisma.message.findMany({ select: select as { id: true }, where: { id: { in: ids } } })
   const byId = new Map(rows.map((row) => [row.id, row]))
   // One may have been deleted between the two reads.
-  const filled = (places: Row[]) =>
-    places.filter(({ id }, index) => index >= page.first || byId.has(id)).map((place) => ({ ...place, ...byId.get(place.id) }))
+  const filled = (places: Row[]) => {
+    const asked = fitting(places, page.first)
+    return places.filter(({ id }, index) => index >= asked || byId.has(id)).map((place) => ({ ...place, ...byId.get(place.id) }))
+  }
   return pages.map((places) => (places instanceof Error ? places : filled(places)))
 }
 
@@ -76,8 +80,8 @@ export const messagesOf = async (
   const name = JSON.stringify([pathOf(info), filter, page])
   const rows = await batched(context, name, key, (keys: readonly PageKey[]) => readRows(context, select as Select, keys, filter, page))
   if (rows instanceof Error) throw rows
-  const edges = rows.slice(0, page.first).map((row) => ({ cursor: cursorOf(row), node: row }))
-  return { edges, pageInfo: pageInfoOf(edges, rows.length > page.first, page) }
+  const edges = rows.slice(0, fitting(rows, page.first)).map((row) => ({ cursor: cursorOf(row), node: row }))
+  return { edges, pageInfo: pageInfoOf(edges, rows.length > edges.length, page) }
 }
 
 /** The newest message of an agent or a thread. */

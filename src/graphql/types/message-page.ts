@@ -3,6 +3,7 @@ import { invalidInput } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { MessageFilter } from '../../message/list.ts'
+import { fittingInto, MOST_TEXT_BYTES } from '../../message/page.ts'
 import { foundIn } from '../../message/search.ts'
 
 /** Where a page begins and how long it is. */
@@ -21,6 +22,8 @@ export interface PageKey {
 export interface Place {
   id: string
   createdAt: Date
+  /** It no longer fits: the page ends before it. */
+  past?: boolean
 }
 
 const MOST = 100
@@ -51,6 +54,9 @@ export const placeOf = (cursor: string): [Date, string] => {
   if (!id.success || typeof time !== 'number' || !(Math.abs(time) <= MOST_TIME)) throw wrong
   return [new Date(time), id.data]
 }
+
+/** `bounded`: the texts of all pages together are bounded too, so that a page may be shorter than asked for. */
+type PageRead = PageRequest & { bounded: boolean }
 
 /** The conditions of a filter in SQL; pushes their parameters. */
 const conditionsOf = (filter: MessageFilter, { after }: PageRequest, parameters: unknown[]): string => {
@@ -108,14 +114,19 @@ const selectPages = async <Row extends Place>(
   keys: readonly PageKey[],
   fields: readonly string[],
   filter: MessageFilter,
-  page: PageRequest,
+  { bounded, ...page }: PageRead,
 ): Promise<Row[][]> => {
   const ofThreads = keys[0]?.threadId !== undefined
   const parameters: unknown[] = [keys.map(({ agentId }) => agentId), keys.map(({ threadId }) => threadId ?? null), page.first + 1]
   const conditions = conditionsOf(filter, page, parameters)
+  const from = (columns: string) =>
+    `select ${columns} from message m where m.agent_id = k.agent_id ${ofThreads ? 'and m.thread_id = k.thread_id' : ''}
+      ${conditions} order by m.created_at desc, m.id desc limit $3`
+  const share = bounded ? `$${parameters.push(Math.floor(MOST_TEXT_BYTES / Math.max(keys.length, 1)))}::int` : ''
+  const fittingRows = () =>
+    `select ${columnsOf(fields)}, m.past from ${fittingInto(share, from('m.*'))} order by m.created_at desc, m.id desc`
   const text = `select k.ord::int as key, p.* from unnest($1::uuid[], $2::uuid[]) with ordinality as k(agent_id, thread_id, ord)
-    cross join lateral (select ${columnsOf(fields)} from message m where m.agent_id = k.agent_id ${ofThreads ? 'and m.thread_id = k.thread_id' : ''}
-      ${conditions} order by m.created_at desc, m.id desc limit $3) p`
+    cross join lateral (${bounded ? fittingRows() : from(columnsOf(fields))}) p`
   const name = nameOf(text)
   const { rows } = await pool.query<Row & { key: number }>({ ...(name === undefined ? {} : { name }), text, values: parameters })
   const pages = keys.map((): Row[] => [])
@@ -133,7 +144,7 @@ export const readPages = async <Row extends Place>(
   keys: readonly PageKey[],
   fields: readonly string[],
   filter: MessageFilter,
-  page: PageRequest,
+  page: PageRead,
 ): Promise<(Row[] | Error)[]> => {
   if (filter.thread === undefined) return selectPages<Row>(db, keys, fields, filter, page)
   const thread = await findThread(db, filter.thread)
