@@ -97,7 +97,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const keyring = createKeyring(db, masterKey)
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const allow = createAllow(config.webhookAllow)
-  const lookup = createLookup(allow)
+  const lookup = createLookup(allow, config.dnsServers)
   const metrics = new ServiceMetrics()
   const sinkOf = (channel: ChannelKind): Sink => ({
     accepts: (address) => accepts(parts, channel, address),

@@ -70,7 +70,8 @@ const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
 const readFailure = (error: unknown, log: Logger, requestId: string | undefined): AppError => {
   const failure = failureOf(error)
   if (failure.code === 'internal') log.error({ err: innermost(error), requestId }, 'a request failed')
-  if (failure.code === 'unavailable') log.warn({ err: failure.cause, requestId }, 'the database is away')
+  // Without a cause it is a word of ours to the client (a stream that stops), and nothing is away.
+  if (failure.code === 'unavailable' && failure.cause) log.warn({ err: failure.cause, requestId }, 'the database is away')
   return failure
 }
 

@@ -58,7 +58,7 @@ export const onError =
     if (error instanceof HTTPException) return refused(c, error)
     const failure = publicError(error)
     if (failure.code === 'internal') log.error({ err: error, requestId: c.get('requestId') }, 'a request failed')
-    if (failure.code === 'unavailable') log.warn({ err: error, requestId: c.get('requestId') }, 'the database is away')
+    if (failure.code === 'unavailable' && failure.cause) log.warn({ err: error, requestId: c.get('requestId') }, 'the database is away')
     return answerError(c, failure)
   }
 

@@ -19,10 +19,12 @@ const settledAddresses = (answers: PromiseSettledResult<string[]>[], family: num
 
 /**
  * Asks the name servers directly: the system's own lookup holds one of four threads while it waits, so that a few dead names would
- * delay every other webhook. Names that the operator opened go to the system all the same, because they may stand in its hosts file.
+ * delay every other webhook. They are `servers` (`address:port`), without any the system's. Names that the operator opened go to the
+ * system all the same, because they may stand in its hosts file.
  */
-export const createLookup = (allow: Allow): Lookup => {
+export const createLookup = (allow: Allow, servers: readonly string[] = []): Lookup => {
   const resolver = new dns.Resolver({ timeout: NAME_SERVER_MS, tries: TRIES })
+  if (servers.length > 0) resolver.setServers(servers)
   return async (hostname) => {
     if (allow.name(hostname)) return dns.lookup(hostname, { all: true })
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

@@ -289,6 +289,15 @@ test('requests are counted per token', async () => {
   expect(refused.errors?.[0]?.extensions.code).toBe('rate_limited')
 })
 
+test('the log says that the database is away when it is, and not when a stream is told that the service stops', () => {
+  const warned: string[] = []
+  const listening: Logger = { ...silentLogger, warn: (_fields, text) => warned.push(text) }
+  expect(presentError(new AppError('unavailable', 'The service is stopping.'), listening).message).toBe('The service is stopping.')
+  expect(warned).toEqual([])
+  presentError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), listening)
+  expect(warned).toEqual(['the database is away'])
+})
+
 test('of several mutations in one document one that fails takes nothing from the others', async () => {
   const { data, errors } = await ask(
     `mutation {

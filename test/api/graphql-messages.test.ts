@@ -158,6 +158,7 @@ test('the number of statements does not grow with the number of agents', async (
   const single = await service.agent(one, 'Single')
   await service.letter(single, one, 'hello')
   for (let n = 0; n < 6; n++) await service.letter(await service.agent(few, `Agent ${n}`), few, `hello ${n}`)
+  for (const { token } of [one, few]) await service.know(token)
   const alone = await statements(one, query)
   const together = await statements(few, query)
   expect(together.agents).toHaveLength(6)

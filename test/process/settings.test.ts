@@ -179,6 +179,16 @@ test('a process without the api serves health alone', async () => {
   const nobody = apiOf(http, null)
   expect((await nobody('GET', '/healthz')).status).toBe(200)
   expect((await nobody('GET', '/agents')).status).toBe(404)
+  expect(service.stderr).toContain('mail is captured, not sent')
   service.kill('SIGTERM')
   expect((await service.exited).code).toBe(0)
+})
+
+test('a process that sends nothing does not warn that mail is captured', async () => {
+  const service = run({ DATA_DIR: dataDir, ROLES: 'api' })
+  await service.ready()
+  service.kill('SIGTERM')
+  expect((await service.exited).code).toBe(0)
+  expect(service.stderr).toContain('stopping')
+  expect(service.stderr).not.toContain('captured')
 })
