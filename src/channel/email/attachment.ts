@@ -13,6 +13,13 @@ export function toAttachment(part: Attachment, charset: string | undefined, inde
   }
 }
 
+/** A file by what somebody called it and its type. */
+export function namedAttachment(name: string, type: string | null, content: Uint8Array, index: number): InboundAttachment {
+  const known =
+    type !== null && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; charset=[\w.:+-]+)?$/.test(type) ? type.toLowerCase() : 'application/octet-stream'
+  return { name: safeName(name, known, index), type: known, content }
+}
+
 const toBytes = (content: Attachment['content']): Uint8Array =>
   typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content as ArrayBuffer)
 

@@ -5,6 +5,9 @@ import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
 
 // What the platform's TextDecoder refuses and real mail still carries.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
+// Labels under which mail carries the larger sets that grew out of them; the platform keeps to the letter.
+const KOREAN = /^(?:ks_?c_?5601(?:-?1987)?|euc-?kr|korean)$/i
+const CHINESE = /^(?:(?:cs)?gb_?2312(?:-?80)?|x?-?gbk|chinese|euc-?cn)$/i
 const ISO_2022_KR = /^(?:cs)?iso-?2022-?kr$/i
 const HZ = /^hz(?:-gb-?2312)?$/i
 // Labels under which mislabelled UTF-8 travels. Text that is really in one of these is practically never valid multi-byte UTF-8.
@@ -77,6 +80,8 @@ function mostlyUtf8(bytes: Uint8Array): boolean {
 
 function decodeExotic(bytes: Uint8Array, charset: string): string | null {
   if (ICONV_ONLY.test(charset)) return decodeIconv(bytes, charset.replace(/^x-|unicode-1-1-/gi, '').replace(/^(?:ibm|oem)-?/i, 'cp'))
+  if (KOREAN.test(charset)) return iconv.decode(Buffer.from(bytes), 'cp949')
+  if (CHINESE.test(charset)) return iconv.decode(Buffer.from(bytes), 'gb18030')
   if (ISO_2022_KR.test(charset)) return decodeShifted(bytes, 'euc-kr')
   if (HZ.test(charset)) return decodeHz(bytes)
   return null
@@ -141,7 +146,7 @@ function withReadableLines(raw: Uint8Array): Uint8Array {
   if (
     isUtf8(block) &&
     !block.includes(0x1b) &&
-    !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|hz|1252|8859-?1))/i.test(block.toString('latin1'))
+    !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|ks_?c|euc-?kr|gb|hz|1252|8859-?1))/i.test(block.toString('latin1'))
   )
     return raw
   const lines = block.toString('latin1').split('\n')

@@ -3,10 +3,13 @@ import PostalMime, { type PostalMimeOptions } from 'postal-mime'
 import type { InboundAttachment } from '../channel.ts'
 import { tidy } from '../storable.ts'
 import { toAttachment } from './attachment.ts'
+import { describeCalendar } from './calendar.ts'
 import { decodeText, readableHeaders } from './charset.ts'
 import { unflow } from './flowed.ts'
+import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { headerLength } from './headers.ts'
 import { htmlToReadable, type Patience } from './html/readable.ts'
+import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
 /** What postal-mime 4.0.0 keeps of a part. Not in its types; the version is pinned and the tests fail if it moves. */
 interface Part {
@@ -61,25 +64,41 @@ function readAsText(part: Part): void {
 }
 
 export interface Content {
-  text: string
+  /** What the sender wrote. */
+  body: string
+  /** What its calendar parts say, and then the messages that it forwards. */
+  invitations: string
+  forwarded: string
   attachments: InboundAttachment[]
 }
 
-/** The text and the attachments of a message. Throws on MIME nested deeper than 1,500 levels or with more than 2 MiB of headers. */
-export async function readContent(raw: Uint8Array): Promise<Content> {
-  const content = await readParts(raw)
-  return (
-    content ??
-    (await readParts(withFoundBoundary(raw))) ?? { text: tidy(decodeText(raw.subarray(headerLength(raw)), undefined)), attachments: [] }
-  )
+/** The texts and the attachments of a message. Throws on MIME nested deeper than 1,500 levels or with more than 2 MiB of headers. */
+export const readContent = (raw: Uint8Array): Promise<Content> => readMessage(raw, { ms: isMainThread ? 500 : 5_000 }, 0)
+
+async function readMessage(raw: Uint8Array, patience: Patience, depth: number): Promise<Content> {
+  const parts = (await readParts(raw, patience)) ?? (await readParts(withFoundBoundary(raw), patience))
+  if (parts === null) return { ...NOTHING, body: tidy(decodeText(raw.subarray(headerLength(raw)), undefined)) }
+  const { body, attachments } = unpacked(parts, patience)
+  const isReport = attachments.some(({ type }) => REPORTS.test(type))
+  return {
+    body,
+    invitations: invitationsOf(attachments, body),
+    // What a report brings along is the agent's own message, coming back.
+    forwarded: isReport ? '' : await forwardedOf(attachments, patience, depth),
+    attachments,
+  }
 }
 
+const NOTHING: Content = { body: '', invitations: '', forwarded: '', attachments: [] }
+const REPORTS = /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
+
+type Parts = Pick<Content, 'body' | 'attachments'>
+
 /** Null when it is a multipart message in which no part is to be found, although it has a body. */
-async function readParts(raw: Uint8Array): Promise<Content | null> {
+async function readParts(raw: Uint8Array, patience: Patience): Promise<Parts | null> {
   const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
   const email = await parser.parse(readableHeaders(raw))
   if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
-  const patience: Patience = { ms: isMainThread ? 500 : 5_000 }
   const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => {
     const text = plain.map((entry) => entry.value).join('\n')
     return text.trim() !== '' || html.length === 0 ? text : html.map((entry) => htmlToReadable(entry.value, patience)).join('\n')
@@ -88,8 +107,46 @@ async function readParts(raw: Uint8Array): Promise<Content | null> {
   // Some servers send bounces that say nothing but their machine-readable part.
   const report = attachments.filter(({ type }) => type === 'message/delivery-status').map(({ content }) => decodeText(content, undefined))
   const shown = texts.some((text) => text.trim() !== '') ? texts : report
-  return { text: tidy(shown.filter((text) => text.trim() !== '').join('\n')), attachments }
+  return { body: tidy(shown.filter((text) => text.trim() !== '').join('\n')), attachments }
 }
+
+/** The parts with what was in a `winmail.dat` in its place. One that holds nothing to be read stays. */
+function unpacked({ body, attachments }: Parts, patience: Patience): Parts {
+  const opened = attachments.map((attachment) => ({
+    attachment,
+    inner: isTnef(attachment) ? unpackTnef(attachment.content, patience) : null,
+  }))
+  const texts = opened.flatMap(({ inner }) => inner?.text ?? [])
+  return {
+    body: body === '' ? tidy(texts.join('\n')) : body,
+    attachments: opened.flatMap(({ attachment, inner }) => inner?.attachments ?? [attachment]).slice(0, MAX_ATTACHMENTS),
+  }
+}
+
+function invitationsOf(attachments: readonly InboundAttachment[], body: string): string {
+  const calendars = attachments.filter(({ type }) => type === 'text/calendar' || type === 'application/ics')
+  const sources = calendars.map(({ content }) => decodeText(content, 'utf-8'))
+  const said = new Set(sources.flatMap((source) => describeCalendar(source, body === '') ?? []))
+  // One that can't be read is shown as it is, before nothing is.
+  return tidy(said.size > 0 || body !== '' ? [...said].join('\n\n') : sources.join('\n\n'))
+}
+
+async function forwardedOf(attachments: readonly InboundAttachment[], patience: Patience, depth: number): Promise<string> {
+  if (depth >= MAX_FORWARDED_DEPTH) return ''
+  const messages = attachments.filter(({ type }) => type === 'message/rfc822' || type === 'message/global')
+  const texts: string[] = []
+  for (const { content } of messages.slice(0, MAX_FORWARDED)) {
+    // What can't be read is in the attachments, as it came.
+    const inner = await readMessage(content, patience, depth + 1).catch(() => NOTHING)
+    texts.push(asForwarded(content, joined(inner)))
+  }
+  if (messages.length > MAX_FORWARDED) texts.push(`[${messages.length - MAX_FORWARDED} more forwarded messages are in the attachments.]`)
+  return texts.join('\n\n')
+}
+
+/** All of it, one under the other. */
+export const joined = ({ body, invitations, forwarded }: Content): string =>
+  [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')
 
 /** The message with the boundary in its header that its body really uses: the header names none, or another. */
 function withFoundBoundary(raw: Uint8Array): Uint8Array {

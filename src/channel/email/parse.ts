@@ -1,9 +1,9 @@
 import { addressParser, decodeWords } from 'postal-mime'
-import type { Inbound, InboundAttachment } from '../channel.ts'
+import type { Inbound } from '../channel.ts'
 import { oneLine, tidy } from '../storable.ts'
 import { normalizeLoosely } from './address.ts'
 import { readableHeaders } from './charset.ts'
-import { readContent } from './content.ts'
+import { type Content, joined, readContent } from './content.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
 
@@ -28,8 +28,7 @@ const MAX_RAW_TEXT = 256 * 1024
 /** Reads a message. Never throws: what can't be read as MIME becomes `salvage`d, so that no mail is lost over its form. */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   try {
-    const { text, attachments } = await readContent(raw)
-    return assemble(raw, text, attachments, null)
+    return assemble(raw, await readContent(raw), null)
   } catch (error) {
     return salvage(raw, error instanceof Error ? error.message : String(error))
   }
@@ -40,10 +39,11 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const body = raw.subarray(headerLength(raw))
   const text = tidy(decodeHeader(body.subarray(0, MAX_RAW_TEXT)))
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
-  return assemble(raw, text + rest, [], oneLine(damage, 200))
+  return assemble(raw, { body: text + rest, invitations: '', forwarded: '', attachments: [] }, oneLine(damage, 200))
 }
 
-function assemble(raw: Uint8Array, text: string, attachments: InboundAttachment[], damage: string | null): ParsedMail {
+function assemble(raw: Uint8Array, content: Content, damage: string | null): ParsedMail {
+  const text = joined(content)
   const headers = scanHeaders(readableHeaders(raw))
   const subject = valuesOf(headers, 'subject')[0]
   return {
@@ -52,8 +52,9 @@ function assemble(raw: Uint8Array, text: string, attachments: InboundAttachment[
     cc: recipients(headers, 'cc'),
     subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
     text,
-    replyText: replyText(text),
-    attachments,
+    // A message that somebody passes on is not their answer, unless they say nothing else.
+    replyText: joined({ ...content, body: replyText(content.body), forwarded: '' }) || text,
+    attachments: content.attachments,
     messageId: ids(headers, 'message-id')[0] ?? null,
     inReplyTo: ids(headers, 'in-reply-to')[0] ?? null,
     references: ids(headers, 'references').slice(-MAX_REFERENCES),

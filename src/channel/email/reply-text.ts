@@ -1,5 +1,6 @@
 import EmailReplyParser from 'email-reply-parser'
 import { bounded } from './bounded.ts'
+import { withoutHeaderBlock } from './quoted-header.ts'
 
 // Nobody answers with more than this above a quote. Beyond it the text is handed on whole.
 const MAX_CHARACTERS = 256 * 1024
@@ -15,16 +16,19 @@ const QUOTE_SIGN = new RegExp(
 )
 
 /**
- * The text without the history that it quotes (`> …`, `On … wrote:` in about ten languages, forwarded header blocks). Signatures stay:
- * what looks like one is sometimes the answer. Gives the whole text when nothing else would be left, or when it can't be told in time.
+ * The text without the history that it quotes (`> …`, `On … wrote:` in about ten languages, the header block that Outlook puts above it).
+ * Signatures and forwarded messages stay: what looks like a signature is sometimes the answer. Gives the whole text when nothing else
+ * would be left, or when it can't be told in time.
  */
 export function replyText(text: string): string {
-  if (text.length > MAX_CHARACTERS || !QUOTE_SIGN.test(text)) return text
+  if (text.length > MAX_CHARACTERS) return text
+  const above = withoutHeaderBlock(text)
+  if (!QUOTE_SIGN.test(above)) return above
   try {
-    const kept = bounded(MAX_MS, () => withoutQuotes(text))
+    const kept = bounded(MAX_MS, () => withoutQuotes(above))
     return kept === '' ? text : kept
   } catch {
-    return text
+    return above
   }
 }
 

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { unpackTnef } from '../../../src/channel/email/tnef/unpack.ts'
+import { plainRtf, tnef } from '../../support/tnef.ts'
+
+const unpack = (bytes: Uint8Array) => unpackTnef(bytes, { ms: 1_000 })
+const HTML_RTF =
+  "{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\*\\htmltag64 <p>}\\htmlrtf \\par\\htmlrtf0 Gr\\'fc\\'dfe{\\*\\htmltag72 </p>}{\\*\\htmltag64 <p hidden>}no{\\*\\htmltag72 </p>}}"
+
+describe('the body of a winmail.dat', () => {
+  test.each([
+    ['as text', { text: 'Hello' }, 'Hello'],
+    ['as HTML', { html: '<p>Hello</p><p hidden>no</p>' }, 'Hello'],
+    ['as HTML wrapped into RTF', { rtf: plainRtf(HTML_RTF) }, 'Grüße'],
+    ['as text wrapped into RTF', { rtf: plainRtf('{\\rtf1\\ansi\\fromtext Hello}') }, 'Hello'],
+    [
+      'as RTF of its own, which is not read',
+      { rtf: plainRtf('{\\rtf1\\ansi Hello}'), files: [{ name: 'a', content: Buffer.from('a') }] },
+      '',
+    ],
+  ])('%s', (_, parts, expected) => expect(unpack(tnef(parts))?.text).toBe(expected))
+})
+
+describe('the files of a winmail.dat', () => {
+  test('have their long names, their types and their bytes', () => {
+    const content = Buffer.from([0, 1, 2, 255])
+    expect(unpack(tnef({ files: [{ name: 'Größe 7.bin', type: 'image/PNG', content }] }))?.attachments).toEqual([
+      { name: 'Größe 7.bin', type: 'image/png', content: new Uint8Array(content) },
+    ])
+  })
+
+  test('climb nowhere, and have a type even so', () => {
+    const [file] = unpack(
+      tnef({ files: [{ name: '../../etc/passwd', type: 'text/html\r\nX: y', content: Buffer.from('x') }] }),
+    )!.attachments
+    expect([file?.name, file?.type]).toEqual(['passwd', 'application/octet-stream'])
+  })
+
+  test('that are messages are opened, a few levels deep', () => {
+    let bytes = tnef({ text: 'the innermost' })
+    for (let level = 0; level < 10; level++)
+      bytes = tnef({ text: `level ${level}`, files: [{ name: `m${level}`, content: bytes, message: true }] })
+    const names = unpack(bytes)?.attachments.map(({ name }) => name)
+    expect(names).toEqual(['m9.txt', 'm8.txt', 'm7.txt', 'm6'])
+  })
+})
+
+describe('what can not be read', () => {
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['something else', Buffer.from('%PDF-1.7 and more')],
+    ['the beginning only', tnef({}).subarray(0, 6)],
+    ['an attribute of four gigabytes', Buffer.concat([tnef({}).subarray(0, 6), Buffer.from([1, 3, 0x90, 6, 0, 255, 255, 255, 255])])],
+  ])('%s holds nothing', (_, bytes) => expect(unpack(bytes)).toBeNull())
+
+  test('damage in the middle leaves what stood before it', () => {
+    const bytes = tnef({ files: ['a', 'b', 'c'].map((name) => ({ name, content: Buffer.from(name) })) })
+    const names = unpack(bytes.subarray(0, bytes.length - 100))?.attachments.map(({ name }) => name)
+    expect(names?.[0]).toBe('a')
+  })
+
+  test('mutated ones neither crash nor hang', { timeout: 60_000 }, () => {
+    const seed = tnef({
+      text: 'Hello',
+      rtf: plainRtf(HTML_RTF),
+      files: [{ name: 'a.txt', type: 'text/plain', content: Buffer.from('hello') }],
+    })
+    const edits = fc.array(fc.tuple(fc.nat(seed.length - 1), fc.nat(255)), { minLength: 1, maxLength: 20 })
+    fc.assert(
+      fc.property(edits, (changes) => {
+        const bytes = Buffer.from(seed)
+        for (const [at, value] of changes) bytes[at] = value
+        const started = performance.now()
+        unpack(bytes)
+        expect(performance.now() - started).toBeLessThan(2_000)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
