@@ -10,6 +10,7 @@ describe('an answer stands without the history below it', () => {
     ['Gmail in German', 'Yes.\n\nAm Fr., 20. Nov. 2026 um 10:00 Uhr schrieb Bot <bot@x.com>:\n> Shall I?\n'],
     ['Gmail in French', 'Yes.\n\nLe ven. 20 nov. 2026 à 10:00, Bot <bot@x.com> a écrit :\n> Shall I?\n'],
     ['Gmail in Spanish', 'Yes.\n\nEl vie, 20 nov 2026 a las 10:00, Bot (<bot@x.com>) escribió:\n> Shall I?\n'],
+    ['Gmail in Japanese', 'Yes.\n\n2026年11月20日(金) 10:00 Bot <bot@x.com>:\n\n> Shall I?\n'],
     ['Thunderbird in German', 'Yes.\n\nAm 20.11.26 um 10:00 schrieb Bot:\n> Shall I?\n'],
     ['Apple Mail', 'Yes.\n\n> On 20 Nov 2026, at 10:00, Bot <bot@x.com> wrote:\n> \n> Shall I?\n'],
     ['Outlook', block('From: Bot\nSent: Friday, November 20, 2026 10:00 AM\nTo: Ann\nSubject: Question')],
