@@ -15,7 +15,7 @@ export const startTelegram = async (): Promise<TelegramStandIn> => {
 
 /** Sets a bot of the stand-in's up for an agent, as its member would: with a link and the bot's token. */
 export const connectBot = async (
-  service: TestService,
+  service: Pick<TestService, 'http'>,
   { api }: Pick<Tenant, 'api'>,
   agent: Pick<TestAgent, 'id'>,
   bot: StandInBot,

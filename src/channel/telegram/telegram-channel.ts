@@ -38,7 +38,7 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
   const manager = managerToken === null ? null : new Manager({ ...options, api, token: managerToken })
   return {
     kind: 'telegram',
-    limits: { text: 32_000, subject: false, cc: false, files: true, coldStart: false },
+    limits: { text: Number.POSITIVE_INFINITY, subject: false, cc: false, files: true, coldStart: false },
     threads: 'replies',
     normalize,
     matches,

@@ -8,6 +8,8 @@ import { type Sent, type StandInBot, World } from './world.ts'
 /** An answer in place of the right one, for the next calls of a method (lower case). */
 export interface Fault {
   method: string
+  /** Calls that go through before it. */
+  after?: number
   /** Calls that it is for; as long as it is not said, all. */
   times?: number
   answer(response: ServerResponse): void
@@ -175,6 +177,10 @@ class StandIn implements TelegramStandIn {
   /** Whether a fault has answered in place of the method. */
   #fails(method: string, response: ServerResponse): boolean {
     const fault = this.faults.find((each) => each.method === method && (each.times ?? 1) > 0)
+    if (fault?.after) {
+      fault.after--
+      return false
+    }
     if (fault?.times !== undefined) fault.times--
     fault?.answer(response)
     return fault !== undefined

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newToken } from '../../src/workspace/token.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
+import { type Api, apiOf } from '../support/service.ts'
+import { connectBot, startTelegram } from '../support/telegram.ts'
+import { until } from '../support/until.ts'
+
+/** kill -9 in the middle of what Telegram is told, and of what it tells. */
+
+const database = await openTestDatabase()
+const telegram = await startTelegram()
+const dataDir = temporaryDir()
+const token = newToken('member')
+const bot = telegram.world.bot('mortal_bot')
+const ann = telegram.world.person('Ann')
+let process: ServiceProcess
+let http: string
+let api: Api
+let agent: { id: string }
+
+const start = async (port = '0') => {
+  process = run({
+    PORT: port,
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    MASTER_KEY: key,
+    OWNER_TOKEN: token,
+    TELEGRAM_API_URL: telegram.url,
+  })
+  http = (await process.ready()).http
+}
+const key = randomBytes(32).toString('base64')
+
+/** Another start at the same place; the leases of the dead process are over. */
+const killAndStart = async () => {
+  process.kill('SIGKILL')
+  await process.exited
+  await database.pool.query('update job set lease_until = now() where lease_until is not null')
+  await start(new URL(http).port)
+}
+
+const messages = async () => (await api('GET', `/agents/${agent.id}/messages?channel=telegram`)).body.items
+const calls = (method: string) => telegram.calls.filter((call) => call.method === method).length
+const hang = (method: string, after = 0) => telegram.faults.push({ method, after, answer: () => undefined })
+
+beforeAll(async () => {
+  await start()
+  api = apiOf(http, token)
+  agent = (await api('POST', '/agents', { name: 'Mortal', icon: 'bot' })).body
+  await connectBot({ http }, { api }, agent, bot)
+  await api('PUT', `/agents/${agent.id}/access/telegram`, { admit: 'anyone', senders: [] })
+  await telegram.write(bot, ann, 'hello')
+}, 60_000)
+afterAll(() => cleanUp(dataDir))
+
+test('between two parts of a message: those that went are not sent again, the others go', async () => {
+  const text = Array.from({ length: 2_500 }, (_, n) => `word${n}`).join(' ')
+  hang('sendmessage', 2)
+  const { body } = await api('POST', `/agents/${agent.id}/messages`, { channel: 'telegram', to: [String(ann.id)], text })
+  await until(() => calls('sendmessage') === 3)
+  expect(telegram.sent).toHaveLength(2)
+  await killAndStart()
+  telegram.faults.length = 0
+  await until(async () => (await api('GET', `/agents/${agent.id}/messages/${body.id}`)).body.status === 'sent', 30_000)
+  expect(telegram.sent.map(({ message }) => message.text).join(' ')).toBe(text)
+}, 60_000)
+
+test('while a file is fetched: Telegram tells again, and the message is there once', async () => {
+  const file = telegram.world.file('slow.txt', Buffer.from('slowly'))
+  hang('download')
+  const writing = telegram.write(bot, ann, { document: { ...file, file_name: 'slow.txt' }, caption: 'take your time' })
+  await until(() => calls('getfile') > 0)
+  expect((await messages()).some(({ text }: { text: string }) => text === 'take your time')).toBe(false)
+  await killAndStart()
+  telegram.faults.length = 0
+  await writing
+  await telegram.write(bot, ann, 'and on')
+  const items = await messages()
+  expect(items.map(({ text }: { text: string }) => text).slice(0, 2)).toEqual(['and on', 'take your time'])
+  expect(items[1].attachments).toEqual([{ name: 'slow.txt', type: 'application/octet-stream', size: 6 }])
+}, 60_000)
