@@ -7,9 +7,9 @@ const clock = createFakeClock()
 const { log, telegram, owner, agent, bot, ann, newest, read, send, another } = await arrangeTelegram({ world: { clock } })
 
 /** The worker sleeps between its looks: time moves on until the message is what it should be. */
-const settled = (id: string, status: string) =>
+const settled = (id: string, status: string, stepMs = 20_000) =>
   until(async () => {
-    clock.advance(1_000)
+    clock.advance(stepMs)
     const message = await read(id)
     return message.status === status && message
   })
@@ -126,13 +126,13 @@ describe('what Telegram answers', () => {
     await telegram.write(other.bot, bo, 'hi')
     const quick = await send({ channel: 'telegram', to: [String(bo.id)], text: 'at once' }, other.agent)
     await until(async () => {
-      clock.advance(100)
+      clock.advance(10)
       return (await read(quick.id, other.agent)).status === 'sent'
     })
     expect((await read(id)).status).toBe('sending')
     clock.advance(590_000)
     const later = await toAnn('after it')
-    await settled(later.id, 'sent')
+    await settled(later.id, 'sent', 10)
     expect(tries()).toBe(1)
     clock.advance(10_000)
     await settled(id, 'sent')
