@@ -9,6 +9,9 @@ import { createLogger } from '../log.ts'
 import { type Client, createHttpClient } from './client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { openTelegram, type TelegramStandIn } from './telegram/stand-in.ts'
+import { tourTelegram } from './telegram/tour.ts'
+import type { StandInBot } from './telegram/world.ts'
 
 const ANN = 'ann@example.com'
 /** The tour ends by itself, one way or the other. */
@@ -24,6 +27,7 @@ const resolver = async (name: string, type: string): Promise<string[][]> => {
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const numbered = (first: number) => (line: string) => say(`${first++}. ${line}`)
 const ms = (from: number, to = performance.now()): string => `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`
 
 interface Stage {
@@ -32,6 +36,8 @@ interface Stage {
   ownerToken: string
   mailbox: Mailbox
   receiver: Receiver
+  telegram: TelegramStandIn
+  manager: StandInBot
 }
 
 interface Message {
@@ -83,11 +89,11 @@ const setUp = async ({ base, ownerToken, receiver }: Stage) => {
   const subscribed = owner.firstReceived(id).then((event) => ({ ...event, at: performance.now() }))
   for (const waiting of [streamed, subscribed]) waiting.catch(() => undefined)
   say('3. The agent connects and waits on its event stream; a webhook and a GraphQL dashboard listen too.')
-  return { id, agent, address: address!.value, streamed, subscribed }
+  return { id, owner, agent, address: address!.value, streamed, subscribed }
 }
 
 const story = async (stage: Stage): Promise<void> => {
-  const { id, agent, address, streamed, subscribed } = await setUp(stage)
+  const { id, owner, agent, address, streamed, subscribed } = await setUp(stage)
   const mail = await writeMail(stage, address)
   say(`4. Ann writes to it with an ordinary mail client, over SMTP with TLS: ${mail.answer}, stored for good, after ${mail.took}.`)
   const [woken, dashboard, delivered] = await Promise.all([streamed, subscribed, stage.receiver.delivered])
@@ -109,6 +115,7 @@ const story = async (stage: Stage): Promise<void> => {
   const reply = await stage.mailbox.next()
   if (reply.inReplyTo !== mail.messageId) throw new Error(`the answer is not in Ann's thread: In-Reply-To is ${reply.inReplyTo}`)
   say(`10. Ann's mailbox shows "${reply.subject}" from ${reply.from?.name}, in the thread of her question.`)
+  await tourTelegram({ ...stage, owner, agent, agentId: id, say: numbered(11) })
 }
 
 const withinLimit = async (work: Promise<void>): Promise<void> => {
@@ -125,6 +132,8 @@ export const demo = async (): Promise<void> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-messaging-demo-'))
   const mailbox = await openMailbox()
   const receiver = await openReceiver()
+  const telegram = await openTelegram()
+  const manager = telegram.world.bot('demo_manager_bot', { canManage: true })
   const config = readConfig({
     DATA_DIR: dataDir,
     PORT: '0',
@@ -132,6 +141,8 @@ export const demo = async (): Promise<void> => {
     SMTP_RELAY_URL: mailbox.url,
     WEBHOOK_ALLOW: new URL(receiver.url).host,
     OWNER_EMAIL: ANN,
+    TELEGRAM_API_URL: telegram.url,
+    TELEGRAM_MANAGER_TOKEN: manager.token,
   })
   const log = createLogger('error')
   const foundation = await lay(config, log, { service: true })
@@ -139,11 +150,10 @@ export const demo = async (): Promise<void> => {
     const ownerToken = await welcomeOwner(config, foundation)
     const app = await startApp(config, foundation, log, { resolver })
     say(`1. The service runs, with a PostgreSQL, HTTP and SMTP of its own, ${ms(started)} after it was called.`)
-    await withinLimit(story({ base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver })).finally(() =>
-      app.stop(GRACE_MS),
-    )
+    const stage = { base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver, telegram, manager }
+    await withinLimit(story(stage)).finally(() => app.stop(GRACE_MS))
   } finally {
-    await Promise.all([mailbox.stop(), receiver.stop()])
+    await Promise.all([mailbox.stop(), receiver.stop(), telegram.stop()])
     await foundation.close()
     await rm(dataDir, { recursive: true, force: true })
   }

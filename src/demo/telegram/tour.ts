@@ -1,0 +1,59 @@
+import type { Client } from '../client.ts'
+import type { TelegramStandIn } from './stand-in.ts'
+import type { StandInBot } from './world.ts'
+
+/** Where the tour is when it comes to Telegram. */
+export interface TelegramStage {
+  telegram: TelegramStandIn
+  manager: StandInBot
+  owner: Client
+  agent: Client
+  agentId: string
+  say(line: string): void
+}
+
+interface Message {
+  id: string
+  text: string
+  status: string
+  error: string | null
+  admission: string
+}
+
+/** The manager's link on the page that a set-up link leads to: the suggested username is its last part. */
+const openSetUpLink = async (url: string): Promise<{ username: string; name: string }> => {
+  const page = await (await fetch(url)).text()
+  const [, username, name] = /https:\/\/t\.me\/newbot\/\w+\/(\w+)\?name=([^"]+)/.exec(page) ?? []
+  if (!username || !name) throw new Error('the page of the set-up link does not lead to Telegram')
+  return { username, name: decodeURIComponent(name) }
+}
+
+const untilSent = async (agent: Client, path: string): Promise<void> => {
+  for (;;) {
+    const { status, error } = await agent.call<Message>('GET', path)
+    if (status === 'sent') return
+    if (status === 'failed') throw new Error(`the answer over Telegram was not sent: ${error}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** The same agent over Telegram: a bot is made for it with one tap, Ann writes to the bot, it answers. */
+export const tourTelegram = async ({ telegram, manager, owner, agent, agentId, say }: TelegramStage): Promise<void> => {
+  const ann = telegram.world.person('Ann', 'ann_example')
+  const { url } = await owner.call<{ url: string }>('POST', `/agents/${agentId}/addresses/setups`, { channel: 'telegram' })
+  const { username, name } = await openSetUpLink(url)
+  const bot = await telegram.createManaged(manager, ann, username, name)
+  say(
+    `Telegram, which a stand-in that speaks the Bot API plays: Ann opens a set-up link and taps "Create"; @${bot.user.username} is the agent's.`,
+  )
+  const question = await telegram.write(bot, ann, 'And what is in it?')
+  const { items } = await agent.call<{ items: Message[] }>('GET', `/agents/${agentId}/messages?channel=telegram`)
+  const [received] = items
+  if (!received || received.text !== question.text) throw new Error('the message over Telegram did not arrive')
+  say(`She asks it "${received.text}" (admission: ${received.admission}, for she made the bot), and the agent answers …`)
+  const answer = await agent.call<Message>('POST', `/agents/${agentId}/messages`, { replyTo: received.id, text: 'Your new kettle.' })
+  await untilSent(agent, `/agents/${agentId}/messages/${answer.id}`)
+  const shown = telegram.sent.at(-1)?.message
+  if (shown?.reply_to_message?.message_id !== question.message_id) throw new Error('the answer over Telegram is not under her question')
+  say(`… "${shown.text}", which her phone shows under her question.`)
+}
