@@ -40,8 +40,17 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
   checks, created_at`
 
+const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
+const WRITTEN = `${COLUMNS}, fingerprint`
+
+/**
+ * Stores rows `m` as `toRow` makes them; a `from` follows. It names its columns, so that those of a newer build's schema get their
+ * defaults, not nulls.
+ */
+export const INSERT_MESSAGES = `insert into message (${WRITTEN}) select ${ofM(WRITTEN)}`
+
 /** What is read of messages `m`, with their attachments; a `from` follows. */
-export const SELECTED = `${COLUMNS.replace(/[a-z_"]+/g, (column) => `m.${column}`)},
+export const SELECTED = `${ofM(COLUMNS)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id), '[]') as attachments`
 

@@ -10,7 +10,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
 import { type Draft, type DraftDeps, draft, type Sender, type SendInput } from './draft.ts'
 import type { MessageWithFiles } from './present.ts'
-import { toRow } from './row.ts'
+import { INSERT_MESSAGES, toRow } from './row.ts'
 
 /** Stores messages to send, their recipients and their jobs: one statement for all that have gathered. */
 const STORE = {
@@ -18,7 +18,7 @@ const STORE = {
   text: `
     with
     drafted as (
-      insert into message select m.* from json_populate_recordset(null::message, $1) m
+      ${INSERT_MESSAGES} from json_populate_recordset(null::message, $1) m
       returning id, agent_id, created_at
     ),
     recipients as (
