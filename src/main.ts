@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { type Command, readCommand, USAGE, UsageError } from './command-line.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
@@ -15,19 +15,6 @@ const GRACE_MS = 10_000
 /** Exit codes: settings or usage that must be changed first; anything else that went wrong. */
 const EXIT_USAGE = 2
 const EXIT_FAILURE = 1
-
-const USAGE = `Usage:
-  npm start                                             start the service
-  npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
-  npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
-  npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
-  npm start -- rotate-dkim                              make another DKIM key for MAIL_DOMAIN, print its records
-  npm run demo                                          the tour
-  npm start -- --help                                   print this
-
-Settings come from the environment: README.md has the table.`
-
-class UsageError extends Error {}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -72,42 +59,26 @@ const mailRecords = async ({ mailDomain }: Config, { db, masterKey }: Foundation
   return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
 
-const option = (value: string | undefined, name: string): string => {
-  if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
-  return value
-}
-
-const text = { type: 'string' } as const
-const OPTIONS = { name: text, owner: text, member: text, workspace: text, help: { type: 'boolean', short: 'h' } } as const
-
-const parse = (args: string[]) => {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError(`${messageOf(error)}\n${USAGE}`)
-  }
-}
-
-const dispatch = async (args: string[]): Promise<void> => {
-  const { values, positionals } = parse(args)
-  const [name = 'start', ...extra] = positionals
-  if (values.help || name === 'help') return say(USAGE)
-  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+const dispatch = async (asked: Command): Promise<void> => {
+  if (asked.name === 'help') return say(USAGE)
   const config = readConfig(process.env)
   const log = createLogger(config.logLevel)
-  if (name === 'start') return start(config, log)
-  if (name === 'demo') return (await import('./demo/demo.ts')).demo()
-  if (name === 'workspace') {
-    const input = { name: option(values.name, 'name'), ownerEmail: option(values.owner, 'owner'), plan: config.plan }
-    return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
+  switch (asked.name) {
+    case 'start':
+      return start(config, log)
+    case 'demo':
+      return (await import('./demo/demo.ts')).demo()
+    case 'workspace': {
+      const input = { name: asked.workspaceName, ownerEmail: asked.owner, plan: config.plan }
+      return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
+    }
+    case 'token':
+      return command(config, log, ({ db }) => createMemberToken(db, asked.member, asked.workspace))
+    case 'domain':
+      return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
+    case 'rotate-dkim':
+      return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
   }
-  if (name === 'token') {
-    const member = option(values.member, 'member')
-    return command(config, log, ({ db }) => createMemberToken(db, member, values.workspace))
-  }
-  if (name === 'domain') return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
-  if (name === 'rotate-dkim') return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
-  throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
 }
 
 /** What went wrong, for the person at the terminal, and the exit code that scripts read. */
@@ -120,7 +91,7 @@ const fail = (error: unknown): never => {
 }
 
 try {
-  await dispatch(process.argv.slice(2))
+  await dispatch(readCommand(process.argv.slice(2)))
   process.exit(0)
 } catch (error) {
   fail(error)

@@ -12,7 +12,7 @@ export interface SendJob {
 }
 
 /** How long a claim lasts. It is renewed while the work goes on; after a crash another worker takes over when it ends. */
-export const SEND_LEASE_S = 30
+export const SEND_LEASE_S = 10
 
 /**
  * Leases due messages, the longest due first. Claimed singly with SKIP LOCKED, so that workers never wait for each other. Leases run by

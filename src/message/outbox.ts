@@ -8,7 +8,7 @@ import { type TransmitDeps, transmit } from './transmit.ts'
 const MOST_AT_ONCE = 16
 /** The net under the notifications, and how precisely a retry is on time. */
 const POLL_MS = 1_000
-const RENEW_MS = (SEND_LEASE_S * 1000) / 3
+const RENEW_MS = (SEND_LEASE_S * 1000) / 4
 
 /** The worker that sends messages. Any number of processes may run one. */
 export class Outbox {
@@ -40,6 +40,7 @@ export class Outbox {
     const timer = setTimeout(() => this.#sending.abort(), graceMs)
     await Promise.allSettled(this.#inHand.values())
     clearTimeout(timer)
+    this.#sending.abort()
   }
 
   async #run(): Promise<void> {
@@ -79,9 +80,9 @@ export class Outbox {
     this.#inHand.set(job.id, work)
   }
 
-  /** While it runs; the 10 s of a graceful stop fit into a lease. */
+  /** As long as anything is sent, through a graceful stop too. */
   async #keepLeases(): Promise<void> {
-    const { signal } = this.#stopping
+    const { signal } = this.#sending
     while (!signal.aborted) {
       await this.#deps.clock.sleep(RENEW_MS, signal)
       if (this.#inHand.size > 0) await renewSends(this.#deps, this.#owner, [...this.#inHand.keys()]).catch(() => undefined)

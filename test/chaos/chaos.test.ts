@@ -105,7 +105,7 @@ test(
       const agents: ChaosAgent[] = []
       for (let n = 0; n < AGENTS; n++) agents.push(await createAgent(world, `agent${n}`))
       const listeners = agents.flatMap((agent, n) => startListeners(world, seeded(SEED + 2 + n), agent, left.signal))
-      // A send's lease lasts 30 s: the last ones are over some time before the end.
+      // A send's lease lasts 10 s: the last ones are over some time before the end.
       const lettersOver = new AbortController()
       setTimeout(() => lettersOver.abort(), Math.max(SECONDS / 2, SECONDS - 20) * 1000).unref()
       const writers = startWriters(world, seeded(SEED + 1), agents, over.signal, lettersOver.signal)

@@ -108,6 +108,18 @@ test.each([['fly'], ['start', 'again'], ['--loud'], ['workspace'], ['workspace',
   },
 )
 
+test.each([
+  [['workspace', '--name', 'x', '--owner', 'nobody'], '--owner is "nobody"; it takes an email address.'],
+  [['workspace', '--name', ' ', '--owner', 'a@example.com'], '--name is " "; it takes 1 to 100 characters'],
+  [['workspace', '--name', 'x'.repeat(101), '--owner', 'a@example.com'], 'it takes 1 to 100 characters'],
+  [['token', '--member', 'a@example.com', '--workspace', 'x'], '--workspace is "x"; it takes a workspace\'s id.'],
+])('the command line %j ends with 2 and what it takes', async (args, says) => {
+  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
+  expect((await process.exited).code).toBe(2)
+  expect(process.stderr).toContain(says)
+  expect(existsSync(join(dataDir, 'never'))).toBe(false)
+})
+
 describe('DATABASE_URL', () => {
   const name = `process_${randomBytes(6).toString('hex')}`
   const settings = () => ({

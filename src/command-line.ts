@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util'
+import { email, matching, type Parse } from './config/parse.ts'
+import { messageOf } from './core/errors.ts'
+import { workspaceName } from './core/rules.ts'
+
+export const USAGE = `Usage:
+  npm start                                             start the service
+  npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
+  npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
+  npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
+  npm start -- rotate-dkim                              make another DKIM key for MAIL_DOMAIN, print its records
+  npm run demo                                          the tour
+  npm start -- --help                                   print this
+
+Settings come from the environment: README.md has the table.`
+
+/** The command line asks for nothing that there is: exit code 2. */
+export class UsageError extends Error {}
+
+/** What the command line asks for. */
+export type Command =
+  | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
+  | { name: 'workspace'; workspaceName: string; owner: string }
+  | { name: 'token'; member: string; workspace: string | undefined }
+
+const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
+
+const text = { type: 'string' } as const
+const OPTIONS = { name: text, owner: text, member: text, workspace: text, help: { type: 'boolean', short: 'h' } } as const
+
+const parse = (args: string[]) => {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${messageOf(error)}\n${USAGE}`)
+  }
+}
+
+const read = (name: string, value: string, rule: Parse<string>): string => {
+  try {
+    return rule(value)
+  } catch (error) {
+    throw new UsageError(`--${name} is ${JSON.stringify(value)}; it takes ${messageOf(error)}.`)
+  }
+}
+
+const required = (name: string, value: string | undefined, rule: Parse<string>): string => {
+  if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
+  return read(name, value, rule)
+}
+
+const nameOfWorkspace: Parse<string> = (value) => {
+  if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
+  return value
+}
+const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a workspace's id")
+
+/** Reads the command line. Throws `UsageError`, which says what is wrong with it. */
+export const readCommand = (args: string[]): Command => {
+  const { values, positionals } = parse(args)
+  const [name = 'start', ...extra] = positionals
+  if (values.help) return { name: 'help' }
+  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+  if (name === 'workspace')
+    return { name, workspaceName: required('name', values.name, nameOfWorkspace), owner: required('owner', values.owner, email) }
+  if (name === 'token') {
+    const { member, workspace } = values
+    return { name, member: required('member', member, email), workspace: workspace && read('workspace', workspace, id) }
+  }
+  const plain = PLAIN.find((one) => one === name)
+  if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
+  return { name: plain }
+}
