@@ -144,6 +144,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     plans: new Plans({ ...db, clock }),
     rates: new RateLimits({ ...db, clock, log }),
     rateLimit: config.rateLimit,
+    linkKey: deriveKey(masterKey, 'links to attachments'),
     place,
     publicUrl: () => place.publicUrl,
     mailDomain: config.mailDomain,

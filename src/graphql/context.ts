@@ -4,6 +4,7 @@ import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { VerifyDeps } from '../domain/verify.ts'
 import type { Feed } from '../event/feed.ts'
+import type { LinkDeps } from '../message/attachment-link.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
@@ -22,6 +23,7 @@ export type GraphqlDeps = ViewerDeps &
   SetupLinkDeps &
   ConnectionDeps &
   SendDeps &
+  LinkDeps &
   MessageUrlDeps &
   SecretDeps &
   InvitationDeps &

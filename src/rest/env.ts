@@ -4,6 +4,7 @@ import type { ConnectionDeps } from '../agent/connection.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { VerifyDeps } from '../domain/verify.ts'
+import type { LinkDeps } from '../message/attachment-link.ts'
 import type { ReadDeps } from '../message/read.ts'
 import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
@@ -24,6 +25,7 @@ export type RestDeps = ViewerDeps &
   TokenDeps &
   ConnectionDeps &
   ReadDeps &
+  LinkDeps &
   SendDeps &
   MessageUrlDeps &
   SecretDeps &

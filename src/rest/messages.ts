@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { attachments, copies, messageSubject, messageText, recipients, searchText, timestamp, uuid } from '../core/rules.ts'
 import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
+import { linkAttachment } from '../message/attachment-link.ts'
 import { listMessages } from '../message/list.ts'
 import { presentMessage } from '../message/present.ts'
 import { readAttachment, readMessage, readRaw } from '../message/read.ts'
@@ -9,7 +10,7 @@ import { sendMessage } from '../message/send.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
-import { MessageView, pageView, RecipientView } from './views.ts'
+import { AttachmentLinkView, MessageView, pageView, RecipientView } from './views.ts'
 
 const tags = ['Messages']
 const security = SECURITY
@@ -120,6 +121,17 @@ const attachment = createRoute({
   responses: { 200: bytes('Its content, in its own content type', '*/*'), ...failures('agent') },
 })
 
+const attachmentLink = createRoute({
+  method: 'post',
+  path: '/agents/{id}/messages/{messageId}/attachments/{index}/link',
+  operationId: 'linkAttachment',
+  summary: 'A link to an attachment that works without a token, for ten minutes',
+  tags,
+  security,
+  request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
+  responses: { 201: ok('The link', AttachmentLinkView), ...failures('agent', 'conflict') },
+})
+
 export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(send, async (c) =>
     c.json(presentMessage(await sendMessage(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 201),
@@ -146,5 +158,10 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { id, messageId, index } = c.req.valid('param')
     const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, messageId, index)
     return c.body(Uint8Array.from(content), 200, attachmentHeaders(name, type))
+  })
+  app.openapi(attachmentLink, async (c) => {
+    const { id, messageId, index } = c.req.valid('param')
+    const { url, expiresAt } = await linkAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
+    return c.json({ url, expiresAt: expiresAt.toISOString() }, 201)
   })
 }

@@ -12,6 +12,7 @@ import { documentationRoutes } from './documentation.ts'
 import { domainRoutes } from './domains.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
+import { fileRoutes } from './files.ts'
 import { idempotency } from './idempotency.ts'
 import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
@@ -83,6 +84,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     webhookOperationRoutes,
   ])
     routes(app)
+  fileRoutes(app)
   registerParts(app.openAPIRegistry)
   documentationRoutes(app, deps)
   return app

@@ -198,6 +198,11 @@ export const SetupView = z
   .object({ url: z.string().openapi({ format: 'uri', description: 'Where a member sets the address up: once, within an hour' }) })
   .openapi('Setup', { example: { url: `https://messages.example.com/setup/ast_${'x'.repeat(43)}` } })
 
+const FILE_URL = `https://messages.example.com/files/${ID}/0?expires=1767225600&signature=${'x'.repeat(43)}`
+export const AttachmentLinkView = z
+  .object({ url: z.string().openapi({ format: 'uri', description: 'Where the file is, for whoever has the link' }), expiresAt: time })
+  .openapi('AttachmentLink', { example: { url: FILE_URL, expiresAt: TIME } })
+
 const LIST = { admit: 'list', senders: ['ann@example.com', '*@example.org'] } as const
 export const AccessView = z
   .object({

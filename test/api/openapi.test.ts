@@ -161,6 +161,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/messages/${message.id}`]
   yield [member, 'GET', `${path}/messages/${message.id}/raw`]
   yield [member, 'GET', `${path}/messages/${message.id}/attachments/0`]
+  yield [member, 'POST', `${path}/messages/${message.id}/attachments/0/link`]
   yield [member, 'POST', `${path}/messages`, { replyTo: message.id, text: 'hello' }]
   yield [member, 'POST', `${path}/messages`, { forward: message.id, to: ['cy@example.com'], text: 'see' }]
   yield [member, 'GET', `${path}/messages`]

@@ -1,11 +1,15 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createFakeClock } from '../support/clock.ts'
 import { receive } from '../support/letter.ts'
+import { createTestLog } from '../support/log.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 
+const clock = createFakeClock()
+const log = createTestLog()
 let service: TestService
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ world: { clock }, log })
   agent = await createTestAgent(service, await service.workspace())
   await agent.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
 })
@@ -32,4 +36,97 @@ test('a text file is listed by its type and downloaded with its charset, byte fo
   })
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=iso-8859-1')
   expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
+})
+
+describe('a link to a file', () => {
+  const MINUTE_MS = 60_000
+  const content = Buffer.from('a;b\r\n')
+  const linked = async () => {
+    const message = await receiveFile('text/csv', content)
+    const answer = await agent.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)
+    expect(answer.status).toBe(201)
+    return { message, url: String(answer.body.url).replace(/^http:\/\/[^/]+/, service.http), expiresAt: answer.body.expiresAt }
+  }
+  const opened = async (url: string, init: RequestInit = {}) => {
+    const answer = await fetch(url, init)
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+
+  test('works for whoever has it, as a download, and nobody keeps a copy on the way', async () => {
+    const { url } = await linked()
+    const answer = await opened(url)
+    expect([answer.status, answer.text]).toEqual([200, content.toString()])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/csv',
+      'content-disposition': `attachment; filename="prices.csv"; filename*=UTF-8''prices.csv`,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'referrer-policy': 'no-referrer',
+    })
+    expect(await opened(url, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
+    expect((await opened(url, { method: 'POST' })).status).toBe(405)
+  })
+
+  test('lasts ten minutes', async () => {
+    const { url, expiresAt } = await linked()
+    const left = new Date(expiresAt).getTime() - clock.now().getTime()
+    expect(left).toBeGreaterThan(9 * MINUTE_MS)
+    expect(left).toBeLessThanOrEqual(10 * MINUTE_MS)
+    clock.advance(left - 1)
+    expect((await opened(url)).status).toBe(200)
+    clock.advance(1)
+    expect(await opened(url)).toMatchObject({
+      status: 404,
+      text: JSON.stringify({ error: { code: 'not_found', message: 'This link is not known, or has expired.' } }),
+    })
+  })
+
+  test('opens nothing else: not another file, not for longer, not with another signature', async () => {
+    const [{ url }, other] = [await linked(), await linked()]
+    const expires = Number(new URL(url).searchParams.get('expires'))
+    const { text } = await opened(url.replace(/signature=.*/, 'signature=x'))
+    const changed = [
+      url.replace(/files\/[^/]+/, `files/${other.message.id}`),
+      url.replace('/0?', '/1?'),
+      url.replace(`${expires}`, `${expires + 60}`),
+      url.replace(`${expires}`, `${expires}.0`),
+      url.slice(0, -1),
+      url.replace(/\?.*/, ''),
+      url.replace('/0?', '/x?'),
+      url.replace(/files\/[^/]+/, 'files/..%2f'),
+    ]
+    for (const wrong of changed) expect(await opened(wrong)).toMatchObject({ status: 404, text })
+  })
+
+  test('goes with its message', async () => {
+    const doomed = await createTestAgent(service, await service.workspace())
+    const { url, message } = await linked()
+    await service.db.prisma.message.delete({ where: { id: message.id } })
+    expect((await opened(url)).status).toBe(404)
+    expect((await doomed.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)).status).toBe(404)
+  })
+
+  test('is for files that there are', async () => {
+    const { message } = await linked()
+    const answer = await agent.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/1/link`)
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test('comes from GraphQL too, and works in every process', async () => {
+    const { message } = await linked()
+    const query = '{ message(id: "ID") { attachments { name link { url expiresAt } } } }'.replace('ID', message.id)
+    const { body } = await agent.api('POST', '/graphql', { query })
+    const [{ name, link }] = body.data.message.attachments
+    expect(name).toBe('prices.csv')
+    const other = await service.again()
+    expect((await opened(link.url.replace(/^http:\/\/[^/]+/, other.http))).text).toBe(content.toString())
+  })
+
+  test('is in no log', async () => {
+    const { url } = await linked()
+    await opened(url)
+    const signature = new URL(url).searchParams.get('signature')!
+    await expect.poll(() => log.text()).toContain('/files/')
+    expect(log.text()).not.toContain(signature)
+  })
 })

@@ -104,7 +104,8 @@ export const TYPES: Record<string, TypeRow> = {
     fields:
       'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks createdAt rawUrl agent',
   },
-  Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url' },
+  Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
+  AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
   Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },
   Suppression: { reach: inAgent('suppressions { % }'), rule: AGENT, fields: 'channel recipient reason detail createdAt' },
   Check: { reach: inMessage('checks { % }'), rule: AGENT, fields: 'name verdict detail' },

@@ -57,6 +57,7 @@ const TABLE: Record<string, Row> = {
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/attachments/{index}': { member: 200, agent: 200 },
+  'POST /agents/{id}/messages/{messageId}/attachments/{index}/link': { member: 201, agent: 201 },
   'GET /agents/{id}/suppressions': { member: 200, agent: 200 },
   'DELETE /agents/{id}/suppressions/{recipient}': { member: 204, agent: 204 },
   'GET /agents/{id}/secrets': { member: 200, agent: 200 },

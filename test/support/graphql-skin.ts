@@ -92,6 +92,7 @@ export const startSkin = async (
     keyring,
     allow,
     lookup: createLookup(allow),
+    linkKey: masterKey,
   }
   const receiving: ReceiveDeps = { ...shared, ...limits, feed, arrivals: createArrivalStore(db) }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")

@@ -1,11 +1,20 @@
 import { findAgent } from '../../agent/reach.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Message as MessageRow } from '../../db/generated/prisma/client.ts'
+import { type AttachmentLink as AttachmentLinkShape, signLink } from '../../message/attachment-link.ts'
 import { type presentMessage, threadOf } from '../../message/present.ts'
 import { segmentsOf } from '../../message/segments.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
 import { AddressChannel, Admission, Direction, MessageStatus, RecipientStatus, Refusal } from './enums.ts'
+
+const AttachmentLink = builder.objectRef<AttachmentLinkShape>('AttachmentLink').implement({
+  description: 'A URL where a file is for whoever has it, for ten minutes.',
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'The URL. It wants no token.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it stops working.' }),
+  }),
+})
 
 const Attachment = builder.prismaObject('Attachment', {
   description: 'A file of a message, without its content.',
@@ -23,6 +32,12 @@ const Attachment = builder.prismaObject('Attachment', {
       select: { messageId: true, index: true, message: { select: { agentId: true } } },
       resolve: ({ messageId, index, message }, _args, { deps }) =>
         `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
+    }),
+    link: t.field({
+      type: AttachmentLink,
+      description: 'A link to its content that works without a token, made anew each time that it is asked for.',
+      select: { messageId: true, index: true },
+      resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, index }),
     }),
   }),
 })

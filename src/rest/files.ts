@@ -1,0 +1,22 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { uuid } from '../core/rules.ts'
+import { LINK_PATH, openLink } from '../message/attachment-link.ts'
+import type { RestEnv } from './env.ts'
+import { attachmentHeaders } from './file.ts'
+
+/** Where links to attachments lead. No part of the description: nobody makes such a URL but the service. */
+export const fileRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.get(`${LINK_PATH}/:messageId/:index`, async (c) => {
+    const { messageId, index } = c.req.param()
+    const { expires = '', signature = '' } = c.req.query()
+    const known = uuid.safeParse(messageId).success && /^\d{1,4}$/.test(index)
+    // A place that can't be is as unknown as a signature that isn't right.
+    const place = known ? { messageId, index: Number(index) } : { messageId: '', index: -1 }
+    const { name, type, content } = await openLink(c.var.deps, place, { expires, signature: known ? signature : '' })
+    return c.body(Uint8Array.from(content), 200, {
+      ...attachmentHeaders(name, type),
+      'Cache-Control': 'private, no-store',
+      'Referrer-Policy': 'no-referrer',
+    })
+  })
+}
