@@ -7,7 +7,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 /** How long a link is good for, in milliseconds. */
-export const LINK_MS = 10 * 60_000
+const LINK_MS = 10 * 60_000
 
 /** Below it, links are `/files/{messageId}/{index}?expires=…&signature=…`. */
 export const LINK_PATH = '/files'
