@@ -43,7 +43,7 @@ export const createBotStore = (deps: BotDeps): BotStore => {
     },
     elsewhere: async (base, most) => {
       const where = { NOT: { webhookUrl: { startsWith: base } } }
-      return Promise.all((await telegramBot.findMany({ where, include, take: most })).map(withToken))
+      return (await telegramBot.findMany({ where, include, take: most })).map(botOf)
     },
     connected: async (addressId, { url, secretHash }) => {
       await telegramBot.updateMany({ where: { addressId }, data: { webhookUrl: url, secretHash } })

@@ -18,7 +18,7 @@ export interface BotStore {
   named(address: string): Promise<(Bot & { token: string }) | null>
   token(addressId: string): Promise<string | null>
   /** Bots whose webhook was last set to another place than below `base`, at most `most` of them. */
-  elsewhere(base: string, most: number): Promise<(Bot & { token: string })[]>
+  elsewhere(base: string, most: number): Promise<Bot[]>
   /** Notes where a bot's webhook was set to. */
   connected(addressId: string, webhook: Webhook): Promise<void>
 }

@@ -1,8 +1,8 @@
-import { messageOf } from '../../core/errors.ts'
+import { AppError, messageOf } from '../../core/errors.ts'
 import type { InboundAttachment } from '../channel.ts'
+import { Room } from '../room.ts'
 import { oneLine } from '../storable.ts'
-import type { BotApi } from './bot-api.ts'
-import { BotApiError } from './bot-api.ts'
+import { type BotApi, BotApiError } from './bot-api.ts'
 import type { FileToFetch } from './content.ts'
 
 /** What the Bot API lets bots download. */
@@ -10,7 +10,8 @@ const MOST_FILE_BYTES = 20 * 1024 * 1024
 /** Files of that size in memory at once. */
 const MOST_AT_ONCE = 4
 const TRIES = 3
-/** All tries together: Telegram waits about a minute for the answer to its update, and the message goes before the file. */
+/** Until its turn, and then all tries together: Telegram waits about a minute for the answer to its update. */
+const TURN_MS = 10_000
 const PATIENCE_MS = 40_000
 const MOST_NAME = 200
 
@@ -18,7 +19,10 @@ const MOST_NAME = 200
 export type Fetched = { attachment: InboundAttachment } | { missing: string }
 
 export interface Files {
-  /** Never rejects: a file that can't be had doesn't keep its message back. */
+  /**
+   * A file that can't be had doesn't keep its message back. Throws `unavailable` only when there is no room for it now: then the message
+   * is asked for again.
+   */
   fetch(token: string, file: FileToFetch): Promise<Fetched>
 }
 
@@ -28,18 +32,14 @@ const tooLarge = (size: number) => `it has ${Math.ceil(size / (1024 * 1024))} MB
 const fileName = (name: string): string => oneLine(name.replaceAll(/[/\\]/g, '_'), MOST_NAME) || 'file'
 
 export const createFiles = (api: BotApi): Files => {
-  let free = MOST_AT_ONCE
-  const waiting: (() => void)[] = []
+  const room = new Room(MOST_AT_ONCE)
 
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+    if (!(await room.enter(TURN_MS))) throw new AppError('unavailable', 'Too many files are being fetched.', { retryAfter: 10 })
     try {
       return await work()
     } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
+      room.leave()
     }
   }
 
@@ -68,6 +68,7 @@ export const createFiles = (api: BotApi): Files => {
         const content = await inTurn(() => patiently(token, file))
         return { attachment: { name, type: oneLine(file.type, MOST_NAME), content } }
       } catch (error) {
+        if (error instanceof AppError) throw error
         return { missing: `[${name} is missing: ${messageOf(error)}]` }
       }
     },

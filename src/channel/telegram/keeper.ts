@@ -60,9 +60,12 @@ export class WebhookKeeper {
     const managed = manager === null || (await this.#try('the manager bot', () => manager.connect()))
     const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MOST_A_ROUND)
     let all = managed && elsewhere.length < MOST_A_ROUND
-    for (const { addressId, token } of elsewhere) {
+    for (const { addressId } of elsewhere) {
       if (this.#stopping.signal.aborted) return false
-      const done = await this.#try(addressId, async () => bots.connected(addressId, await provider.connect(token, addressId)))
+      const done = await this.#try(addressId, async () => {
+        const token = await bots.token(addressId)
+        if (token !== null) await bots.connected(addressId, await provider.connect(token, addressId))
+      })
       all &&= done
     }
     return all

@@ -24,7 +24,7 @@ export interface BotProvider {
 }
 
 /** A bot's token as BotFather writes it. */
-const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{30,100}$/
+const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{1,100}$/
 
 const unavailable = (error: BotApiError) =>
   new AppError('unavailable', 'Telegram can’t be asked right now. Try again in a minute.', {

@@ -1,6 +1,6 @@
 /**
- * Room for so many long mails in memory at once; the others wait in line. A sender that waits is not read from, so that TCP holds the
- * bytes back.
+ * Room for so many large things in memory at once; the others wait in line. A sender of mail that waits is not read from, so that TCP
+ * holds the bytes back.
  */
 export class Room {
   #free: number
