@@ -12,6 +12,8 @@ export interface Channel {
   readonly limits: ChannelLimits
   /** The one spelling under which a recipient is stored and compared. Throws `invalid_input`, naming the rule that it broke. */
   normalize(recipient: string): string
+  /** How a recipient is addressed, where that is not how it is compared (an email's local part keeps its case). Throws as `normalize` does. */
+  spell?(recipient: string): string
   /** Whether `address` (normalized) is what an entry of an access list (`ann@example.com`, `*@example.com`) means. */
   matches(entry: string, address: string): boolean
   /** Whether an entry is this username, which may be somebody else's tomorrow: once its owner was met, the list has their address instead. */
@@ -165,6 +167,8 @@ export interface Inbound {
     /** A name of the channel's own that may pass to somebody else. */
     username?: string | null
   }
+  /** Where its sender wants answers, spelled as they spell it. Left out or null: at `from`. */
+  replyTo?: string | null
   /** Whom it names as recipients, in its own words' order. A blind copy's recipient is in neither. */
   to: string[]
   cc: string[]

@@ -1,28 +1,15 @@
 import { v7 as newId } from 'uuid'
-import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
+import type { Channel, InboundAttachment } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { codePoints } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Message } from '../db/generated/prisma/client.ts'
+import { type Mode, type Plan, type PlanDeps, planOf, type SendInput } from './plan.ts'
 import type { AttachmentView } from './present.ts'
 
-/** What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with `to`). */
-export interface SendInput {
-  text: string
-  replyTo?: string | undefined
-  forward?: string | undefined
-  channel?: ChannelKind | undefined
-  to?: readonly string[] | undefined
-  cc?: readonly string[] | undefined
-  subject?: string | undefined
-  /** Files to send along, behind those that a forward carries. */
-  attachments?: readonly InboundAttachment[] | undefined
-}
-
-export interface DraftDeps extends Db {
+export interface DraftDeps extends PlanDeps {
   clock: Clock
-  channels: Partial<Record<ChannelKind, Channel>>
   mailDomain: string
 }
 
@@ -34,94 +21,11 @@ export interface Draft {
   attachments: InboundAttachment[]
 }
 
-interface Plan {
-  channel: ChannelKind
-  to: readonly string[]
-  subject: string | null
-  /** The message that it answers or passes on. */
-  original: Message | null
-  counterpartName: string | null
-  text: string
-}
-
-type Mode = 'reply' | 'forward' | 'start'
-
 /** Whose messages with whom, through which address. */
 interface Place {
   agentId: string
   addressId: string
   counterpart: string
-}
-
-const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
-  const named = [replyTo, forward, channel].filter((field) => field !== undefined)
-  if (named.length !== 1)
-    throw invalidInput('replyTo', 'name exactly one of replyTo (to answer), forward (to pass on) and channel (to start)')
-  return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
-}
-
-const findOriginal = async ({ prisma }: Db, agent: Agent, field: 'replyTo' | 'forward', id: string): Promise<Message> => {
-  const original = await prisma.message.findFirst({ where: { id, agentId: agent.id } })
-  if (!original) throw invalidInput(field, 'is no message of this agent')
-  return original
-}
-
-const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
-  const had = (subject ?? '').trim()
-  const pattern = prefix === 'Re' ? /^re\s*:/i : /^(fwd?|wg)\s*:/i
-  return pattern.test(had) ? had : `${prefix}: ${had}`.trim()
-}
-
-/** Its sender, or the group in which they wrote it; of a message of the agent's own, its recipients. */
-const answerTo = ({ channels }: DraftDeps, original: Message): string[] => {
-  if (original.direction === 'outbound') return original.to
-  return channels[original.channel as ChannelKind]?.answersTo?.(original) ?? [original.counterpart]
-}
-
-const planReply = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Plan> => {
-  const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
-  const to = input.to ?? answerTo(deps, original)
-  if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
-  return {
-    channel: original.channel as ChannelKind,
-    to,
-    subject: input.subject ?? prefixed('Re', original.subject),
-    original,
-    counterpartName: input.to || to[0] !== original.counterpart ? null : original.counterpartName,
-    text: input.text,
-  }
-}
-
-const headOf = (original: Message): string => {
-  const from = original.counterpartName ? `${original.counterpartName} <${original.counterpart}>` : original.counterpart
-  return [
-    '---------- Forwarded message ----------',
-    original.direction === 'inbound' ? `From: ${from}` : null,
-    `Date: ${original.createdAt.toUTCString()}`,
-    original.subject === null ? null : `Subject: ${original.subject}`,
-    `To: ${original.to.join(', ')}`,
-    original.cc.length > 0 ? `Cc: ${original.cc.join(', ')}` : null,
-  ]
-    .filter((line) => line !== null)
-    .join('\n')
-}
-
-const planForward = async (deps: DraftDeps, agent: Agent, input: SendInput): Promise<Plan> => {
-  if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
-  const original = await findOriginal(deps, agent, 'forward', input.forward!)
-  return {
-    channel: original.channel as ChannelKind,
-    to: input.to,
-    subject: input.subject ?? prefixed('Fwd', original.subject),
-    original,
-    counterpartName: null,
-    text: `${input.text}\n\n${headOf(original)}\n\n${original.text}`,
-  }
-}
-
-const planStart = (input: SendInput): Plan => {
-  if (!input.to) throw invalidInput('to', 'name whom to write to')
-  return { channel: input.channel!, to: input.to, subject: input.subject ?? null, original: null, counterpartName: null, text: input.text }
 }
 
 /** Where an agent may write from, the primary address of each channel first. */
@@ -137,22 +41,26 @@ const senderAddress = ({ addresses }: Sender, plan: Plan): { id: string } => {
   return address
 }
 
-const normalizeEach = (channel: Channel, field: 'to' | 'cc', recipients: readonly string[]): string[] =>
-  recipients.map((recipient, index) => {
+/** Recipients as they are addressed, by the spelling in which they are compared: each once, however often it is named. */
+const spellEach = (channel: Channel, field: 'to' | 'cc', recipients: readonly string[]): Map<string, string> => {
+  const spelled = recipients.map((recipient, index): [string, string] => {
     try {
-      return channel.normalize(recipient)
+      return [channel.normalize(recipient), (channel.spell ?? channel.normalize)(recipient)]
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid_input')
         throw invalidInput(`${field}[${index}]`, error.message.replace(/^\w+: /, ''))
       throw error
     }
   })
+  // Of two spellings of one the first stays, in its place.
+  return new Map([...spelled, ...spelled.toReversed()])
+}
 
 const recipientsOf = (channel: Channel, plan: Plan, cc: readonly string[]) => {
   if (cc.length > 0 && !channel.limits.cc) throw invalidInput('cc', `the channel ${channel.kind} has no copies`)
-  const to = [...new Set(normalizeEach(channel, 'to', plan.to))]
-  const copies = [...new Set(normalizeEach(channel, 'cc', cc))].filter((copy) => !to.includes(copy))
-  return { to, cc: copies }
+  const to = spellEach(channel, 'to', plan.to)
+  const copies = [...spellEach(channel, 'cc', cc)].filter(([normalized]) => !to.has(normalized))
+  return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }
 }
 
 /** Every id of the conversation so far, oldest first: what a reply's References says (RFC 5322 3.6.4). */
@@ -184,9 +92,8 @@ const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Prom
 
 /** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` without an address. */
 export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): Promise<Draft> => {
-  const mode = modeOf(input)
-  const plan =
-    mode === 'reply' ? await planReply(deps, agent, input) : mode === 'forward' ? await planForward(deps, agent, input) : planStart(input)
+  const plan = await planOf(deps, agent, input)
+  const { mode } = plan
   const address = senderAddress(agent, plan)
   const channel = deps.channels[plan.channel]
   if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
@@ -215,6 +122,7 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
       error: null,
       counterpart: place.counterpart,
       counterpartName: plan.counterpartName,
+      replyAddress: null,
       to,
       cc,
       subject: channel.limits.subject ? plan.subject : null,

@@ -14,7 +14,9 @@ const bracketed = (id: string) => `<${id}>`
 
 /** `thread` as clients read it: the ids as the email's headers spell them, or null where there is nothing of the kind. */
 export const threadOf = ({ threadMessageId, threadReferences }: Message) =>
-  threadMessageId === null ? null : { messageId: bracketed(threadMessageId), references: threadReferences.map(bracketed) }
+  threadMessageId === null && threadReferences.length === 0
+    ? null
+    : { messageId: threadMessageId === null ? '' : bracketed(threadMessageId), references: threadReferences.map(bracketed) }
 
 /** A message as clients read it: every field always present, and the three that go beyond the description (`replyText`, `segments`, `checks`). */
 export const presentMessage = (message: MessageWithFiles) => ({

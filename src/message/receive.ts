@@ -104,6 +104,7 @@ const arrivalOf = async (
       error: null,
       counterpart: message.from.address,
       counterpartName: message.from.name,
+      replyAddress: message.replyTo ?? null,
       to: message.to,
       cc: message.cc,
       subject: message.subject,

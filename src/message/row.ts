@@ -15,6 +15,7 @@ export const toRow = (message: Message) => ({
   error: message.error,
   counterpart: message.counterpart,
   counterpart_name: message.counterpartName,
+  reply_address: message.replyAddress,
   to: message.to,
   cc: message.cc,
   subject: message.subject,
@@ -36,7 +37,7 @@ export interface MessageRow extends Omit<ReturnType<typeof toRow>, 'fingerprint'
   attachments: AttachmentView[]
 }
 
-const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name,
+const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name, reply_address,
   "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
   checks, created_at`
 
@@ -70,6 +71,7 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   error: row.error,
   counterpart: row.counterpart,
   counterpartName: row.counterpart_name,
+  replyAddress: row.reply_address,
   to: row.to,
   cc: row.cc,
   subject: row.subject,

@@ -83,7 +83,7 @@ export const MessageView = z
       }),
     ),
     thread: z
-      .object({ messageId: z.string(), references: z.array(z.string()) })
+      .object({ messageId: z.string().openapi({ description: 'Empty where it has none' }), references: z.array(z.string()) })
       .nullable()
       .openapi({ description: 'Of a received email its Message-ID and References; of a sent one those of the email it answered' }),
     status: z.enum(MessageStatus),

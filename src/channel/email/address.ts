@@ -8,19 +8,23 @@ const MAX_ADDRESS = 254
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** The one spelling under which an email address is stored and compared: that of `spell` in lower case. Throws `invalid_input`. */
+export const normalize = (recipient: string): string => spell(recipient).toLowerCase()
+
 /**
- * The one spelling under which an email address is stored and compared: lower case, the domain in ASCII (`münchen.de` becomes
- * `xn--mnchen-3ya.de`, so that two scripts that look the same don't compare the same, and DNS can be asked as it stands).
- * Takes exactly one addr-spec: no name, no list, no quoted local part, no line break. Throws `invalid_input` naming the rule.
+ * An email address as mail is sent to it: the local part in its own case (only its server knows whether that matters, RFC 5321 2.4), the
+ * domain in lower-case ASCII (`münchen.de` becomes `xn--mnchen-3ya.de`, so that two scripts that look the same don't compare the same,
+ * and DNS can be asked as it stands). Takes exactly one addr-spec: no name, no list, no quoted local part, no line break. Throws
+ * `invalid_input` naming the rule.
  */
-export function normalize(recipient: string): string {
+export function spell(recipient: string): string {
   if (/\p{Cc}/u.test(recipient)) throw invalidInput('to', 'an email address has no line breaks or control characters')
   const address = recipient.trim()
   if (/[,;<>]/.test(address)) throw invalidInput('to', 'give one bare email address each, without a name, a list or angle brackets')
   if (/["()\\\s]/.test(address)) throw invalidInput('to', 'an email address has no quotes, comments, backslashes or spaces')
   const at = address.lastIndexOf('@')
   if (at < 1 || at !== address.indexOf('@')) throw invalidInput('to', 'an email address has one @ with something on both sides')
-  const local = address.slice(0, at).normalize('NFC').toLowerCase()
+  const local = address.slice(0, at).normalize('NFC')
   if (!LOCAL_PART.test(local))
     throw invalidInput('to', "the part before the @ is letters, digits and !#$%&'*+/=?^_`{|}~- between single dots")
   if (Buffer.byteLength(local) > MAX_LOCAL) throw invalidInput('to', `the part before the @ is at most ${MAX_LOCAL} bytes`)
@@ -47,6 +51,15 @@ export function normalizeLoosely(address: string): string {
     return normalize(bare)
   } catch {
     return /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(bare) && bare.length <= 320 ? storable(bare.toLowerCase()) : ''
+  }
+}
+
+/** What a stranger's header calls an address, in the spelling of `spell`; null for what mail can't be sent to. */
+export function spellLoosely(address: string): string | null {
+  try {
+    return spell(unquote(address.trim()))
+  } catch {
+    return null
   }
 }
 

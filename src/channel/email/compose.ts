@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Outbound } from '../channel.ts'
 import { oneLine } from '../storable.ts'
-import { normalize } from './address.ts'
+import { spell } from './address.ts'
 
 /**
- * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `normalize`
+ * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `spell`
  * (throws `invalid_input`), every header value is one line: nothing that an agent writes can add a header or a recipient. Nobody is named
  * but `to` and `cc`.
  */
@@ -44,7 +44,7 @@ function contentOf(type: string, content: Uint8Array): Buffer {
   return /^message\/rfc822$/i.test(type) ? Buffer.from(bytes.toString('latin1').replace(/\r\n?|\n/g, '\r\n'), 'latin1') : bytes
 }
 
-const mailbox = (address: string, name: string | null) => ({ address: normalize(address), name: oneLine(name ?? '', 320) })
+const mailbox = (address: string, name: string | null) => ({ address: spell(address), name: oneLine(name ?? '', 320) })
 
 /** An id as it stands in a header. What is in none of ours (spaces, brackets) leaves it, so that it stays one id. */
 const bracketed = (id: string) => `<${oneLine(id, 998).replace(/[<>\s]/g, '')}>`

@@ -1,5 +1,5 @@
 import type { Outbound } from '../channel.ts'
-import { normalize } from './address.ts'
+import { normalize, spell } from './address.ts'
 import { compose } from './compose.ts'
 import { type FindSigningKey, signed } from './dkim.ts'
 import type { ReturnPaths } from './return-path.ts'
@@ -20,7 +20,7 @@ export interface DepartureOptions {
 /** Composes and signs. Rejects with `invalid_input` for an address that is none. */
 export async function depart(out: Outbound, { signingKeyOf, returnPaths }: DepartureOptions): Promise<Departure> {
   const from = normalize(out.from.address)
-  const recipients = [...new Set(out.envelopeTo.map(normalize))]
+  const recipients = [...new Set(out.envelopeTo.map(spell))]
   const [raw, key] = await Promise.all([compose(out), signingKeyOf(from)])
   return {
     reversePath: out.id === undefined || returnPaths === null ? from : returnPaths.of(out.id),

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Channel, Inbound, Outbound, SendResult, Sink } from '../channel.ts'
-import { matches, normalize } from './address.ts'
+import { matches, normalize, spell } from './address.ts'
 import { capture } from './capture.ts'
 import { depart } from './departure.ts'
 import type { FindSigningKey } from './dkim.ts'
@@ -76,6 +76,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, files: true, coldStart: true },
     threads: 'replies',
     normalize,
+    spell,
     matches,
     async listen(sink) {
       const receiving = { parser, mailDomain, resolver, mta: mailDomain, spamCheck }

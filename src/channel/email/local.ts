@@ -1,5 +1,5 @@
 import type { Inbound, Outbound, Rejection, SendResult, Sink } from '../channel.ts'
-import { domainOf } from './address.ts'
+import { domainOf, recipientCandidates } from './address.ts'
 import { compose } from './compose.ts'
 import type { MailParser } from './parser.ts'
 
@@ -24,13 +24,19 @@ const arrivalOf = async (message: Outbound, recipients: string[], { parser }: Lo
   return { channel: 'email', recipients, ...mail, proven: true, automatic: null, checks, raw }
 }
 
+/** Whom a recipient means, as at RCPT: with its plus-tag, or without. */
+const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<string | null> => {
+  for (const candidate of recipientCandidates(recipient)) if (await sink.accepts(candidate)) return candidate
+  return null
+}
+
 /** Hands a message to agents of this service: the same message, the same admission as any other mail, without leaving the process. */
 export const deliverLocally = async (message: Outbound, recipients: string[], delivery: LocalDelivery): Promise<SendResult> => {
-  const known = await Promise.all(recipients.map(async (recipient) => ({ recipient, exists: await delivery.sink.accepts(recipient) })))
-  const accepted = known.filter(({ exists }) => exists).map(({ recipient }) => recipient)
-  if (accepted.length > 0) await delivery.sink.inbound(await arrivalOf(message, accepted, delivery))
-  const rejected = known
-    .filter(({ exists }) => !exists)
+  const found = await Promise.all(recipients.map(async (recipient) => ({ recipient, address: await findLocal(recipient, delivery) })))
+  const addresses = found.map(({ address }) => address).filter((address) => address !== null)
+  if (addresses.length > 0) await delivery.sink.inbound(await arrivalOf(message, [...new Set(addresses)], delivery))
+  const rejected = found
+    .filter(({ address }) => address === null)
     .map(({ recipient }): Rejection => ({ recipient, reason: '550 5.1.1 No such recipient here', permanent: true }))
-  return { accepted, rejected }
+  return { accepted: found.filter(({ address }) => address !== null).map(({ recipient }) => recipient), rejected }
 }

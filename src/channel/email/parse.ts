@@ -1,7 +1,7 @@
 import { addressParser, decodeWords } from 'postal-mime'
 import type { Inbound } from '../channel.ts'
 import { oneLine, tidy } from '../storable.ts'
-import { normalizeLoosely } from './address.ts'
+import { normalizeLoosely, spellLoosely } from './address.ts'
 import { readableHeaders } from './charset.ts'
 import { type Content, joined, readContent } from './content.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
@@ -11,7 +11,7 @@ import { replyText } from './reply-text.ts'
 export interface ParsedMail
   extends Pick<
     Inbound,
-    'from' | 'to' | 'cc' | 'subject' | 'text' | 'replyText' | 'attachments' | 'messageId' | 'inReplyTo' | 'references'
+    'from' | 'replyTo' | 'to' | 'cc' | 'subject' | 'text' | 'replyText' | 'attachments' | 'messageId' | 'inReplyTo' | 'references'
   > {
   headers: RawHeader[]
   /** Why the MIME could not be read and `text` is the raw body; null when all went well. */
@@ -48,6 +48,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
   const subject = valuesOf(headers, 'subject')[0]
   return {
     from: firstSender(headers),
+    replyTo: replyAddress(headers),
     to: recipients(headers, 'to'),
     cc: recipients(headers, 'cc'),
     subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
@@ -72,6 +73,17 @@ function firstSender(headers: RawHeader[]): Inbound['from'] {
     return { address: normalizeLoosely(mailbox.address ?? ''), name: name === '' ? null : name }
   }
   return { address: '', name: null }
+}
+
+/** Where an answer goes: to the first address of Reply-To that mail can be sent to, else of From. */
+function replyAddress(headers: RawHeader[]): string | null {
+  for (const value of [...valuesOf(headers, 'reply-to'), ...valuesOf(headers, 'from')]) {
+    for (const { address = '' } of addressParser(value, { flatten: true }).slice(0, MAX_RECIPIENTS)) {
+      const spelled = spellLoosely(address)
+      if (spelled !== null) return spelled
+    }
+  }
+  return null
 }
 
 function recipients(headers: RawHeader[], field: string): string[] {

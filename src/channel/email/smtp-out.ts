@@ -69,21 +69,23 @@ function fromUrl(text: string) {
 
 /** Some of the recipients refused at RCPT, the message taken for the others. */
 function partial(recipients: string[], errors: SmtpError[]): SendResult {
-  const rejected = errors.flatMap((error) => (error.recipient === undefined ? [] : [rejection(error.recipient, error)]))
-  const refused = new Set(rejected.map(({ recipient }) => recipient.toLowerCase()))
-  return { accepted: recipients.filter((recipient) => !refused.has(recipient)), rejected }
+  const refused = new Map(errors.map((error) => [error.recipient, error]))
+  return {
+    accepted: recipients.filter((recipient) => !refused.has(recipient)),
+    rejected: recipients.flatMap((recipient) => (refused.has(recipient) ? [rejection(recipient, refused.get(recipient)!)] : [])),
+  }
 }
 
 /** The message taken for nobody: each with the answer to its own RCPT if it got one, else with the answer that ended it. */
 function failed(recipients: string[], error: SmtpError, signal: AbortSignal): SendResult {
-  const own = new Map((error.rejectedErrors ?? []).map((each) => [each.recipient?.toLowerCase(), each]))
+  const own = new Map((error.rejectedErrors ?? []).map((each) => [each.recipient, each]))
   const reason = signal.aborted ? Object.assign(new Error('stopped before the relay answered'), { code: 'EABORT' }) : error
   return { accepted: [], rejected: recipients.map((recipient) => rejection(recipient, own.get(recipient) ?? reason)) }
 }
 
 function rejection(recipient: string, error: SmtpError): Rejection {
   const words = error.response ?? ([error.code, messageOf(error)].filter(Boolean).join(': ') || 'the relay gave no reason')
-  return { recipient: recipient.toLowerCase(), reason: oneLine(words, 500), permanent: isPermanent(error) }
+  return { recipient, reason: oneLine(words, 500), permanent: isPermanent(error) }
 }
 
 // "Authentication required" and its kin (RFC 4954) answer MAIL FROM too, but are about us, not about the message.

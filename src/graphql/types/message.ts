@@ -67,7 +67,7 @@ const ThreadHeaders = builder.objectRef<{ messageId: string; references: string[
   description: "What an email's headers say of its conversation.",
   fields: (t) => ({
     messageId: t.exposeString('messageId', {
-      description: 'Of a received email its Message-ID; of a sent one that of the email it answered.',
+      description: 'Of a received email its Message-ID, empty where it has none; of a sent one that of the email it answered.',
     }),
     references: t.exposeStringList('references', { description: 'The References of the same email, oldest first.' }),
   }),

@@ -1,0 +1,116 @@
+import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
+import { invalidInput } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Agent, Message } from '../db/generated/prisma/client.ts'
+
+/** What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with `to`). */
+export interface SendInput {
+  text: string
+  replyTo?: string | undefined
+  forward?: string | undefined
+  channel?: ChannelKind | undefined
+  to?: readonly string[] | undefined
+  cc?: readonly string[] | undefined
+  subject?: string | undefined
+  /** Files to send along, behind those that a forward carries. */
+  attachments?: readonly InboundAttachment[] | undefined
+}
+
+export interface PlanDeps extends Db {
+  channels: Partial<Record<ChannelKind, Channel>>
+}
+
+/** What is to be sent, to whom, and what it goes on with; as asked for, before anything is checked against the channel. */
+export interface Plan {
+  mode: Mode
+  channel: ChannelKind
+  to: readonly string[]
+  subject: string | null
+  /** The message that it answers or passes on. */
+  original: Message | null
+  counterpartName: string | null
+  text: string
+}
+
+export type Mode = 'reply' | 'forward' | 'start'
+
+const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
+  const named = [replyTo, forward, channel].filter((field) => field !== undefined)
+  if (named.length !== 1)
+    throw invalidInput('replyTo', 'name exactly one of replyTo (to answer), forward (to pass on) and channel (to start)')
+  return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
+}
+
+const findOriginal = async ({ prisma }: Db, agent: Agent, field: 'replyTo' | 'forward', id: string): Promise<Message> => {
+  const original = await prisma.message.findFirst({ where: { id, agentId: agent.id } })
+  if (!original) throw invalidInput(field, 'is no message of this agent')
+  return original
+}
+
+const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
+  const had = (subject ?? '').trim()
+  const pattern = prefix === 'Re' ? /^re\s*:/i : /^(fwd?|wg)\s*:/i
+  return pattern.test(had) ? had : `${prefix}: ${had}`.trim()
+}
+
+/** Its sender, or the group in which they wrote it; of a message of the agent's own, its recipients. */
+const answerTo = ({ channels }: PlanDeps, original: Message): string[] => {
+  if (original.direction === 'outbound') return original.to
+  return channels[original.channel as ChannelKind]?.answersTo?.(original) ?? [original.replyAddress ?? original.counterpart]
+}
+
+const planReply = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+  const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
+  const to = input.to ?? answerTo(deps, original)
+  if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
+  return {
+    mode: 'reply',
+    channel: original.channel as ChannelKind,
+    to,
+    subject: input.subject ?? prefixed('Re', original.subject),
+    original,
+    counterpartName: input.to || to[0]!.toLowerCase() !== original.counterpart ? null : original.counterpartName,
+    text: input.text,
+  }
+}
+
+const headOf = (original: Message): string => {
+  const from = original.counterpartName ? `${original.counterpartName} <${original.counterpart}>` : original.counterpart
+  return [
+    '---------- Forwarded message ----------',
+    original.direction === 'inbound' ? `From: ${from}` : null,
+    `Date: ${original.createdAt.toUTCString()}`,
+    original.subject === null ? null : `Subject: ${original.subject}`,
+    `To: ${original.to.join(', ')}`,
+    original.cc.length > 0 ? `Cc: ${original.cc.join(', ')}` : null,
+  ]
+    .filter((line) => line !== null)
+    .join('\n')
+}
+
+const planForward = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+  if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
+  const original = await findOriginal(deps, agent, 'forward', input.forward!)
+  return {
+    mode: 'forward',
+    channel: original.channel as ChannelKind,
+    to: input.to,
+    subject: input.subject ?? prefixed('Fwd', original.subject),
+    original,
+    counterpartName: null,
+    text: `${input.text}\n\n${headOf(original)}\n\n${original.text}`,
+  }
+}
+
+const planStart = (input: SendInput): Plan => {
+  if (!input.to) throw invalidInput('to', 'name whom to write to')
+  const { channel, to, subject = null, text } = input
+  return { mode: 'start', channel: channel!, to, subject, original: null, counterpartName: null, text }
+}
+
+/** What a send asks for, as a plan. Throws `invalid_input` naming the field. */
+export const planOf = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+  const mode = modeOf(input)
+  if (mode === 'reply') return planReply(deps, agent, input)
+  return mode === 'forward' ? planForward(deps, agent, input) : planStart(input)
+}
