@@ -75,6 +75,6 @@ export const forMembers = {
 builder.queryType({ description: 'Everything that can be read.' })
 builder.mutationType({
   description:
-    'Everything that can be changed. Each has one argument, `input`, and a payload of its own, which is null when it failed: what the others of a document did stays to be read.',
+    'Everything that can be changed. Each has one argument, `input`, and a payload of its own, which is null when it failed: what the others of a document did stays to be read. With an `Idempotency-Key` header one mutation is done at most once, as a POST of REST is.',
 })
 builder.subscriptionType({ description: 'What is told as it happens, over Server-Sent Events.' })

@@ -9,6 +9,7 @@ import type { SendDeps } from '../message/send.ts'
 import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
+import type { Attempt } from '../workspace/idempotency.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
@@ -51,4 +52,6 @@ export interface GraphqlContext {
   life(): AbortSignal
   /** Whether the client takes an event stream as the answer. */
   streams: boolean
+  /** The `Idempotency-Key` that it came with; `replayed` once its answer is the first one, given again. */
+  attempt?: Attempt & { replayed?: boolean }
 }

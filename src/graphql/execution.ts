@@ -1,7 +1,8 @@
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute as executeOnce } from 'graphql'
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute as executeOperation } from 'graphql'
 import { AppError } from '../core/errors.ts'
 import type { GraphqlContext } from './context.ts'
 import { presentError } from './errors.ts'
+import { executeOnce } from './idempotency.ts'
 import { type Item, identityOf } from './item.ts'
 import { checkCost } from './limits.ts'
 import { groupOf, SharedResults } from './shared.ts'
@@ -53,7 +54,7 @@ const shared = new SharedResults()
 const resultsOf = (source: AsyncGenerator<Item, void, void>, operation: Operation): Results => {
   const group = groupOf(operation)
   const executeItem = async (item: Item): Promise<ExecutionResult> =>
-    presented(await executeOnce({ ...operation, rootValue: item, contextValue: { ...operation.contextValue } }), operation)
+    presented(await executeOperation({ ...operation, rootValue: item, contextValue: { ...operation.contextValue } }), operation)
   const resultOf = (item: Item): Promise<ExecutionResult> => {
     const identity = identityOf(item)
     return group === null || identity === null ? executeItem(item) : shared.get(`${identity}\n${group}`, () => executeItem(item))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { readAttempt } from '../workspace/idempotency.ts'
 import { WINDOW_MS } from '../workspace/rate-limits.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
 import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
@@ -119,7 +120,11 @@ class Server implements Graphql {
     const query = queryOf(this.#deps.persisted, params)
     const context = await this.#contextOf(request, response, requestId, token)
     const asked = { method: request.method ?? 'GET', query, operationName: params.operationName, variables: params.variables }
+    const key = request.headers['idempotency-key']
+    if (typeof key === 'string')
+      context.attempt = readAttempt(key, JSON.stringify(['/graphql', query, params.operationName, params.variables]))
     const result = await this.#pipeline.run(asked, context)
+    if (context.attempt?.replayed) response.setHeader('Idempotency-Replayed', 'true')
     if (isStream(result)) return this.#stream(response, result)
     if (type === null) return this.#stream(response, only(result))
     const { status, headers, body } = answerOf(result, type)

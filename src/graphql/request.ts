@@ -46,7 +46,8 @@ export const checkForm = (request: IncomingMessage): void => {
     throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
   if (lengthOf(request) > mostOf(request)) throw tooLarge(mostOf(request))
   // To take it and not to heed it would do twice what its sender wants done once.
-  if (request.headers['idempotency-key'] !== undefined) throw invalidInput('Idempotency-Key', "is for REST's POSTs only")
+  if (request.headers['idempotency-key'] !== undefined && pathOf(request) !== '/graphql')
+    throw invalidInput('Idempotency-Key', 'is for POST /graphql only')
 }
 
 /** The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is. */

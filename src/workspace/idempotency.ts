@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
@@ -15,6 +16,13 @@ export interface IdempotencyDeps extends Db {
 export interface Attempt {
   key: string
   hash: Buffer
+}
+
+/** Reads the header, quoted (as the IETF draft has it) or bare. `asked` is all that the request asks. Throws `invalid_input`. */
+export const readAttempt = (header: string, asked: string): Attempt => {
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalidInput('Idempotency-Key', 'must be 1 to 255 printable characters')
+  return { key, hash: createHash('sha256').update(asked).digest() }
 }
 
 export interface Answer {

@@ -84,8 +84,8 @@ test('a body of more than 16 MiB is refused, and one of more than 1 MiB that doe
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
-test('an Idempotency-Key, which is not heeded here, is refused rather than passed over', async () => {
-  const response = await post('{"query":"{viewer{id}}"}', { ...json, 'Idempotency-Key': 'a' })
+test('an Idempotency-Key is refused where it would not be heeded: at the single connection', async () => {
+  const response = await post('{"query":"{viewer{id}}"}', { ...json, 'Idempotency-Key': 'a' }, `${url}/stream`)
   expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ extensions: { field: 'Idempotency-Key' } }] }])
 })
 
