@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/set-up-telegram.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
 import type { Channel, ChannelKind, Listening, Sink } from './channel/channel.ts'
@@ -136,6 +137,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     drafts: createDraftStore(db),
     channels,
     sinkOf,
+    phoneNumbers: new PhoneNumbers({ ...db, clock, log, sms: channels.sms }),
     bots: telegram.provider,
     manager: telegram.manager,
     webhookKeeper: telegram.keeper,

@@ -56,6 +56,12 @@ export const searchText = text(1, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
 export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
+/** ISO 3166-1 alpha-2, in capitals afterwards. */
+export const country = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, 'must be a country as two letters, as US')
+  .transform((value) => value.toUpperCase())
+export const areaCode = z.string().regex(/^\d{1,6}$/, 'must be 1 to 6 digits')
 export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
 /** Bytes of all files of one message together, decoded. */
 const MOST_ATTACHED_BYTES = 10 * 1024 * 1024

@@ -1,5 +1,6 @@
 import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { NumberPoolDeps } from '../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { VerifyDeps } from '../domain/verify.ts'
@@ -22,6 +23,7 @@ export type GraphqlDeps = ViewerDeps &
   AgentDeps &
   TokenDeps &
   SetupLinkDeps &
+  NumberPoolDeps &
   ConnectionDeps &
   SendDeps &
   LinkDeps &

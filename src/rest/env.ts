@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { NumberPoolDeps } from '../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../agent/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { VerifyDeps } from '../domain/verify.ts'
@@ -22,6 +23,7 @@ export type RestDeps = ViewerDeps &
   InvitationDeps &
   VerifyDeps &
   SetupLinkDeps &
+  NumberPoolDeps &
   TokenDeps &
   ConnectionDeps &
   ReadDeps &

@@ -19,6 +19,7 @@ const TAGS = [
   { name: 'Workspace', description: 'The tenant: its name, its plan, and what its agents may do by themselves.' },
   { name: 'Members', description: 'The people of the workspace, who join by invitation.' },
   { name: 'Domains', description: 'The email domains that the workspace brought: agents can have addresses on the verified ones.' },
+  { name: 'Phone numbers', description: 'The numbers that the workspace rents: each waits in its pool until an agent gets it.' },
   { name: 'Agents', description: 'What sends and receives. A new agent has an email address at once.' },
   { name: 'Addresses', description: 'Where an agent is reached: email addresses, phone numbers, Telegram bots.' },
   { name: 'Access', description: 'Whom each channel of an agent lets in.' },

@@ -18,6 +18,7 @@ import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
 import { registerParts } from './openapi.ts'
+import { phoneNumberRoutes } from './phone-numbers.ts'
 import { refuseStrayQuery } from './query.ts'
 import { limitRate } from './rate-limit.ts'
 import { secretRoutes } from './secrets.ts'
@@ -36,7 +37,7 @@ const SENDS = /^\/agents\/[^/]+\/messages\/?$/
 const mostBytes = (method: string, path: string): number => (method === 'POST' && SENDS.test(path) ? MOST_SEND_BODY_BYTES : MOST_BODY_BYTES)
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
-const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', '/tokens/*']
+const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', '/phone-numbers/*', '/tokens/*']
 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
@@ -70,6 +71,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const routes of [
     workspaceRoutes,
     memberRoutes,
+    phoneNumberRoutes,
     domainRoutes,
     agentRoutes,
     addressRoutes,

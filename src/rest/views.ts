@@ -154,7 +154,7 @@ export const NewTokenView = TokenView.extend({
 
 const limit = count.nullable().openapi({ description: 'null: no limit' })
 const amounts = <Amount extends z.ZodType>(of: Amount) =>
-  z.object({ agents: of, members: of, ownDomains: of, webhooks: of, sendsPerDay: of, storedMessages: of })
+  z.object({ agents: of, members: of, ownDomains: of, webhooks: of, sendsPerDay: of, storedMessages: of, phoneNumbers: of })
 export const WorkspaceView = z
   .object({
     id,
@@ -174,8 +174,8 @@ export const WorkspaceView = z
       name: 'Acme',
       plan: {
         key: 'free',
-        limits: { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000 },
-        usage: { agents: 1, members: 2, ownDomains: 0, webhooks: 1, sendsPerDay: 12, storedMessages: 340 },
+        limits: { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000, phoneNumbers: 1 },
+        usage: { agents: 1, members: 2, ownDomains: 0, webhooks: 1, sendsPerDay: 12, storedMessages: 340, phoneNumbers: 0 },
         changeAddress: false,
       },
       settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },

@@ -3,6 +3,7 @@ import { html } from '../core/html.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { createEmailSetup, type EmailSetupDeps } from './setup-email.ts'
+import { createSmsSetup, type SmsSetupDeps } from './setup-sms.ts'
 import { createTelegramSetup, type TelegramSetupDeps } from './setup-telegram.ts'
 
 /** How one channel's addresses are set up on the pages of a link. */
@@ -12,7 +13,7 @@ export interface ChannelSetup {
   submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
 }
 
-export type SetupDeps = EmailSetupDeps & TelegramSetupDeps
+export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps
 
 const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
 const NAMES: Record<Setup['channel'], string> = { email: 'email', sms: 'SMS', telegram: 'Telegram' }
@@ -33,6 +34,7 @@ const missing: ChannelSetup = {
 export const createSetupPages = (deps: SetupDeps): Link => {
   const channels: Partial<Record<Setup['channel'], ChannelSetup>> = {
     email: createEmailSetup(deps),
+    ...(deps.phoneNumbers.available ? { sms: createSmsSetup(deps) } : {}),
     telegram: createTelegramSetup(deps),
   }
   const pagesOf = ({ channel }: Setup): ChannelSetup => channels[channel] ?? missing

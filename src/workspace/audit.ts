@@ -14,6 +14,8 @@ export interface Audited {
     | 'member.join'
     | 'member.remove'
     | 'invitation.revoke'
+    | 'number.buy'
+    | 'number.release'
     | 'domain.add'
     | 'domain.verify'
     | 'domain.remove'

@@ -23,10 +23,14 @@ const COUNTED = {
     words: 'own domains',
     count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.domain.count({ where: { workspaceId } }),
   },
+  phoneNumbers: {
+    words: 'phone numbers',
+    count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.phoneNumber.count({ where: { workspaceId } }),
+  },
 }
 
 /**
- * Makes sure that a workspace may have one more agent, member or own domain. Inside the caller's transaction, with the workspace locked
+ * Makes sure that a workspace may have one more agent, member, own domain or phone number. Inside the caller's transaction, with the workspace locked
  * until it commits: two that are made at once can't both be the last. Throws `plan_limit`.
  */
 export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: keyof typeof COUNTED): Promise<void> => {
@@ -47,21 +51,23 @@ export interface Usage {
   /** Sent in the last 24 hours. */
   sendsPerDay: number
   storedMessages: number
+  phoneNumbers: number
 }
 
 /** What counts against a plan, as of now. */
 export const usageOf = async ({ prisma, clock }: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
   const where = { workspaceId }
   const since = new Date(clock.now().getTime() - DAY_MS)
-  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages] = await Promise.all([
+  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers] = await Promise.all([
     prisma.agent.count({ where }),
     prisma.member.count({ where }),
     prisma.domain.count({ where }),
     prisma.webhook.count({ where }),
     prisma.message.count({ where: { ...where, direction: 'outbound', createdAt: { gt: since } } }),
     prisma.message.count({ where }),
+    prisma.phoneNumber.count({ where }),
   ])
-  return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages }
+  return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers }
 }
 
 /** Throws `plan_limit` where the plan doesn't let the given address be changed. */

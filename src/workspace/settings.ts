@@ -24,13 +24,13 @@ export interface WorkspaceChanges {
 
 /** A workspace as clients read it. A null limit is none. */
 export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
-  const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, changeAddress } = workspace.plan
+  const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } = workspace.plan
   return {
     id: workspace.id,
     name: workspace.name,
     plan: {
       key: workspace.plan.key,
-      limits: { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages },
+      limits: { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers },
       usage,
       changeAddress,
     },

@@ -7,6 +7,7 @@ import { createDescription, type Description, type Json } from '../support/descr
 import { post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { type Answer, apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { openTwilio } from '../support/sms.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -16,7 +17,7 @@ let agent: TestAgent
 let document: Json
 let description: Description
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ environment: (await openTwilio()).environment })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   document = (await owner.api('GET', '/openapi.json')).body
@@ -147,6 +148,11 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }]
   yield [member, 'GET', `${path}/listeners`]
   yield [member, 'POST', `${path}/url`, { text: 'hi' }]
+  yield [member, 'GET', '/phone-numbers/available?country=US']
+  yield [member, 'POST', '/phone-numbers', { value: '+15005550101' }]
+  yield [member, 'GET', '/phone-numbers']
+  const [rented] = (await owner.api('GET', '/phone-numbers')).body
+  yield [member, 'DELETE', `/phone-numbers/${rented.id}`]
   // A webhook of its own: the first one no longer counts as listening once its attempt has failed.
   await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/another' })
   yield [member, 'POST', `/a/${agent.id}`, { text: 'hi' }]

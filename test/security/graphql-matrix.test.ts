@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
 import { type Ask, startGraphql, type TestTenant } from '../support/graphql.ts'
@@ -47,6 +47,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   const invited = await change(of.ask, 'inviteMember', 'invitation { id }', { email: `${randomUUID()}@example.com` })
   const brought = { workspaceId: of.workspace, name: `${randomUUID()}.example`, ownershipToken: 't' }
   const domain = await service.deps.prisma.domain.create({ data: brought }) // its key would take a while to make
+  const number = await change(of.ask, 'buyPhoneNumber', 'phoneNumber { id }', { value: `+1500${randomInt(1e7, 1e8)}` })
   await service.letter(agent, of, 'hello')
   const suppressed = { agentId, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
   await service.deps.prisma.suppression.create({ data: suppressed })
@@ -67,6 +68,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       invitationId: invited.data.inviteMember.invitation.id,
       memberId,
       domainId: domain.id,
+      phoneNumberId: number.data.buyPhoneNumber.phoneNumber.id,
     },
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 
 /**
  * Who may read and change what, for every field of the schema: one that is in no row fails. Callers are the owner and another member of
@@ -42,7 +42,7 @@ const page = (field: string) => ({ connection: inAgent(`${field} { % }`), edge: 
 const deliveries = { connection: inAgent('webhooks { deliveries { % } }'), edge: inAgent('webhooks { deliveries { edges { % } } }') }
 const CONNECTION = { rule: AGENT, fields: 'edges pageInfo' }
 const EDGE = { rule: AGENT, fields: 'cursor node' }
-const LIMITED = 'agents members ownDomains webhooks sendsPerDay storedMessages'
+const LIMITED = 'agents members ownDomains webhooks sendsPerDay storedMessages phoneNumbers'
 
 export const TYPES: Record<string, TypeRow> = {
   Viewer: {
@@ -74,6 +74,8 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'purpose type name value priority required found ok problem',
   },
+  PhoneNumberOffer: { reach: '{ availablePhoneNumbers(country: "US") { % } }', rule: MEMBERS, fields: 'value locality price' },
+  Price: { reach: '{ availablePhoneNumbers(country: "US") { price { % } } }', rule: MEMBERS, fields: 'amount currency' },
   PhoneNumber: { reach: '{ workspace { phoneNumbers { % } } }', rule: MEMBERS, fields: 'id value addressId createdAt' },
   Agent: {
     reach: inAgent('%'),
@@ -159,6 +161,7 @@ export interface Target {
   messageId: string
   memberId: string
   domainId: string
+  phoneNumberId: string
   invitationId: string
   ownTokenId: string
 }
@@ -210,6 +213,8 @@ export const MUTATIONS: Record<string, MutationRow> = {
   addDomain: { rule: MEMBERS, input: () => ({ name: `${randomUUID()}.example` }) },
   verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   removeDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
+  buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },
+  releasePhoneNumber: { rule: MEMBERS_ID, input: ({ phoneNumberId }) => ({ phoneNumberId }) },
   createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },
   revokeOwnToken: {
     rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
@@ -222,6 +227,7 @@ export const CONFLICTS = ['removeAddress']
 export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   viewer: { query: '{ viewer { id } }', rule: OWN },
   workspace: { query: '{ workspace { id } }', rule: OWN },
+  availablePhoneNumbers: { query: '{ availablePhoneNumbers(country: "US") { value } }', rule: MEMBERS },
   agents: { query: '{ agents { id } }', rule: OWN },
   agent: { query: inAgent('id'), rule: AGENT },
   message: { query: inMessage('id'), rule: AGENT },

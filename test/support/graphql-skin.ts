@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { PhoneNumbers } from '../../src/agent/phone-numbers.ts'
 import type { Channel } from '../../src/channel/channel.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { invalidInput } from '../../src/core/errors.ts'
@@ -34,6 +35,18 @@ const email: Channel = {
   },
   matches: (entry, address) => entry === address,
   send: async ({ envelopeTo }) => ({ accepted: envelopeTo, rejected: [] }),
+}
+
+/** Who has one number for sale, and any other. */
+const sms = {
+  normalize: (number: string) => number,
+  numbers: {
+    search: async () => [{ value: '+15005550101', locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } }],
+    buy: async () => 'PN1',
+    find: async () => null,
+    connect: async () => undefined,
+    giveBack: async () => undefined,
+  },
 }
 
 /** What no test should cause is seen where it was caused. */
@@ -89,6 +102,7 @@ export const startSkin = async (
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     senders: createSenders(db),
     drafts: createDraftStore(db),
+    phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     keyring,
     allow,
     lookup: createLookup(allow),

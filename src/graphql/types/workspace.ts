@@ -4,6 +4,7 @@ import { type Usage, usageOf } from '../../workspace/plan.ts'
 import { updateWorkspace } from '../../workspace/settings.ts'
 import { builder, forMembers } from '../builder.ts'
 import { checked, given } from '../input.ts'
+import { PhoneNumber } from './phone-number.ts'
 
 /** What plans limit, in the contract's names. */
 const LIMITED: Record<keyof Usage, { limit: string; usage: string }> = {
@@ -13,6 +14,7 @@ const LIMITED: Record<keyof Usage, { limit: string; usage: string }> = {
   webhooks: { limit: 'Webhooks of all agents.', usage: 'Webhooks of all agents.' },
   sendsPerDay: { limit: 'Messages sent in 24 hours.', usage: 'Messages sent in the last 24 hours.' },
   storedMessages: { limit: 'Messages that are kept.', usage: 'Messages that are kept.' },
+  phoneNumbers: { limit: 'Phone numbers.', usage: 'Phone numbers.' },
 }
 const limited = Object.keys(LIMITED) as (keyof Usage)[]
 
@@ -53,21 +55,6 @@ const Settings = builder.objectRef<Pick<WorkspaceRow, 'agentsMaySetAccess' | 'ag
   }),
 })
 
-const PhoneNumber = builder.prismaObject('PhoneNumber', {
-  description: "A phone number of the workspace's pool.",
-  select: { id: true },
-  fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
-    value: t.exposeString('value', { description: 'The number, in E.164.' }),
-    addressId: t.expose('addressId', {
-      type: 'UUID',
-      nullable: true,
-      description: "An agent's address; null while it waits for an agent.",
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it joined the pool.' }),
-  }),
-})
-
 export const Workspace = builder.prismaObject('Workspace', {
   description: 'A tenant: its members and agents. Nothing crosses its border.',
   select: { id: true },
@@ -91,7 +78,7 @@ export const Workspace = builder.prismaObject('Workspace', {
       type: PhoneNumber,
       ...forMembers,
       description: 'Its pool of phone numbers. For members.',
-      query: { orderBy: { value: 'asc' } },
+      query: { where: { providerId: { not: '' } }, orderBy: { value: 'asc' } },
     }),
   }),
 })

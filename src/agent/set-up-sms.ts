@@ -1,0 +1,62 @@
+import type { Channel } from '../channel/channel.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import type { PhoneNumber, Prisma } from '../db/generated/prisma/client.ts'
+import { audit } from '../workspace/audit.ts'
+import { findSetup, joinAddress, listSenders, type OpenSetupDeps, redeem, type Setup } from './open-setup.ts'
+import { lockNumber, type PhoneNumbers } from './phone-numbers.ts'
+
+export interface SetUpSmsDeps extends OpenSetupDeps {
+  channels: { readonly sms?: Channel }
+  phoneNumbers: Pick<PhoneNumbers, 'available' | 'list' | 'search' | 'buy' | 'connect'>
+}
+
+/** The member's own number, if they gave one: `invalid_input` where nobody can text from it. */
+const ownNumber = ({ channels }: SetUpSmsDeps, input: string): string[] => {
+  if (input === '') return []
+  try {
+    return [channels.sms!.normalize(input)]
+  } catch (error) {
+    if (error instanceof AppError) throw invalidInput('own', error.message.replace(/^\w+: /, ''))
+    throw error
+  }
+}
+
+/** What the member proved to be theirs. */
+const provenNumbers = async (tx: Prisma.TransactionClient, member: Setup['member']): Promise<string[]> =>
+  member ? (await tx.memberIdentity.findMany({ where: { memberId: member.id, channel: 'sms' } })).map(({ value }) => value) : []
+
+/** A number of the pool, rented now unless it is there already. What follows may fail: the workspace keeps it for its next agent. */
+const rent = async (deps: SetUpSmsDeps, { agent, member }: Setup, value: string): Promise<PhoneNumber> => {
+  const { number, added } = await deps.phoneNumbers.buy(agent.workspaceId, value)
+  if (added) {
+    const actor = { workspaceId: agent.workspaceId, kind: member ? 'member' : 'agent', id: (member ?? agent).id, tokenId: null } as const
+    await audit(deps, actor, { action: 'number.buy', agentId: agent.id, detail: { value } })
+  }
+  return number
+}
+
+/**
+ * Gives the agent of a set-up link a phone number: one that waits in the workspace's pool, or a new one. The member of the link can wake
+ * the agent from the numbers that they proved to be theirs, and from the one that they name. Null when the link can't be used (any
+ * more). Throws `invalid_input`, `plan_limit`, `conflict` for a number that can't be had, `unavailable`: the link stays good.
+ */
+export const setUpPhoneNumber = async (
+  deps: SetUpSmsDeps,
+  token: string,
+  input: { value: string; own: string },
+): Promise<{ value: string } | null> => {
+  const found = await findSetup(deps, token)
+  if (found.state !== 'open' || found.setup.channel !== 'sms') return null
+  const own = ownNumber(deps, input.own)
+  const { id } = await rent(deps, found.setup, input.value)
+  return redeem(deps, token, async (tx, setup) => {
+    const number = await lockNumber(tx, id)
+    if (!number || number.addressId) throw new AppError('conflict', 'Another agent got this number just now.')
+    const address = await joinAddress(tx, setup, { value: number.value, createdAt: deps.clock.now() })
+    await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id } })
+    await listSenders(tx, setup, [...new Set([...(await provenNumbers(tx, setup.member)), ...own])])
+    // The service may have moved since the number was rented.
+    await deps.phoneNumbers.connect(number)
+    return { value: number.value }
+  })
+}

@@ -1,0 +1,77 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { buyPhoneNumber, listPhoneNumbers, releasePhoneNumber, searchPhoneNumbers } from '../agent/number-pool.ts'
+import { presentPhoneNumber } from '../agent/phone-numbers.ts'
+import { areaCode, country, recipient } from '../core/rules.ts'
+import type { RestEnv } from './env.ts'
+import { NumberOfferView, PhoneNumberView } from './phone-views.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+
+const tags = ['Phone numbers']
+const security = SECURITY
+
+const list = createRoute({
+  method: 'get',
+  path: '/phone-numbers',
+  operationId: 'listPhoneNumbers',
+  summary: "List the workspace's phone numbers: members only",
+  tags,
+  security,
+  responses: { 200: ok('In their order', z.array(PhoneNumberView)), ...failures('forbidden') },
+})
+
+const search = createRoute({
+  method: 'get',
+  path: '/phone-numbers/available',
+  operationId: 'searchPhoneNumbers',
+  summary: 'Look for phone numbers to rent: members only',
+  description: 'With what they cost a month where the provider tells. `conflict` on a service without SMS.',
+  tags,
+  security,
+  request: {
+    query: z.strictObject({
+      country: country.meta({ description: 'ISO 3166: two letters' }),
+      areaCode: areaCode.optional(),
+    }),
+  },
+  responses: { 200: ok('At most 20', z.array(NumberOfferView)), ...failures('input', 'forbidden', 'conflict') },
+})
+
+const buy = createRoute({
+  method: 'post',
+  path: '/phone-numbers',
+  operationId: 'buyPhoneNumber',
+  summary: 'Rent a phone number: members only',
+  description: 'It waits in the pool until an agent gets it by a set-up link. The same number again returns the same one.',
+  tags,
+  security,
+  request: body(z.strictObject({ value: recipient }).openapi({ example: { value: '+15005550101' } })),
+  responses: {
+    201: ok('The number', PhoneNumberView),
+    200: ok('It was there already', PhoneNumberView),
+    ...failures('body', 'forbidden', 'plan', 'conflict'),
+  },
+})
+
+const release = createRoute({
+  method: 'delete',
+  path: '/phone-numbers/{phoneNumberId}',
+  operationId: 'releasePhoneNumber',
+  summary: 'End the rent of a phone number that no agent has: members only',
+  tags,
+  security,
+  request: { params: ids('phoneNumberId') },
+  responses: { 204: NO_CONTENT, ...failures('missing', 'forbidden', 'conflict') },
+})
+
+export const phoneNumberRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(list, async (c) => c.json((await listPhoneNumbers(c.var.deps, c.var.viewer)).map(presentPhoneNumber), 200))
+  app.openapi(search, async (c) => c.json(await searchPhoneNumbers(c.var.deps, c.var.viewer, c.req.valid('query')), 200))
+  app.openapi(buy, async (c) => {
+    const { number, added } = await buyPhoneNumber(c.var.deps, c.var.viewer, c.req.valid('json'))
+    return c.json(presentPhoneNumber(number), added ? 201 : 200)
+  })
+  app.openapi(release, async (c) => {
+    await releasePhoneNumber(c.var.deps, c.var.viewer, c.req.valid('param').phoneNumberId)
+    return c.body(null, 204)
+  })
+}

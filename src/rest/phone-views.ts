@@ -1,0 +1,26 @@
+import { z } from '@hono/zod-openapi'
+
+/** What phone numbers look like in answers. */
+
+const ID = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
+const VALUE = '+15005550101'
+
+export const PhoneNumberView = z
+  .object({
+    id: z.string().openapi({ format: 'uuid' }),
+    value: z.string().openapi({ description: 'E.164' }),
+    addressId: z.string().nullable().openapi({ format: 'uuid', description: "An agent's address; null while it waits for an agent" }),
+    createdAt: z.string().openapi({ format: 'date-time' }),
+  })
+  .openapi('PhoneNumber', { example: { id: ID, value: VALUE, addressId: null, createdAt: '2026-11-20T09:30:00.000Z' } })
+
+export const NumberOfferView = z
+  .object({
+    value: z.string().openapi({ description: 'E.164' }),
+    locality: z.string().nullable().openapi({ description: 'The town or region that it belongs to' }),
+    price: z
+      .object({ amount: z.string(), currency: z.string() })
+      .nullable()
+      .openapi({ description: 'For a month; null where the provider does not tell' }),
+  })
+  .openapi('PhoneNumberOffer', { example: { value: VALUE, locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } } })

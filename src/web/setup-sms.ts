@@ -1,0 +1,84 @@
+import type { Setup } from '../agent/open-setup.ts'
+import type { NumberOffer } from '../agent/phone-numbers.ts'
+import { type SetUpSmsDeps, setUpPhoneNumber } from '../agent/set-up-sms.ts'
+import { type Html, html } from '../core/html.ts'
+import { areaCode, country } from '../core/rules.ts'
+import type { Wrong } from './link.ts'
+import type { Page } from './page.ts'
+import { checked } from './rule.ts'
+import type { ChannelSetup } from './setup.ts'
+
+export type SmsSetupDeps = SetUpSmsDeps
+
+/** `+15551234567` as people read it: in groups from its end. */
+const readable = (value: string): string => value.replace(/(\d)(?=(?:\d{3})+$)/g, '$1 ')
+
+const labelOf = ({ value, locality, price }: NumberOffer): string =>
+  [readable(value), locality, price && `${price.amount} ${price.currency} a month`].filter(Boolean).join(' · ')
+
+interface Choice {
+  value: string
+  label: string
+}
+
+/** Who picks a number may say which is theirs: so that they can wake the agent at once. */
+const choose = (choices: readonly Choice[], button: string, own: string): Html => html`<form method="post">
+<label for="number">Number</label>
+<select id="number" name="number">${choices.map(({ value, label }) => html`<option value="${value}">${label}</option>`)}</select>
+<label for="own">Your own mobile number (may be left empty)</label>
+<input id="own" name="own" value="${own}" type="tel" maxlength="40" autocomplete="tel" placeholder="+15551234567">
+<p class="soft">The agent hears from it, besides the numbers that you have verified.</p>
+<button>${button}</button>
+</form>`
+
+const search = (form: URLSearchParams | undefined): Html => html`<form method="post">
+<label for="country">Country (two letters, as US or DE)</label>
+<input id="country" name="country" value="${form?.get('country') ?? 'US'}" required maxlength="2" autocomplete="country" autocapitalize="characters" spellcheck="false">
+<label for="areaCode">Area code (may be left empty)</label>
+<input id="areaCode" name="areaCode" value="${form?.get('areaCode') ?? ''}" maxlength="6" inputmode="numeric" autocomplete="off">
+<button>Look for numbers</button>
+</form>`
+
+const page = ({ agent }: Setup, status: number, body: readonly Html[]): Page => ({
+  status,
+  title: `A phone number for ${agent.name}`,
+  body: html`<p>The agent receives what is texted to it, and writes from it.</p>
+${body}`,
+})
+
+const problem = (wrong: Wrong | null): Html => (wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : html``)
+
+const done = (value: string): Page => ({
+  status: 200,
+  title: 'The number is set up',
+  body: html`<code>${value}</code><p>What is texted to it reaches the agent from now on, from whom the agent’s access lets in.</p>`,
+})
+
+/** First what waits in the workspace's pool, then numbers to rent, looked for by country and area. */
+export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
+  const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {
+    const free = await deps.phoneNumbers.list(setup.agent.workspaceId, { free: true })
+    const pool = free.map(({ value }) => ({ value, label: readable(value) }))
+    const own = wrong?.form.get('own') ?? ''
+    const offer = pool.length > 0 ? [html`<p>Your workspace has numbers that no agent uses:</p>`, choose(pool, 'Use this number', own)] : []
+    const ask = html`<p>${pool.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
+    return page(setup, wrong?.status ?? 200, [problem(wrong), ...offer, ask, search(wrong?.form)])
+  }
+  const offers = async (setup: Setup, fields: URLSearchParams): Promise<Page> => {
+    const wanted = checked(country, 'country', fields.get('country') ?? '')
+    const area = fields.get('areaCode')?.trim() || null
+    const found = await deps.phoneNumbers.search(wanted, area && checked(areaCode, 'areaCode', area))
+    const choices = found.map((one) => ({ value: one.value, label: labelOf(one) }))
+    const result = choices.length > 0 ? choose(choices, 'Rent and set up', '') : html`<p class="bad" role="alert">There are none.</p>`
+    return page(setup, 200, [result, html`<p>Look elsewhere:</p>`, search(fields)])
+  }
+  return {
+    form,
+    submit: async (setup, token, fields) => {
+      const value = fields.get('number')
+      if (value === null) return offers(setup, fields)
+      const made = await setUpPhoneNumber(deps, token, { value, own: fields.get('own')?.trim() ?? '' })
+      return made && done(made.value)
+    },
+  }
+}

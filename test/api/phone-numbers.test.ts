@@ -1,0 +1,227 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { TwilioStandIn } from '../../src/demo/twilio.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { expectFailure } from '../support/failure.ts'
+import { expectPage, visit } from '../support/page.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { openTwilio } from '../support/sms.ts'
+
+const [ONE, TWO, THREE] = ['+15005550101', '+15005550102', '+15005550103']
+const PURCHASE = /POST .*IncomingPhoneNumbers\.json/
+
+let clock: FakeClock
+let twilio: TwilioStandIn
+let service: TestService
+beforeAll(async () => {
+  twilio = await openTwilio()
+  clock = createFakeClock()
+  service = await startService({ environment: twilio.environment, world: { clock } })
+})
+
+/** A workspace of its own, and nothing bought by the tests before it. */
+const fresh = async (): Promise<Tenant> => {
+  await service.db.prisma.address.deleteMany({ where: { channel: 'sms' } })
+  await service.db.prisma.phoneNumber.deleteMany()
+  twilio.numbers.clear()
+  twilio.insteads.length = 0
+  return service.workspace()
+}
+const bought = () => [...twilio.numbers.keys()]
+const buy = ({ api }: Tenant, value = ONE) => api('POST', '/phone-numbers', { value })
+const list = async ({ api }: Tenant) => (await api('GET', '/phone-numbers')).body
+const setUpLink = async ({ api }: Pick<Tenant, 'api'>, agent: TestAgent): Promise<string> =>
+  (await api('POST', `/agents/${agent.id}/addresses/setups`, { channel: 'sms' })).body.url
+const send = (url: string, form: Record<string, string>) => visit(service.http, url, form)
+const addressesOf = async (agent: TestAgent) =>
+  (await agent.api('GET', `/agents/${agent.id}/addresses`)).body.filter(({ channel }: { channel: string }) => channel === 'sms')
+
+describe('the pool', () => {
+  test('numbers are looked for with their prices, bought connected, listed and given back', async () => {
+    const owner = await fresh()
+    const { body: offers } = await owner.api('GET', '/phone-numbers/available?country=us&areaCode=500')
+    expect(offers).toEqual(
+      [ONE, TWO, THREE].map((value) => ({ value, locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } })),
+    )
+    const made = await buy(owner)
+    expect({ status: made.status, body: made.body }).toMatchObject({ status: 201, body: { value: ONE, addressId: null } })
+    expect(twilio.numbers.get(ONE)!.smsUrl).toMatch(/^http:\/\/localhost:\d+\/channels\/sms\/messages#rc=3&rp=5xx,ct,rt$/)
+    expect(await list(owner)).toEqual([made.body])
+    expect((await owner.api('DELETE', `/phone-numbers/${made.body.id}`)).status).toBe(204)
+    expect([await list(owner), bought()]).toEqual([[], []])
+    const audited = await service.db.prisma.auditEntry.findMany({ where: { workspaceId: owner.id }, orderBy: { createdAt: 'asc' } })
+    expect(audited.map(({ action, detail }) => [action, detail])).toEqual([
+      ['number.buy', { value: ONE }],
+      ['number.release', { value: ONE }],
+    ])
+  })
+
+  test('the same again is the same, also at once and under an Idempotency-Key: one purchase', async () => {
+    const owner = await fresh()
+    const before = twilio.requests.filter((line) => PURCHASE.test(line)).length
+    const key = { 'Idempotency-Key': 'buy-1' }
+    const answers = await Promise.all([buy(owner), buy(owner), owner.api('POST', '/phone-numbers', { value: ONE }, key)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 201])
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+    expect(twilio.requests.filter((line) => PURCHASE.test(line))).toHaveLength(before + 1)
+  })
+
+  test.each([
+    ['a number that is not for sale', '+15005559999', 'conflict', /is not available/],
+    ['no number', 'hello', 'invalid_input', /value: must be a phone number/],
+    ['a short code', '72345', 'invalid_input', /value: must be a phone number/],
+  ] as const)('%s is refused, and nothing is kept', async (_, value, code, says) => {
+    const owner = await fresh()
+    expectFailure(await buy(owner, value), code, says)
+    expect(await service.db.prisma.phoneNumber.count()).toBe(0)
+  })
+
+  test("another workspace's number is taken, and not theirs to give back", async () => {
+    const owner = await fresh()
+    const { id } = (await buy(owner)).body
+    const other = await service.workspace()
+    expectFailure(await buy(other), 'conflict', /is taken/)
+    expectFailure(await other.api('DELETE', `/phone-numbers/${id}`), 'not_found')
+    expect(await list(other)).toEqual([])
+  })
+
+  test('a plan includes so many', async () => {
+    const owner = await fresh()
+    await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
+    const answers = await Promise.all([ONE, TWO, THREE].map((value) => buy(owner, value)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 402, 402])
+    expect(bought()).toHaveLength(1)
+    expect((await owner.api('GET', '/workspace')).body.plan).toMatchObject({ limits: { phoneNumbers: 1 }, usage: { phoneNumbers: 1 } })
+  })
+
+  test.each([
+    ['garbage', { status: 200, body: 'garbage' }],
+    ['500', { status: 500, body: '' }],
+  ] as const)('a purchase whose answer is %s: unavailable, and never bought twice', async (_, answer) => {
+    const owner = await fresh()
+    twilio.insteads.push({ pattern: PURCHASE, answer })
+    const failed = await buy(owner)
+    expectFailure(failed, 'unavailable')
+    expect(failed.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(await list(owner)).toEqual([])
+    // It was bought all the same: the answer was lost.
+    twilio.numbers.set(ONE, { sid: 'PNlost', smsUrl: '' })
+    twilio.insteads.length = 0
+    const before = twilio.requests.filter((line) => PURCHASE.test(line)).length
+    expect((await buy(owner)).status).toBe(201)
+    expect(await list(owner)).toMatchObject([{ value: ONE }])
+    expect(twilio.requests.filter((line) => PURCHASE.test(line))).toHaveLength(before)
+  })
+
+  test('what became of a purchase that a crash cut short is found out by whoever looks', async () => {
+    const owner = await fresh()
+    const createdAt = new Date(clock.now().getTime() - 61_000)
+    const row = (value: string) => ({ workspaceId: owner.id, value, providerId: '', createdAt })
+    await service.db.prisma.phoneNumber.createMany({ data: [row(ONE), row(TWO)] })
+    twilio.numbers.set(ONE, { sid: 'PNlost', smsUrl: '' })
+    expect(await list(owner)).toMatchObject([{ value: ONE }])
+    expect(await service.db.prisma.phoneNumber.findMany()).toMatchObject([{ value: ONE, providerId: 'PNlost' }])
+  })
+
+  test('a number that an agent has is not given back; one that the provider has forgotten is', async () => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner)
+    const { id } = (await buy(owner)).body
+    await send(await setUpLink(owner, agent), { number: ONE })
+    expectFailure(await owner.api('DELETE', `/phone-numbers/${id}`), 'conflict', /An agent has this number/)
+    const [address] = await addressesOf(agent)
+    expect((await agent.api('DELETE', `/agents/${agent.id}/addresses/${address.id}`)).status).toBe(204)
+    expect(await list(owner)).toMatchObject([{ value: ONE, addressId: null }])
+    twilio.numbers.clear()
+    expect((await owner.api('DELETE', `/phone-numbers/${id}`)).status).toBe(204)
+  })
+
+  test('agents have no business with it', async () => {
+    const owner = await fresh()
+    const { api } = await createTestAgent(service, owner)
+    expectFailure(await api('GET', '/phone-numbers'), 'forbidden')
+    expectFailure(await api('POST', '/phone-numbers', { value: ONE }), 'forbidden')
+    expectFailure(await api('GET', '/phone-numbers/available?country=US'), 'forbidden')
+  })
+
+  test.each(['country=USA', 'country=', '', 'country=US&areaCode=x', 'country=US&more=1'])('a search by %j is refused', async (query) => {
+    const owner = await fresh()
+    expectFailure(await owner.api('GET', `/phone-numbers/available?${query}`), 'invalid_input')
+  })
+})
+
+describe('the page of a set-up link', () => {
+  test('looks for numbers, shows their prices, rents one; it joins the agent, and the member is on its list', async () => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner, '<i>Support</i>')
+    await service.db.prisma.memberIdentity.create({ data: { memberId: owner.member, channel: 'sms', value: '+15551234567' } })
+    const url = await setUpLink(owner, agent)
+    const start = await visit(service.http, url)
+    expectPage(start, 200, /A phone number for &lt;i&gt;Support&lt;\/i&gt;/)
+    expect(start.text).not.toContain('numbers that no agent uses')
+    const found = await send(url, { country: 'us', areaCode: '500' })
+    expectPage(found, 200, /<option value="\+15005550101">\+15 005 550 101 · Springfield · 1\.15 USD a month<\/option>/)
+    expectPage(await send(url, { number: ONE, own: '+1 555 333 0000' }), 200, /The number is set up/)
+    expect(await addressesOf(agent)).toMatchObject([{ value: ONE, primary: true }])
+    expect((await agent.api('GET', `/agents/${agent.id}/access`)).body.sms).toEqual({
+      admit: 'team',
+      senders: ['+15551234567', '+15553330000'],
+    })
+    expectPage(await visit(service.http, url), 410, /This link was used/)
+    expect(await list(owner)).toMatchObject([{ value: ONE, addressId: expect.any(String) }])
+    await twilio.text('+15553330000', ONE, 'hello')
+    expect((await agent.api('GET', `/agents/${agent.id}/messages?channel=sms`)).body.items).toMatchObject([
+      { status: 'received', admission: 'listed' },
+    ])
+  })
+
+  test('offers first what waits in the pool, and connects it anew', async () => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner)
+    await buy(owner, TWO)
+    twilio.numbers.get(TWO)!.smsUrl = 'https://where-the-service-was.example'
+    const url = await setUpLink(owner, agent)
+    expectPage(await visit(service.http, url), 200, /numbers that no agent uses[\s\S]*<option value="\+15005550102">/)
+    expectPage(await send(url, { number: TWO }), 200, /The number is set up/)
+    expect(twilio.numbers.get(TWO)!.smsUrl).toContain('/channels/sms/messages')
+    expect(twilio.requests.filter((line) => PURCHASE.test(line)).length).toBeGreaterThan(0)
+    expect(await addressesOf(agent)).toMatchObject([{ value: TWO }])
+  })
+
+  test.each([
+    [{ country: 'USA' }, 400, /Must be a country as two letters/],
+    [{ country: 'US', areaCode: 'abc' }, 400, /Must be 1 to 6 digits/],
+    [{ country: 'ZZ' }, 200, /There are none/],
+    [{ number: '+15005559999' }, 409, /is not available/],
+    [{ number: 'x' }, 400, /Must be a phone number/],
+    [{ number: ONE, own: '555' }, 200, /The number is set up/], // a short code
+    [{ number: ONE, own: 'mine' }, 400, /a sender&#39;s name can&#39;t be written to|must be a phone number/i],
+  ])('%j is answered in words', async (form, status, says) => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner)
+    const url = await setUpLink(owner, agent)
+    expectPage(await send(url, form as Record<string, string>), status, says)
+    if (status !== 200) expectPage(await visit(service.http, url), 200, /A phone number for/)
+  })
+
+  test('a number that another agent got in between is refused; what was rented and not used waits in the pool', async () => {
+    const owner = await fresh()
+    const agents = await Promise.all([createTestAgent(service, owner, 'One'), createTestAgent(service, owner, 'Two')])
+    const pages = await Promise.all(agents.map(async (agent) => send(await setUpLink(owner, agent), { number: ONE })))
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 409])
+    twilio.insteads.push({ pattern: /POST .*IncomingPhoneNumbers\/PN\w+\.json/, answer: { status: 500, body: '' } })
+    const url = await setUpLink(owner, agents[0]!)
+    expect((await send(url, { number: TWO })).status).toBe(503)
+    expect(await list(owner)).toMatchObject([{ value: ONE }, { value: TWO, addressId: null }])
+    twilio.insteads.length = 0
+    expectPage(await send(url, { number: TWO }), 200, /The number is set up/)
+  })
+
+  test('what the plan does not include is said so', async () => {
+    const owner = await fresh()
+    await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
+    const agent = await createTestAgent(service, owner)
+    await send(await setUpLink(owner, agent), { number: ONE })
+    expectPage(await send(await setUpLink(owner, agent), { number: TWO }), 402, /The plan free includes 1 phone numbers/)
+    expect(bought()).toEqual([ONE])
+  })
+})
