@@ -23,6 +23,9 @@ export interface BotProvider {
   disconnect(token: string): Promise<void>
 }
 
+/** How long one call may take: a person waits for it, and a transaction. */
+const PATIENCE_MS = 8_000
+
 /** A bot's token as BotFather writes it. */
 const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{1,100}$/
 
@@ -37,7 +40,7 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
     const token = input.trim()
     if (!TOKEN.test(token)) throw invalidInput('token', 'must be a bot’s token, as BotFather gives it: digits, a colon, letters and digits')
     try {
-      const { id, username, can_manage_bots } = await api.call(token, 'getMe', undefined)
+      const { id, username, can_manage_bots } = await api.call(token, 'getMe', undefined, AbortSignal.timeout(PATIENCE_MS))
       return { id, address: `@${username.toLowerCase()}`, canManage: can_manage_bots === true }
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error
@@ -48,7 +51,7 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
     const url = `${publicUrl()}${WEBHOOK_PATH}/${addressId}`
     const secret = secretOf(token)
     try {
-      await api.call(token, 'setWebhook', { url, secret_token: secret, allowed_updates: BOT_UPDATES })
+      await api.call(token, 'setWebhook', { url, secret_token: secret, allowed_updates: BOT_UPDATES }, AbortSignal.timeout(PATIENCE_MS))
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error
       throw error.permanent ? new AppError('conflict', `Telegram refuses: ${error.message}`, { cause: error }) : unavailable(error)
@@ -56,7 +59,7 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
     return { url, secretHash: hashSecret(secret) }
   },
   async disconnect(token) {
-    await api.call(token, 'deleteWebhook', {}).catch((error: unknown) => {
+    await api.call(token, 'deleteWebhook', {}, AbortSignal.timeout(PATIENCE_MS)).catch((error: unknown) => {
       if (!(error instanceof BotApiError && error.tokenDead)) throw error
     })
   },
