@@ -18,8 +18,6 @@ export interface Channel {
   matches(entry: string, address: string): boolean
   /** Whether an entry is this username, which may be somebody else's tomorrow: once its owner was met, the list has their address instead. */
   names?(entry: string, username: string): boolean
-  /** Where an answer to a received message goes, when not to its sender alone: a group. */
-  answersTo?(message: { counterpart: string; to: readonly string[] }): string[]
   /**
    * What makes messages one conversation: `replies`, that they answer each other; `counterpart`, that they are with the same person
    * through the same address, which is all that there is to go by in a chat.
@@ -167,7 +165,7 @@ export interface Inbound {
     /** A name of the channel's own that may pass to somebody else. */
     username?: string | null
   }
-  /** Where its sender wants answers, spelled as they spell it. Left out or null: at `from`. */
+  /** Where its sender wants answers, spelled as they spell it, or the group that they wrote in. Left out or null: at `from`. */
   replyTo?: string | null
   /** Whom it names as recipients, in its own words' order. A blind copy's recipient is in neither. */
   to: string[]

@@ -5,10 +5,11 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { codePoints } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Message } from '../db/generated/prisma/client.ts'
-import { type Mode, type Plan, type PlanDeps, planOf, type SendInput } from './plan.ts'
+import { type Mode, type Plan, planOf, type SendInput } from './plan.ts'
 import type { AttachmentView } from './present.ts'
 
-export interface DraftDeps extends PlanDeps {
+export interface DraftDeps extends Db {
+  channels: Partial<Record<ChannelKind, Channel>>
   clock: Clock
   mailDomain: string
 }

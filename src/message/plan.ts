@@ -1,4 +1,4 @@
-import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
+import type { ChannelKind, InboundAttachment } from '../channel/channel.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Message } from '../db/generated/prisma/client.ts'
@@ -14,10 +14,6 @@ export interface SendInput {
   subject?: string | undefined
   /** Files to send along, behind those that a forward carries. */
   attachments?: readonly InboundAttachment[] | undefined
-}
-
-export interface PlanDeps extends Db {
-  channels: Partial<Record<ChannelKind, Channel>>
 }
 
 /** What is to be sent, to whom, and what it goes on with; as asked for, before anything is checked against the channel. */
@@ -53,15 +49,13 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
   return pattern.test(had) ? had : `${prefix}: ${had}`.trim()
 }
 
-/** Its sender, or the group in which they wrote it; of a message of the agent's own, its recipients. */
-const answerTo = ({ channels }: PlanDeps, original: Message): string[] => {
-  if (original.direction === 'outbound') return original.to
-  return channels[original.channel as ChannelKind]?.answersTo?.(original) ?? [original.replyAddress ?? original.counterpart]
-}
+/** Where its sender wants answers, or the group in which they wrote it; of a message of the agent's own, its recipients. */
+const answerTo = (original: Message): string[] =>
+  original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
 
-const planReply = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+const planReply = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
   const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
-  const to = input.to ?? answerTo(deps, original)
+  const to = input.to ?? answerTo(original)
   if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
   return {
     mode: 'reply',
@@ -88,7 +82,7 @@ const headOf = (original: Message): string => {
     .join('\n')
 }
 
-const planForward = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+const planForward = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
   if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
   const original = await findOriginal(deps, agent, 'forward', input.forward!)
   return {
@@ -109,7 +103,7 @@ const planStart = (input: SendInput): Plan => {
 }
 
 /** What a send asks for, as a plan. Throws `invalid_input` naming the field. */
-export const planOf = async (deps: PlanDeps, agent: Agent, input: SendInput): Promise<Plan> => {
+export const planOf = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
   const mode = modeOf(input)
   if (mode === 'reply') return planReply(deps, agent, input)
   return mode === 'forward' ? planForward(deps, agent, input) : planStart(input)

@@ -29,12 +29,6 @@ export const normalize = (recipient: string): string => {
   return chatOf(chat)
 }
 
-/** A message in a group is answered there: an inbound one names the group behind the bot. */
-export const answersTo = ({ counterpart, to }: { counterpart: string; to: readonly string[] }): string[] => {
-  const group = to.find((each) => readChat(each) !== null)
-  return [group ?? counterpart]
-}
-
 const withoutAt = (name: string): string => name.replace(/^@/, '').toLowerCase()
 
 /** Whether a list's entry is this user id. */

@@ -55,9 +55,9 @@ const senderOf = (message: TelegramMessage) => {
   return { address: String(from.id), name: displayName(from), username: from.username ?? null, isBot: from.is_bot === true }
 }
 
-/** The group that an answer goes to; a private chat is its user. */
-const groupOf = ({ chat, message_thread_id, is_topic_message }: TelegramMessage): string[] =>
-  chat.type === 'private' ? [] : [chatOf({ id: chat.id, ...(is_topic_message && message_thread_id ? { topic: message_thread_id } : {}) })]
+/** The group that it was written in, and where it is answered; a private chat is its user. */
+const groupOf = ({ chat, message_thread_id, is_topic_message }: TelegramMessage): string | null =>
+  chat.type === 'private' ? null : chatOf({ id: chat.id, ...(is_topic_message && message_thread_id ? { topic: message_thread_id } : {}) })
 
 /** Whether somebody wrote it, to the bot. Not so: what a channel posts, service messages, what a group says to others. */
 const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
@@ -80,6 +80,7 @@ export const understand = async (
   const text = storable(fetched && 'missing' in fetched ? `${content.text}\n${fetched.missing}` : content.text)
   const key = (messageId: number) => keyOf({ botId: bot.id, chatId: message.chat.id, messageId })
   const original = repliedTo(message)
+  const group = groupOf(message)
   return {
     channel: 'telegram',
     recipients: [bot.address],
@@ -88,7 +89,8 @@ export const understand = async (
       name: sender.name === null ? null : oneLine(sender.name, MOST_NAME) || null,
       username: sender.username,
     },
-    to: [bot.address, ...groupOf(message)],
+    to: group === null ? [bot.address] : [bot.address, group],
+    replyTo: group,
     cc: [],
     subject: null,
     text,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Channel } from '../channel.ts'
-import { answersTo, matches, names, normalize } from './address.ts'
+import { matches, names, normalize } from './address.ts'
 import { type BotApiOptions, createBotApi } from './bot-api.ts'
 import type { BotStore } from './bots.ts'
 import { WebhookKeeper } from './keeper.ts'
@@ -43,7 +43,6 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     normalize,
     matches,
     names,
-    answersTo,
     routes: (sink) => [createWebhook({ api, bots, manager, log }, sink)],
     async send(message, signal, progress = NO_PROGRESS) {
       const bot = await bots.named(message.from.address)
