@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid'
-import type { Channel, InboundAttachment } from '../channel/channel.ts'
+import type { Channel, ChannelKind, InboundAttachment } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { codePoints } from '../core/rules.ts'
