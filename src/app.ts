@@ -77,6 +77,7 @@ const createEmail = (config: Config, log: Logger, { clock, resolver }: World, em
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
+    directAs: config.smtp.direct ? config.mailHost : null,
     rspamdUrl: config.rspamdUrl ?? null,
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,

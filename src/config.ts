@@ -51,6 +51,8 @@ export interface Config {
     /** PEM texts. */
     readonly tls: { readonly cert: string; readonly key: string } | undefined
     readonly relayUrl: string | undefined
+    /** Whether mail goes straight to the servers of its recipients. */
+    readonly direct: boolean
   }
   /** `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
@@ -89,11 +91,16 @@ function readSmtp(reader: Reader): Config['smtp'] {
       'SMTP_TLS_CERT and SMTP_TLS_KEY are no pair; they take PEM files of a certificate and of its own key, without a passphrase.',
     )
   }
+  const relayUrl = reader.read('SMTP_RELAY_URL', url(['smtp:', 'smtps:'], true))
+  const direct = reader.read('SMTP_DIRECT', onOff) ?? false
+  if (direct && relayUrl !== undefined)
+    reader.problems.push('SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; mail goes out one way or the other.')
   return {
     host: reader.read('SMTP_HOST', host) ?? '127.0.0.1',
     port: reader.read('SMTP_PORT', port) ?? 2525,
     tls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
-    relayUrl: reader.read('SMTP_RELAY_URL', url(['smtp:', 'smtps:'], true)),
+    relayUrl,
+    direct,
   }
 }
 

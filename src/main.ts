@@ -30,8 +30,8 @@ const serve = async (config: Config, log: Logger, foundation: Foundation): Promi
   // Loaded when it is needed: most of what there is, a bad setting or `token` needs nothing of.
   const { startApp } = await import('./app.ts')
   const app = await startApp(config, foundation, log)
-  if (config.roles.has('worker') && !config.smtp.relayUrl)
-    log.warn({ outbox: `${config.dataDir}/outbox` }, 'SMTP_RELAY_URL is not set: mail is captured, not sent')
+  if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
+    log.warn({ outbox: `${config.dataDir}/outbox` }, 'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: mail is captured, not sent')
   say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
   log.info({ signal: await stopping }, 'stopping')
   await app.stop(GRACE_MS)

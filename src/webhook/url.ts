@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { invalidInput } from '../core/errors.ts'
-import { type Allow, isPublicAddress } from './address.ts'
+import { isPublicAddress } from '../core/public-address.ts'
+import type { Allow } from './address.ts'
 import type { Lookup } from './lookup.ts'
 
 const URL_MAX = 2048

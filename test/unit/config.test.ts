@@ -29,7 +29,7 @@ test('with nothing set, the defaults', () => {
     roles: new Set(['api', 'smtp', 'worker']),
     mailDomain: 'agents.localhost',
     mailHost: 'agents.localhost',
-    smtp: { host: '127.0.0.1', port: 2525, tls: undefined, relayUrl: undefined },
+    smtp: { host: '127.0.0.1', port: 2525, tls: undefined, relayUrl: undefined, direct: false },
     dnsServers: [],
     telegram: { managerToken: undefined, apiUrl: 'https://api.telegram.org' },
     webhookAllow: [],
@@ -94,7 +94,7 @@ test('everything set', async () => {
     roles: new Set(['api', 'worker']),
     mailDomain: 'agents.example.com',
     mailHost: 'mx.example.com',
-    smtp: { host: '0.0.0.0', port: 25, tls: pair, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true' },
+    smtp: { host: '0.0.0.0', port: 25, tls: pair, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true', direct: false },
     dnsServers: ['127.0.0.1:5353', '[::1]:53', '[::1]:5353', '9.9.9.9:53'],
     rspamdUrl: 'http://127.0.0.1:11333',
     twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
@@ -188,6 +188,14 @@ test.each([
   writeFileSync(join(dir, 'file'), '')
   const value = one === 'SMTP_TLS_CERT' ? join(dir, 'file') : 'AC1'
   expect(problems({ [one]: value })).toEqual([`${other} is not set; ${one} and ${other} go together.`])
+})
+
+test('mail goes out one way', () => {
+  expect(problems({ SMTP_DIRECT: 'on', SMTP_RELAY_URL: 'smtp://relay' })).toEqual([
+    'SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; mail goes out one way or the other.',
+  ])
+  expect(problems({ SMTP_DIRECT: 'yes' })).toEqual(['SMTP_DIRECT is "yes"; it takes on or off.'])
+  expect(readConfig({ SMTP_DIRECT: 'on' }).smtp.direct).toBe(true)
 })
 
 test('a certificate that cannot be read is named', () => {

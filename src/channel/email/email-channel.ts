@@ -5,6 +5,7 @@ import type { Channel, Inbound, Outbound, SendResult, Sink } from '../channel.ts
 import { matches, normalize, spell } from './address.ts'
 import { capture } from './capture.ts'
 import { depart } from './departure.ts'
+import { createDirect } from './direct.ts'
 import type { FindSigningKey } from './dkim.ts'
 import { deliverLocally, splitLocal } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
@@ -15,7 +16,7 @@ import { createReturnPaths } from './return-path.ts'
 import { takeReturned } from './returned.ts'
 import { createRspamd } from './rspamd.ts'
 import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
-import { createRelay, type RelayTimeouts } from './smtp-out.ts'
+import { createRelay, type Relay, type RelayTimeouts } from './smtp-out.ts'
 import { ownCertificate, type TlsPair } from './tls.ts'
 
 export interface EmailChannelOptions {
@@ -29,8 +30,10 @@ export interface EmailChannelOptions {
     readonly tls: TlsPair | null
     readonly limits?: Partial<SmtpLimits>
   }
-  /** Where mail goes out (`smtp://` or `smtps://`); null: it is written to `outboxDir`. */
+  /** Where mail goes out (`smtp://` or `smtps://`). */
   relayUrl: string | null
+  /** The name under which mail goes straight to the servers of its recipients when there is no relay; null: it is written to `outboxDir`. */
+  directAs?: string | null
   outboxDir: string
   dataDir: string
   /** What mail that leaves is signed with. Left out: nothing is signed. */
@@ -59,11 +62,17 @@ export interface EmailChannel extends Channel {
 
 const NOBODY: SendResult = { accepted: [], rejected: [] }
 
+/** How mail leaves; null when it does not. */
+const wayOut = ({ relayUrl, directAs, relayTimeouts, resolver }: EmailChannelOptions): Relay | null => {
+  if (relayUrl !== null) return createRelay(relayUrl, relayTimeouts)
+  return directAs ? createDirect({ mailHost: directAs, resolver, timeouts: relayTimeouts }) : null
+}
+
 /** Email as a channel. Starts nothing until `listen` or `send`; throws when `relayUrl` is no SMTP URL. */
 export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const { mailDomain, smtp, resolver, log } = options
   const parser = createMailParser(options.parser)
-  const relay = options.relayUrl === null ? null : createRelay(options.relayUrl, options.relayTimeouts)
+  const relay = wayOut(options)
   const returnPaths = options.returnPathKey === undefined ? null : createReturnPaths(options.returnPathKey, mailDomain)
   const departing = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
   const sendAway = async (message: Outbound, signal: AbortSignal) => {

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Rejection, SendResult } from '../channel.ts'
 import { oneLine } from '../storable.ts'
@@ -42,15 +42,32 @@ export function createRelay(url: string, { connectMs = 15_000, greetingMs = 15_0
   // A connection that breaks while it is idle belongs to no message.
   transport.on('error', () => undefined)
   return {
-    async send({ reversePath, recipients, raw }, signal) {
-      try {
-        const info = await transport.sendMail({ envelope: { from: reversePath, to: recipients }, raw, signal })
-        return partial(recipients, (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [])
-      } catch (error) {
-        return failed(recipients, error as SmtpError, signal)
-      }
-    },
+    send: async (mail, signal) => (await transact(transport, mail, signal)).result,
     close: () => transport.close(),
+  }
+}
+
+/** How a transaction went: what was said of each recipient, and whether it got as far as the message's own commands. */
+interface Transaction {
+  result: SendResult
+  reached: boolean
+  /** Whether it ended over STARTTLS: nodemailer calls some of OpenSSL's errors ETLS, others ESOCKET. */
+  tlsFailed: boolean
+}
+
+/** One message through one server. Never rejects. */
+export async function transact(transport: Pick<Transporter, 'sendMail'>, mail: Departure, signal: AbortSignal): Promise<Transaction> {
+  const { reversePath, recipients, raw } = mail
+  try {
+    const info = await transport.sendMail({ envelope: { from: reversePath, to: recipients }, raw, signal } as SendMailOptions)
+    return { result: partial(recipients, (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? []), reached: true, tlsFailed: false }
+  } catch (thrown) {
+    const error = thrown as SmtpError
+    return {
+      result: failed(recipients, error, signal),
+      reached: isAboutTheMessage(error),
+      tlsFailed: error.code === 'ETLS' || /\bSSL routines\b/.test(messageOf(error)),
+    }
   }
 }
 
@@ -88,6 +105,8 @@ function rejection(recipient: string, error: SmtpError): Rejection {
   return { recipient, reason: oneLine(words, 500), permanent: isPermanent(error) }
 }
 
+const isAboutTheMessage = ({ command }: SmtpError) => command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA'
+
 // "Authentication required" and its kin (RFC 4954) answer MAIL FROM too, but are about us, not about the message.
 const LOGIN_CODES = new Set([530, 534, 535, 538])
 
@@ -95,7 +114,9 @@ const LOGIN_CODES = new Set([530, 534, 535, 538])
  * Only a 5xx to this message's own commands is final. A 5xx to the greeting, EHLO, STARTTLS or AUTH is between us and the relay, which
  * somebody can put right; what has no code (timeouts, resets, garbage) may be gone at the next try.
  */
-function isPermanent({ responseCode, command }: SmtpError): boolean {
-  const aboutTheMessage = command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA'
-  return aboutTheMessage && responseCode !== undefined && responseCode >= 500 && responseCode < 600 && !LOGIN_CODES.has(responseCode)
+function isPermanent(error: SmtpError): boolean {
+  const { responseCode } = error
+  return (
+    isAboutTheMessage(error) && responseCode !== undefined && responseCode >= 500 && responseCode < 600 && !LOGIN_CODES.has(responseCode)
+  )
 }

@@ -1,0 +1,162 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createDirect, type DirectOptions } from '../../../src/channel/email/direct.ts'
+import { findExchangers } from '../../../src/channel/email/exchangers.ts'
+import { fakeResolver, type Zone } from '../../support/dns.ts'
+
+const signal = new AbortController().signal
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+interface Taken {
+  to: string[]
+  secure: boolean
+  helo: string
+}
+
+/** A mail server on an address of the loopback. The first one chooses the port for all of its test. */
+async function server(address: string, port = 0, options: SMTPServerOptions = {}): Promise<{ port: number; taken: Taken[] }> {
+  const taken: Taken[] = []
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disableReverseLookup: true,
+    logger: false,
+    onData: (stream, session, done) => {
+      stream.resume().on('end', () => {
+        const { rcptTo } = session.envelope
+        taken.push({ to: rcptTo.map((one) => one.address), secure: session.secure, helo: String(session.hostNameAppearsAs) })
+        done()
+      })
+    },
+    ...options,
+  })
+  smtp.on('error', () => undefined)
+  await new Promise<void>((resolve) => smtp.listen(port, address, resolve))
+  closers.push(() => new Promise<void>((resolve) => smtp.close(resolve)))
+  return { port: (smtp.server.address() as AddressInfo).port, taken }
+}
+
+const send = (zone: Zone, to: string[], options: Partial<DirectOptions>) => {
+  const mail = { reversePath: 'bot@agents.localhost', recipients: to, raw: Buffer.from('Subject: hi\r\n\r\nhi\r\n') }
+  const timeouts = { connectMs: 500, greetingMs: 500, idleMs: 500 }
+  const direct = createDirect({ mailHost: 'agents.localhost', resolver: fakeResolver(zone), timeouts, mayDial: () => true, ...options })
+  return direct.send(mail, signal)
+}
+const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code })
+
+test('the most preferred host gets the mail, over TLS where it offers it', async () => {
+  const first = await server('127.0.0.2')
+  const second = await server('127.0.0.3', first.port)
+  const zone: Zone = {
+    'x.com': {
+      MX: [
+        { priority: 20, exchange: 'b.x.com' },
+        { priority: 10, exchange: 'A.x.com.' },
+      ],
+    },
+    'a.x.com': { A: ['127.0.0.2'] },
+    'b.x.com': { A: ['127.0.0.3'] },
+  }
+  expect(await send(zone, ['bo@x.com', 'Cy@x.com'], first)).toEqual({ accepted: ['bo@x.com', 'Cy@x.com'], rejected: [] })
+  expect([first.taken, second.taken]).toEqual([[{ to: ['bo@x.com', 'Cy@x.com'], secure: true, helo: 'agents.localhost' }], []])
+})
+
+test.each<[string, SMTPServerOptions | null]>([
+  ['is not there', null],
+  ['turns everybody away', { onConnect: (_, done) => done(refusal(554, 'go away')) }],
+  ['never greets', { onConnect: () => undefined }],
+])('when one host %s the next one gets it', async (_, options) => {
+  const last = await server('127.0.0.3')
+  if (options) await server('127.0.0.2', last.port, options)
+  const zone: Zone = {
+    'x.com': {
+      MX: [
+        { priority: 1, exchange: 'gone.x.com' },
+        { priority: 2, exchange: 'a.x.com' },
+        { priority: 3, exchange: 'b.x.com' },
+      ],
+    },
+    'a.x.com': { A: ['127.0.0.2'] },
+    'b.x.com': { A: ['127.0.0.3'] },
+  }
+  expect((await send(zone, ['bo@x.com'], last)).accepted).toEqual(['bo@x.com'])
+})
+
+test('without TLS that works it goes in the open', async () => {
+  const plain = await server('127.0.0.2', 0, { disabledCommands: ['STARTTLS'] })
+  const broken = await server('127.0.0.3', plain.port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1' } as SMTPServerOptions)
+  const zone: Zone = { 'p.com': { A: ['127.0.0.2'] }, 'b.com': { A: ['127.0.0.3'] } }
+  expect((await send(zone, ['bo@p.com', 'cy@b.com'], plain)).rejected).toEqual([])
+  expect([...plain.taken, ...broken.taken].map(({ secure }) => secure)).toEqual([false, false])
+})
+
+test('without an MX record the domain itself is the host', async () => {
+  const host = await server('127.0.0.2')
+  expect((await send({ 'x.com': { A: ['127.0.0.2'] } }, ['bo@x.com'], host)).accepted).toEqual(['bo@x.com'])
+})
+
+test('each domain has its own servers, and its own answers', async () => {
+  const good = await server('127.0.0.2')
+  await server('127.0.0.3', good.port, { onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such user')) })
+  await server('127.0.0.4', good.port, { onRcptTo: (_, __, done) => done(refusal(451, '4.7.1 greylisted')) })
+  const zone: Zone = { 'good.com': { A: ['127.0.0.2'] }, 'bad.com': { A: ['127.0.0.3'] }, 'grey.com': { A: ['127.0.0.4'] } }
+  const { accepted, rejected } = await send(zone, ['a@good.com', 'b@bad.com', 'c@grey.com', 'd@good.com'], good)
+  expect(accepted).toEqual(['a@good.com', 'd@good.com'])
+  expect(rejected).toEqual([
+    { recipient: 'b@bad.com', reason: expect.stringContaining('550 5.1.1'), permanent: true },
+    { recipient: 'c@grey.com', reason: expect.stringContaining('451 4.7.1'), permanent: false },
+  ])
+})
+
+describe('nothing is dialled', () => {
+  const dead = (code: string) => async () => {
+    throw Object.assign(new Error(code), { code })
+  }
+  test.each<[string, Zone, string, boolean]>([
+    ['a null MX', { 'x.com': { MX: [{ priority: 0, exchange: '' }], A: ['127.0.0.2'] } }, '5.1.10', true],
+    ['no such domain', {}, '5.1.2', true],
+    ['a domain without any host', { 'x.com': { TXT: ['hi'] } }, '5.4.4', true],
+    ['an MX that is nowhere', { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } }, '5.4.4', true],
+  ])('for %s', async (_, zone, reason, permanent) => {
+    const { rejected } = await send(zone, ['bo@x.com'], { port: 1 })
+    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: expect.stringContaining(reason), permanent }])
+  })
+
+  test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])('while the name servers answer %s; it is tried again', async (code) => {
+    const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: dead(code) })
+    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: expect.stringContaining(code), permanent: false }])
+  })
+
+  test.each([
+    '127.0.0.2',
+    '10.0.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '::1',
+    '::ffff:127.0.0.2',
+    'fd00::1',
+    'fe80::1',
+  ])('on the private address %s, whatever a stranger puts into DNS', async (address) => {
+    const host = await server('127.0.0.2')
+    const zone: Zone = {
+      'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] },
+      'mx.x.com': address.includes(':') ? { AAAA: [address] } : { A: [address] },
+    }
+    const { mayDial: _, ...guarded } = { mayDial: null, port: host.port }
+    const direct = createDirect({ mailHost: 'agents.localhost', resolver: fakeResolver(zone), ...guarded })
+    const { rejected } = await direct.send({ reversePath: 'a@b.c', recipients: ['bo@x.com'], raw: Buffer.from('x') }, signal)
+    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: '5.4.4 x.com has no mail server on a public address', permanent: true }])
+    expect(host.taken).toEqual([])
+  })
+})
+
+test('hosts of equal preference take turns', async () => {
+  const zone: Zone = { 'x.com': { MX: ['a', 'b', 'c'].map((name) => ({ priority: 1, exchange: `${name}.x.com` })) } }
+  const draws = [0.9, 0.1, 0.5]
+  expect(await findExchangers(fakeResolver(zone), 'x.com', () => draws.shift()!)).toEqual({ hosts: ['b.x.com', 'c.x.com', 'a.x.com'] })
+})
