@@ -79,6 +79,7 @@ const createEmail = (config: Config, log: Logger, { clock, resolver }: World, em
     relayUrl: config.smtp.relayUrl ?? null,
     directAs: config.smtp.direct ? config.mailHost : null,
     rspamdUrl: config.rspamdUrl ?? null,
+    inboundSecrets: config.inboundSecrets,
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
     ...email,

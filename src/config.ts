@@ -57,6 +57,8 @@ export interface Config {
   /** `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   readonly rspamdUrl: string | undefined
+  /** Each signs mail that is handed over by HTTP; empty: none is taken. */
+  readonly inboundSecrets: readonly string[]
   readonly twilio: { readonly accountSid: string; readonly authToken: string; readonly apiUrl: string } | undefined
   readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
   /** Hosts, `host:port`, IP addresses and CIDRs, in lower case. */
@@ -73,6 +75,8 @@ export interface Config {
   readonly plan: string
   readonly logLevel: LogLevel
 }
+
+const inboundSecret = matching(/^[\x21-\x7e]{16,200}$/, 'secrets of 16 to 200 printable characters without spaces, comma-separated')
 
 function isPair(cert: string, key: string): boolean {
   try {
@@ -147,6 +151,7 @@ export function readConfig(environment: Environment): Config {
     smtp: readSmtp(reader),
     dnsServers: reader.read('DNS_SERVERS', list(nameServer)) ?? [],
     rspamdUrl: reader.read('RSPAMD_URL', http),
+    inboundSecrets: reader.read('INBOUND_SECRET', list(inboundSecret)) ?? [],
     twilio: readTwilio(reader),
     telegram: {
       managerToken: reader.read('TELEGRAM_MANAGER_TOKEN', matching(/^\d+:[A-Za-z0-9_-]+$/, "a bot's token (digits, a colon, letters)")),

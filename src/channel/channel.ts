@@ -88,6 +88,11 @@ export interface Route {
   /** Serves this path and what is below it. Begins with a slash, ends with none. */
   readonly path: string
   readonly mostBytes: number
+  /**
+   * Looks at the headers before the body is read. Throws an `AppError` for what is not worth reading; resolves with what is to be done once
+   * the call is over.
+   */
+  enter?(headers: IncomingHttpHeaders): Promise<() => void>
   /** Throws an `AppError` for what it does not take: `forbidden` when the caller can't prove to be the provider. */
   handle(call: RouteCall): Promise<RouteAnswer>
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Route } from '../channel/channel.ts'
+import type { Route, RouteAnswer } from '../channel/channel.ts'
 import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -23,13 +23,31 @@ const refuse = (response: ServerResponse, status: number, words: string, headers
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body))
 }
 
+/** What is left of a body that is not read must not be taken for the next request. */
+const enter = async (route: Route, { headers }: IncomingMessage, response: ServerResponse): Promise<(() => void) | undefined> => {
+  try {
+    return await route.enter?.(headers)
+  } catch (error) {
+    response.setHeader('Connection', 'close')
+    throw error
+  }
+}
+
+const answer = (response: ServerResponse, { status, type = 'text/plain; charset=utf-8', body }: RouteAnswer): void => {
+  response.writeHead(status, body === undefined ? {} : { 'Content-Type': type })
+  response.end(body)
+}
+
 const call = async (route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   if (request.method !== route.method) return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
-  const body = await readUpTo(request, route.mostBytes)
-  if (body === null) return refuse(response, 413, `body: must be at most ${route.mostBytes} bytes`)
-  const answer = await route.handle({ url: request.url ?? '/', headers: request.headers, body })
-  response.writeHead(answer.status, answer.body === undefined ? {} : { 'Content-Type': answer.type ?? 'text/plain; charset=utf-8' })
-  response.end(answer.body)
+  const leave = await enter(route, request, response)
+  try {
+    const body = await readUpTo(request, route.mostBytes)
+    if (body === null) return refuse(response, 413, `body: must be at most ${route.mostBytes} bytes`)
+    answer(response, await route.handle({ url: request.url ?? '/', headers: request.headers, body }))
+  } finally {
+    leave?.()
+  }
 }
 
 const outcomeOf = (error: unknown): string => (['internal', 'unavailable'].includes(publicError(error).code) ? 'failed' : 'refused')

@@ -32,6 +32,7 @@ test('with nothing set, the defaults', () => {
     smtp: { host: '127.0.0.1', port: 2525, tls: undefined, relayUrl: undefined, direct: false },
     dnsServers: [],
     telegram: { managerToken: undefined, apiUrl: 'https://api.telegram.org' },
+    inboundSecrets: [],
     webhookAllow: [],
     rateLimit: 600,
     graphql: { introspection: true },
@@ -68,6 +69,7 @@ test('everything set', async () => {
     SMTP_TLS_KEY: key,
     SMTP_RELAY_URL: 'smtps://u:p@relay.example.com:465?pool=true',
     DNS_SERVERS: '127.0.0.1:5353, ::1, [::1]:5353, 9.9.9.9',
+    INBOUND_SECRET: 'the-new-one-16-long, the-one-before-it',
     RSPAMD_URL: 'http://127.0.0.1:11333/',
     TWILIO_ACCOUNT_SID: 'AC123',
     TWILIO_AUTH_TOKEN: 'secret',
@@ -99,6 +101,7 @@ test('everything set', async () => {
     rspamdUrl: 'http://127.0.0.1:11333',
     twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
     telegram: { managerToken: '123:abc', apiUrl: 'http://127.0.0.1:9998' },
+    inboundSecrets: ['the-new-one-16-long', 'the-one-before-it'],
     webhookAllow: ['localhost:8080', '10.0.0.0/8', '::1/128', '[::1]:9000', '127.0.0.1', 'hooks.internal'],
     rateLimit: 1000,
     graphql: { persisted: new Map([['viewer', '{ viewer { id } }']]), introspection: false },
@@ -152,6 +155,7 @@ test('no problem shows a secret', () => {
   const secret = 's3cr3t'
   const all = problems({
     MASTER_KEY: secret,
+    INBOUND_SECRET: secret,
     OWNER_TOKEN: secret,
     TELEGRAM_MANAGER_TOKEN: secret,
     TWILIO_ACCOUNT_SID: 'AC1',
@@ -162,6 +166,7 @@ test('no problem shows a secret', () => {
   })
   expect(all.map((problem) => problem.split(' ')[0]).sort()).toEqual([
     'DATABASE_URL',
+    'INBOUND_SECRET',
     'MASTER_KEY',
     'OWNER_TOKEN',
     'RSPAMD_URL',

@@ -75,6 +75,12 @@ export function recipientCandidates(recipient: string): string[] {
   return plus > 0 ? [address, `${local.slice(0, plus)}@${domain}`] : [address]
 }
 
+/** The first of the candidates that somebody has; null when nobody has any. */
+export async function firstAccepted(recipient: string, accepts: (address: string) => Promise<boolean>): Promise<string | null> {
+  for (const candidate of recipientCandidates(recipient)) if (await accepts(candidate)) return candidate
+  return null
+}
+
 /** Whether a list's entry (`ann@example.com`, or `*@example.com` for a domain without its subdomains) means this normalized address. */
 export function matches(entry: string, address: string): boolean {
   if (address === '') return false

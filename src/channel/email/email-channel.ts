@@ -7,13 +7,12 @@ import { capture } from './capture.ts'
 import { depart } from './departure.ts'
 import { createDirect } from './direct.ts'
 import type { FindSigningKey } from './dkim.ts'
+import { createHttpIn } from './http-in.ts'
 import { deliverLocally, splitLocal } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
-import { withPostmaster } from './postmaster.ts'
-import { understand } from './receive.ts'
+import { createReception } from './reception.ts'
 import type { DnsResolver } from './resolver.ts'
 import { createReturnPaths } from './return-path.ts'
-import { takeReturned } from './returned.ts'
 import { createRspamd } from './rspamd.ts'
 import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './smtp-out.ts'
@@ -46,6 +45,8 @@ export interface EmailChannelOptions {
   postmaster?: (message: Inbound) => Promise<void>
   /** Where an Rspamd listens; null or left out: nobody looks for spam. */
   rspamdUrl?: string | null
+  /** What mail that is handed over by HTTP is signed with; none: it is not taken. */
+  inboundSecrets?: readonly string[]
   metrics?: Metrics
   resolver: DnsResolver
   log: Logger
@@ -70,7 +71,7 @@ const wayOut = ({ relayUrl, directAs, relayTimeouts, resolver }: EmailChannelOpt
 
 /** Email as a channel. Starts nothing until `listen` or `send`; throws when `relayUrl` is no SMTP URL. */
 export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
-  const { mailDomain, smtp, resolver, log } = options
+  const { mailDomain, smtp, resolver, log, clock = systemClock } = options
   const parser = createMailParser(options.parser)
   const relay = wayOut(options)
   const returnPaths = options.returnPathKey === undefined ? null : createReturnPaths(options.returnPathKey, mailDomain)
@@ -80,6 +81,8 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     return relay === null ? capture(message, mail, options.outboxDir) : relay.send(mail, signal)
   }
   const spamCheck = options.rspamdUrl ? createRspamd({ url: options.rspamdUrl, mailDomain, log, metrics: options.metrics }) : undefined
+  const receptionFor = (sink: Sink) =>
+    createReception(sink, { parser, mailDomain, resolver, mta: mailDomain, spamCheck, postmaster: options.postmaster, returnPaths, log })
   return {
     kind: 'email',
     limits: { text: Number.POSITIVE_INFINITY, subject: true, cc: true, files: true, coldStart: true },
@@ -87,20 +90,15 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     normalize,
     spell,
     matches,
+    routes: (sink) => [createHttpIn({ reception: receptionFor(sink), secrets: options.inboundSecrets ?? [], clock, log })],
     async listen(sink) {
-      const receiving = { parser, mailDomain, resolver, mta: mailDomain, spamCheck }
-      const door = withPostmaster(sink, options)
       return listenSmtp({
         host: smtp.host,
         port: smtp.port,
         mailDomain,
-        tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, (options.clock ?? systemClock).now())),
-        accepts: async (address) => (returnPaths?.messageOf(address) ?? null) !== null || door.accepts(address),
-        async deliver(raw, envelope, recipients) {
-          const letters = await takeReturned(raw, recipients, { sink, parser, returnPaths, log })
-          if (letters.length > 0) await door.inbound(await understand(raw, envelope, letters, receiving))
-        },
-        clock: options.clock ?? systemClock,
+        tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, clock.now())),
+        ...receptionFor(sink),
+        clock,
         log,
         metrics: options.metrics,
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),

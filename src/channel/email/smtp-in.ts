@@ -7,7 +7,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Listening } from '../channel.ts'
 import { Room } from '../room.ts'
 import { oneLine } from '../storable.ts'
-import { domainOf, recipientCandidates } from './address.ts'
+import { domainOf, firstAccepted } from './address.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
 import type { TlsPair } from './tls.ts'
 import type { Envelope } from './verify.ts'
@@ -138,9 +138,9 @@ class Sessions {
 
   async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
     const written = address.address.includes('@') ? address.address : `${address.address}@${this.#options.mailDomain}`
-    for (const candidate of recipientCandidates(written)) {
-      if (!(await this.#accepts(candidate))) continue
-      this.#recipients.set(address, candidate)
+    const found = await firstAccepted(written, (candidate) => this.#accepts(candidate))
+    if (found !== null) {
+      this.#recipients.set(address, found)
       return undefined
     }
     await this.#tarpit(session)

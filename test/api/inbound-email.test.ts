@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
+import { expectFailure } from '../support/failure.ts'
+import { type Handed, handOver, SECRET } from '../support/inbound-http.ts'
+import { newest } from '../support/letter.ts'
+import { createTestLog } from '../support/log.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+/** `POST /inbound/email`: what a worker at the edge or another mail server hands over. */
+
+const OLD_SECRET = 'the-one-before-it-was-rotated'
+const log = createTestLog()
+let clock: FakeClock
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  clock = createFakeClock()
+  service = await startService({
+    environment: { INBOUND_SECRET: `${SECRET},${OLD_SECRET}` },
+    log,
+    world: { clock, resolver: fakeResolver(proves('example.com')) },
+  })
+  owner = await service.workspace('Acme', 'owner@example.com')
+  agent = await createTestAgent(service, owner)
+})
+
+const now = () => Math.floor(clock.now().getTime() / 1000)
+const rawOf = (subject: string, more = '') =>
+  `From: Ann <owner@example.com>\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${randomUUID()}@example.com>\r\n${more}\r\nhello\r\n`
+const letter = (more: Partial<Handed> = {}): Handed => ({
+  raw: rawOf('Hi'),
+  from: 'owner@example.com',
+  to: agent.address,
+  timestamp: now(),
+  ...more,
+})
+const hand = (more: Partial<Handed> = {}, secret?: string) => handOver(service.http, letter(more), secret)
+const stored = () => service.db.prisma.message.count()
+
+test('a signed message is stored before the answer, with the same checks as over SMTP', async () => {
+  const raw = rawOf('By HTTP')
+  const answer = await hand({ raw, remoteIp: '127.0.0.1', helo: 'mail.example.com' })
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { accepted: [agent.address], rejected: [] } })
+  const [message] = await newest(agent)
+  expect(message).toMatchObject({ subject: 'By HTTP', status: 'received', admission: 'team', counterpart: 'owner@example.com' })
+  expect(message.checks).toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
+  expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
+  expect((await agent.api('GET', `/agents/${agent.id}/events?after=0`)).body.items.at(-1).messageId).toBe(message.id)
+})
+
+test('without the address that it came from SPF proves nothing, and neither does an Authentication-Results', async () => {
+  const raw = rawOf('Claims', 'Authentication-Results: agents.localhost; spf=pass; dmarc=pass\r\n')
+  expect((await hand({ raw })).status).toBe(200)
+  expect((await newest(agent))[0]).toMatchObject({ subject: 'Claims', status: 'refused', refusal: 'unverified' })
+})
+
+describe('recipients', () => {
+  test('comma-separated, repeated, with a tag, in another case, between brackets: each agent once', async () => {
+    const other = await createTestAgent(service, owner, 'Other')
+    const [local, domain] = agent.address.split('@')
+    const to = [`<${agent.address}>, ${local}+tag@${domain}`, `${other.address.toUpperCase()}`]
+    const answer = await hand({ to, remoteIp: '127.0.0.1' })
+    expect(answer.body).toEqual({ accepted: [agent.address, other.address], rejected: [] })
+    expect(await newest(other)).toHaveLength(1)
+  })
+
+  test('unknown ones are named, the others have it', async () => {
+    const answer = await hand({ to: `nobody@agents.localhost, ${agent.address}, x@elsewhere.example` })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { accepted: [agent.address], rejected: ['nobody@agents.localhost', 'x@elsewhere.example'] },
+    })
+  })
+
+  test.each(['nobody@agents.localhost', 'x@elsewhere.example', 'no address', '"@"'])(
+    '%s alone is not_found, and nothing is stored',
+    async (to) => {
+      const before = await stored()
+      expectFailure(await hand({ to }), 'not_found', /Nobody here/)
+      expect(await stored()).toBe(before)
+    },
+  )
+})
+
+describe('the same again', () => {
+  test('the same request is one message; so is the same mail, signed anew', async () => {
+    const handed = letter({ raw: rawOf('Once') })
+    const before = await stored()
+    for (let n = 0; n < 3; n++) expect((await handOver(service.http, handed)).status).toBe(200)
+    expect((await handOver(service.http, { ...handed, timestamp: now() - 10 })).status).toBe(200)
+    expect(await stored()).toBe(before + 1)
+  })
+
+  test('the same request is one message without a Message-ID too; another one is another', async () => {
+    const handed = letter({ raw: 'From: ann@example.com\r\n\r\nping\r\n' })
+    const before = await stored()
+    await Promise.all([1, 2, 3].map(() => handOver(service.http, handed)))
+    expect(await stored()).toBe(before + 1)
+    await handOver(service.http, { ...handed, timestamp: now() - 1 })
+    expect(await stored()).toBe(before + 2)
+  })
+})
+
+describe('who does not prove to know the secret gets 403, and nothing is stored', () => {
+  const wrong: [string, () => Partial<Handed>, RegExp][] = [
+    ['no signature', () => ({ headers: { 'X-Signature': undefined } }), /X-Signature: must be/],
+    ['an empty one', () => ({ headers: { 'X-Signature': '' } }), /X-Signature: must be/],
+    ['one that is too short', () => ({ headers: { 'X-Signature': 'ab' } }), /X-Signature: must be/],
+    ['one of something else', () => ({ headers: { 'X-Signature': 'a'.repeat(64) } }), /does not fit/],
+    ['no timestamp', () => ({ headers: { 'X-Timestamp': undefined } }), /X-Timestamp: must be seconds/],
+    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not fit/],
+    ['a timestamp in milliseconds', () => ({ timestamp: clock.now().getTime() }), /within 5 minutes|must be seconds/],
+    ['a timestamp in words', () => ({ timestamp: '-1' }), /must be seconds/],
+    ['a timestamp of long ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
+    ['a timestamp to come', () => ({ timestamp: now() + 302 }), /within 5 minutes/],
+    ['another recipient', () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }), /does not fit/],
+    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not fit/],
+    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not fit/],
+    ['another greeting', () => ({ headers: { 'X-Helo': 'eve' } }), /does not fit/],
+  ]
+  test.each(wrong)('%s', async (_, more, says) => {
+    const before = await stored()
+    expectFailure(await hand(more()), 'forbidden', says)
+    expect(await stored()).toBe(before)
+  })
+
+  test('another body', async () => {
+    const handed = letter()
+    const headers = { 'X-Signature': undefined }
+    const good = await handOver(service.http, handed)
+    expect(good.status).toBe(200)
+    expectFailure(await handOver(service.http, { ...handed, raw: `${handed.raw} `, headers }), 'forbidden')
+  })
+
+  test('another secret, an empty one, and a part of the list', async () => {
+    for (const secret of ['another-secret-of-16', '', `${SECRET},${OLD_SECRET}`])
+      expectFailure(await hand({}, secret), 'forbidden', /does not fit/)
+  })
+
+  test('and it is counted', async () => {
+    const { text } = await apiOf(service.http, null)('GET', '/metrics')
+    expect(Number(/ams_callbacks_total\{outcome="refused"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(10)
+    expect(log.text()).not.toContain(SECRET)
+  })
+})
+
+test('the secret before it signs too, until it is taken out', async () => {
+  expect((await hand({}, OLD_SECRET)).status).toBe(200)
+})
+
+test('within 5 minutes either way', async () => {
+  for (const timestamp of [now() - 299, now() + 299]) expect((await hand({ timestamp })).status).toBe(200)
+})
+
+describe('what is signed and makes no sense is invalid_input', () => {
+  test.each<[string, Partial<Handed>, RegExp]>([
+    ['no recipient', { to: '' }, /^X-Envelope-To: must name a recipient/],
+    ['commas', { to: ', ,' }, /^X-Envelope-To: must name a recipient/],
+    [
+      '101 recipients',
+      { to: Array.from({ length: 101 }, (_, n) => `a${n}@agents.localhost`).join() },
+      /^X-Envelope-To: must name at most 100/,
+    ],
+    ['a sender with a name', { from: 'Ann <ann@example.com>' }, /^X-Envelope-From: must be one/],
+    ['a very long sender', { from: `${'a'.repeat(320)}@example.com` }, /^X-Envelope-From: must be one/],
+    ['no address', { remoteIp: 'example.com' }, /^X-Remote-IP: must be an IP address/],
+    ['no message', { raw: '' }, /^body: must be a message/],
+  ])('%s', async (_, more, says) => {
+    expectFailure(await hand(more), 'invalid_input', says)
+  })
+
+  test('no sender at all; an empty one is a bounce', async () => {
+    expect((await hand({ from: '' })).status).toBe(200)
+    expect((await newest(agent))[0]).toMatchObject({ refusal: 'self' })
+    const { headers } = await hand({ from: '', headers: { 'X-Envelope-From': undefined } }).then((answer) => {
+      expectFailure(answer, 'invalid_input', /^X-Envelope-From: is required/)
+      return answer
+    })
+    expect(headers.get('x-request-id')).toMatch(/./)
+  })
+})
+
+describe('size', () => {
+  /** Long mails are attachments. */
+  const mailOf = (bytes: number) => {
+    const head = rawOf('Large', 'Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n')
+    return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - head.length, `${'A'.repeat(76)}\r\n`)])
+  }
+
+  test('25 MiB are taken, a byte more is 413; four at once are taken in turn', { timeout: 60_000 }, async () => {
+    const most = 25 * 1024 * 1024
+    expect((await hand({ raw: mailOf(most) })).status).toBe(200)
+    const refused = await hand({ raw: mailOf(most + 1) }).catch((error: unknown) => error)
+    // The answer may be lost to a client that is still writing when the connection ends.
+    if (!(refused instanceof Error)) expectFailure(refused as never, 'invalid_input', /at most 26214400 bytes/, 413)
+    const answers = await Promise.all(Array.from({ length: 4 }, () => hand({ raw: mailOf(2 * 1024 * 1024) })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+})
+
+test('other methods are 405, and a service without a secret says so', async () => {
+  const get = await apiOf(service.http, null)('GET', '/inbound/email')
+  expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+  const bare = await service.again({ INBOUND_SECRET: '' })
+  expectFailure(await handOver(bare.http, letter()), 'forbidden', /INBOUND_SECRET is not set/)
+})

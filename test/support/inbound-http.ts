@@ -1,0 +1,48 @@
+import { createHmac } from 'node:crypto'
+import type { Answer } from './service.ts'
+
+/** A message that is handed over by HTTP, as the README tells to. */
+export interface Handed {
+  raw: Buffer | string
+  from?: string
+  /** One header, or a header for each. */
+  to: string | string[]
+  remoteIp?: string
+  helo?: string
+  /** Seconds since 1970. */
+  timestamp?: number | string
+  /** In place of what belongs there. */
+  headers?: Record<string, string | undefined>
+}
+
+export const SECRET = 'a-secret-of-at-least-16'
+
+const bytes = (value: string) => Buffer.from(value, 'utf8')
+
+/** The headers of a hand-over, signed. */
+const signedHeaders = ({ raw, from = '', to, remoteIp, helo, timestamp, headers }: Handed, secret = SECRET): [string, string][] => {
+  const time = String(timestamp ?? Math.floor(Date.now() / 1000))
+  const recipients = [to].flat()
+  const hmac = createHmac('sha256', secret)
+  for (const value of [time, from, recipients.join(', '), remoteIp ?? '', helo ?? '']) hmac.update(bytes(`${value}\n`))
+  const own: [string, string | undefined][] = [
+    ['Content-Type', 'message/rfc822'],
+    ['X-Timestamp', time],
+    ['X-Envelope-From', from],
+    ...recipients.map((one): [string, string] => ['X-Envelope-To', one]),
+    ['X-Remote-IP', remoteIp],
+    ['X-Helo', helo],
+    ['X-Signature', hmac.update(raw).digest('hex')],
+  ]
+  const given = own.filter(([name]) => !headers || !(name in headers))
+  const all = [...given, ...Object.entries(headers ?? {})]
+  return all.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, bytes(value).toString('latin1')]]))
+}
+
+/** Hands a message over, signed with the secret. */
+export const handOver = async (base: string, handed: Handed, secret = SECRET): Promise<Answer> => {
+  const headers = signedHeaders(handed, secret)
+  const response = await fetch(`${base}/inbound/email`, { method: 'POST', headers, body: handed.raw as unknown as BodyInit })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+}
