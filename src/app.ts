@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createCodeSender } from './agent/code-sender.ts'
 import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/set-up-telegram.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
@@ -140,6 +141,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     channels,
     sinkOf,
     phoneNumbers: new PhoneNumbers({ ...db, clock, log, sms: channels.sms }),
+    codes: createCodeSender({ ...db, clock, channels }),
     bots: telegram.provider,
     manager: telegram.manager,
     webhookKeeper: telegram.keeper,

@@ -56,6 +56,10 @@ export const searchText = text(1, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
 export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
+export const verificationCode = z
+  .string()
+  .regex(/^\d{6}$/, 'must be 6 digits')
+  .meta({ minLength: 6, maxLength: 6 })
 /** ISO 3166-1 alpha-2, in capitals afterwards. */
 export const country = z
   .string()

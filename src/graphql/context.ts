@@ -11,6 +11,7 @@ import type { MessageUrlDeps } from '../message/url.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { Attempt } from '../workspace/idempotency.ts'
+import type { IdentityDeps } from '../workspace/identity.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
@@ -24,6 +25,7 @@ export type GraphqlDeps = ViewerDeps &
   TokenDeps &
   SetupLinkDeps &
   NumberPoolDeps &
+  IdentityDeps &
   ConnectionDeps &
   SendDeps &
   LinkDeps &

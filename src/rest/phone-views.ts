@@ -24,3 +24,18 @@ export const NumberOfferView = z
       .openapi({ description: 'For a month; null where the provider does not tell' }),
   })
   .openapi('PhoneNumberOffer', { example: { value: VALUE, locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } } })
+
+const CHANNEL = z.enum(['sms', 'telegram'])
+const TIME = '2026-11-20T09:30:00.000Z'
+
+export const IdentityView = z
+  .object({
+    channel: CHANNEL,
+    value: z.string().openapi({ description: 'A phone number (E.164) or a Telegram user id' }),
+    verifiedAt: z.string().openapi({ format: 'date-time' }),
+  })
+  .openapi('Identity', { example: { channel: 'sms', value: '+15551234567', verifiedAt: TIME } })
+
+export const ClaimView = z
+  .object({ channel: CHANNEL, value: z.string(), expiresAt: z.string().openapi({ format: 'date-time' }) })
+  .openapi('IdentityClaim', { example: { channel: 'sms', value: '+15551234567', expiresAt: TIME } })

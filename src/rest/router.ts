@@ -14,6 +14,7 @@ import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
 import { fileRoutes } from './files.ts'
 import { idempotency } from './idempotency.ts'
+import { identityRoutes } from './identities.ts'
 import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
@@ -71,6 +72,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const routes of [
     workspaceRoutes,
     memberRoutes,
+    identityRoutes,
     phoneNumberRoutes,
     domainRoutes,
     agentRoutes,

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TwilioStandIn } from '../../src/demo/twilio.ts'
 import { createDescription, type Description, type Json } from '../support/description.ts'
 import { post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -11,13 +12,15 @@ import { openTwilio } from '../support/sms.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
+let twilio: TwilioStandIn
 let service: TestService
 let owner: Tenant
 let agent: TestAgent
 let document: Json
 let description: Description
 beforeAll(async () => {
-  service = await startService({ environment: (await openTwilio()).environment })
+  twilio = await openTwilio()
+  service = await startService({ environment: twilio.environment })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   document = (await owner.api('GET', '/openapi.json')).body
@@ -151,6 +154,11 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', '/phone-numbers/available?country=US']
   yield [member, 'POST', '/phone-numbers', { value: '+15005550101' }]
   yield [member, 'GET', '/phone-numbers']
+  yield [member, 'POST', '/members/me/identities', { channel: 'sms', value: '+15551234567' }]
+  const code = twilio.sent.at(-1)!.body.slice(0, 6)
+  yield [member, 'POST', '/members/me/identities/verify', { channel: 'sms', code }]
+  yield [member, 'GET', '/members/me/identities']
+  yield [member, 'DELETE', '/members/me/identities/sms/+15551234567']
   const [rented] = (await owner.api('GET', '/phone-numbers')).body
   yield [member, 'DELETE', `/phone-numbers/${rented.id}`]
   // A webhook of its own: the first one no longer counts as listening once its attempt has failed.

@@ -6,7 +6,7 @@ import { randomInt, randomUUID } from 'node:crypto'
  */
 export const CALLERS = ['owner', 'member', 'self', 'peer', 'foreign', 'stranger'] as const
 export type Caller = (typeof CALLERS)[number]
-type Outcome = 'ok' | 'forbidden' | 'not_found'
+type Outcome = 'ok' | 'forbidden' | 'not_found' | 'invalid_input'
 type Rule = Record<Caller, Outcome>
 
 const rule = (owner: Outcome, member: Outcome, self: Outcome, peer: Outcome, foreign: Outcome, stranger: Outcome): Rule => ({
@@ -49,7 +49,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { % } }',
     rule: OWN,
     fields: 'kind id name email role tokenId expiresAt workspace agent may',
-    members: 'tokens',
+    members: 'tokens identities',
   },
   ViewerMay: {
     reach: '{ viewer { may { % } } }',
@@ -74,6 +74,7 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'purpose type name value priority required found ok problem',
   },
+  MemberIdentity: { reach: '{ viewer { identities { % } } }', rule: MEMBERS, fields: 'channel value verifiedAt' },
   PhoneNumberOffer: { reach: '{ availablePhoneNumbers(country: "US") { % } }', rule: MEMBERS, fields: 'value locality price' },
   Price: { reach: '{ availablePhoneNumbers(country: "US") { price { % } } }', rule: MEMBERS, fields: 'amount currency' },
   PhoneNumber: { reach: '{ workspace { phoneNumbers { % } } }', rule: MEMBERS, fields: 'id value addressId createdAt' },
@@ -174,6 +175,8 @@ const ofAgent = ({ agentId }: Target) => ({ agentId })
 const ofWebhook = ({ agentId, webhookId }: Target) => ({ agentId, webhookId })
 /** Ids of a workspace's own: to others they are not there. */
 const OWNERS = rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'forbidden')
+const MEMBERS_WRONG = rule('invalid_input', 'invalid_input', 'forbidden', 'forbidden', 'invalid_input', 'forbidden')
+const MEMBERS_MISSING = rule('not_found', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 const MEMBERS_ID = rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 
 export const MUTATIONS: Record<string, MutationRow> = {
@@ -213,6 +216,9 @@ export const MUTATIONS: Record<string, MutationRow> = {
   addDomain: { rule: MEMBERS, input: () => ({ name: `${randomUUID()}.example` }) },
   verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   removeDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
+  claimIdentity: { rule: MEMBERS, input: () => ({ channel: 'sms', value: '+15551234567' }) },
+  verifyIdentity: { rule: MEMBERS_WRONG, input: () => ({ channel: 'sms', code: '000000' }) },
+  removeIdentity: { rule: MEMBERS_MISSING, input: () => ({ channel: 'sms', value: '+15550000000' }) },
   buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },
   releasePhoneNumber: { rule: MEMBERS_ID, input: ({ phoneNumberId }) => ({ phoneNumberId }) },
   createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },

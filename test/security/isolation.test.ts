@@ -26,6 +26,11 @@ const TABLE: Record<string, Row> = {
   'POST /members/invitations': { member: 201, agent: 403, body: () => ({ email: `${randomUUID()}@example.com` }) },
   'GET /members/invitations': { member: 200, agent: 403 },
   'DELETE /members/invitations/{invitationId}': { member: 204, agent: 403 },
+  'GET /members/me/identities': { member: 200, agent: 403 },
+  'POST /members/me/identities': { member: 409, agent: 403, body: { channel: 'sms', value: '+15551234567' } },
+  'POST /members/me/identities/verify': { member: 400, agent: 403, body: { channel: 'sms', code: '000000' } },
+  // Of a channel that has no such thing.
+  'DELETE /members/me/identities/{channel}/{value}': { member: 400, agent: 400, peer: 400 },
   // This service has no SMS: what gets past who asks is a conflict.
   'GET /phone-numbers': { member: 200, agent: 403 },
   'GET /phone-numbers/available': { member: 409, agent: 403, query: 'country=US' },

@@ -103,6 +103,7 @@ export const startSkin = async (
     senders: createSenders(db),
     drafts: createDraftStore(db),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
+    codes: { normalize: (_channel, value) => value, send: async () => undefined },
     keyring,
     allow,
     lookup: createLookup(allow),

@@ -2,6 +2,7 @@ import type { Viewer as ViewerShape } from '../../workspace/viewer.ts'
 import { builder, forMembers } from '../builder.ts'
 import { Agent } from './agent.ts'
 import { MemberRole, ViewerKind } from './enums.ts'
+import { MemberIdentity } from './identity.ts'
 import { Token } from './token.ts'
 import { Workspace } from './workspace.ts'
 
@@ -72,6 +73,13 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       description: "The member's own tokens, oldest first. For members.",
       resolve: (query, viewer, _args, { deps }) =>
         deps.prisma.token.findMany({ ...query, where: { memberId: viewer.id }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] }),
+    }),
+    identities: t.prismaField({
+      type: [MemberIdentity],
+      ...forMembers,
+      description: 'The phone numbers and Telegram ids that the member proved to be theirs. For members.',
+      resolve: (query, viewer, _args, { deps }) =>
+        deps.prisma.memberIdentity.findMany({ ...query, where: { memberId: viewer.id }, orderBy: [{ channel: 'asc' }, { value: 'asc' }] }),
     }),
     workspace: t.prismaField({
       type: Workspace,

@@ -1,0 +1,123 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { TwilioStandIn } from '../../src/demo/twilio.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { expectFailure } from '../support/failure.ts'
+import { createTestLog } from '../support/log.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+import { giveNumber, openTwilio } from '../support/sms.ts'
+
+const MINE = '+15551234567'
+const OURS = '+15005550101'
+const ME = '/members/me/identities'
+
+const log = createTestLog()
+let clock: FakeClock
+let twilio: TwilioStandIn
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  twilio = await openTwilio()
+  clock = createFakeClock()
+  service = await startService({ environment: twilio.environment, world: { clock }, log })
+  owner = await service.workspace()
+  await giveNumber(service, twilio, await createTestAgent(service, owner), OURS)
+})
+
+const claim = (value = MINE, { api }: Pick<Tenant, 'api'> = owner) => {
+  clock.advance(60_000)
+  return api('POST', ME, { channel: 'sms', value })
+}
+const verify = (code: string, { api }: Pick<Tenant, 'api'> = owner) => api('POST', `${ME}/verify`, { channel: 'sms', code })
+const codeSent = () => twilio.sent.at(-1)!.body.slice(0, 6)
+const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
+
+test('the code that was sent proves a number; its texts are the member’s from then on, until it is taken back', async () => {
+  const claimed = await claim(' +1 555 123 4567 ')
+  expect({ status: claimed.status, body: claimed.body }).toEqual({
+    status: 201,
+    body: { channel: 'sms', value: MINE, expiresAt: new Date(clock.now().getTime() + 600_000).toISOString() },
+  })
+  expect(twilio.sent.at(-1)).toMatchObject({ from: OURS, to: MINE, body: expect.stringMatching(/^\d{6} is your code/) })
+  expect((await owner.api('GET', ME)).body).toEqual([])
+  expect((await verify(codeSent())).body).toEqual({ channel: 'sms', value: MINE, verifiedAt: clock.now().toISOString() })
+  expect((await owner.api('GET', ME)).body).toMatchObject([{ channel: 'sms', value: MINE }])
+  await twilio.text(MINE, OURS, 'it is me')
+  const { agentId } = await service.db.prisma.message.findFirstOrThrow({ where: { text: 'it is me' } })
+  const [message] = (await owner.api('GET', `/agents/${agentId}/messages`)).body.items
+  expect(message).toMatchObject({ status: 'received', admission: 'team' })
+  expect((await owner.api('DELETE', `${ME}/sms/${encodeURIComponent(MINE)}`)).status).toBe(204)
+  expectFailure(await owner.api('DELETE', `${ME}/sms/${encodeURIComponent(MINE)}`), 'not_found')
+  await twilio.text(MINE, OURS, 'and now?')
+  expect((await owner.api('GET', `/agents/${agentId}/messages?limit=1`)).body.items).toMatchObject([{ refusal: 'outsider' }])
+})
+
+test('a code is good once, for 10 minutes, for 5 tries, and only the last one', async () => {
+  expectFailure(await verify('123456'), 'invalid_input', /code: is wrong/)
+  await claim()
+  const first = codeSent()
+  await claim()
+  if (codeSent() !== first) expectFailure(await verify(first), 'invalid_input', /code: is wrong/)
+  expect((await verify(codeSent())).status).toBe(200)
+  expectFailure(await verify(codeSent()), 'invalid_input')
+  await claim()
+  const guesses = await Promise.all(Array.from({ length: 8 }, () => verify(wrong(codeSent()))))
+  for (const guess of guesses) expectFailure(guess, 'invalid_input', /code: is wrong/)
+  expectFailure(await verify(codeSent()), 'invalid_input')
+  await claim()
+  clock.advance(600_000)
+  expectFailure(await verify(codeSent()), 'invalid_input')
+})
+
+test('a number is the one member’s who proved it last; another workspace is not concerned', async () => {
+  const prisma = service.db.prisma
+  const member = await prisma.member.create({ data: { workspaceId: owner.id, email: 'bo@example.com' } })
+  const other = await service.workspace()
+  const rows = [member.id, other.member].map((memberId) => ({ memberId, channel: 'sms' as const, value: MINE }))
+  await prisma.memberIdentity.createMany({ data: rows })
+  await claim()
+  await verify(codeSent())
+  const holders = await prisma.memberIdentity.findMany({ where: { value: MINE } })
+  expect(holders.map(({ memberId }) => memberId).sort()).toEqual([owner.member, other.member].sort())
+})
+
+test.each(['12345', '1234567', '12345x', '', '１２３４５６'])('%j is no code', async (code) => {
+  expectFailure(await verify(code), 'invalid_input', /code: must be 6 digits/)
+})
+
+test('2 codes a minute, 10 a day', async () => {
+  const tenant = await service.workspace()
+  await giveNumber(service, twilio, await createTestAgent(service, tenant, 'Rates'), '+15005550102')
+  await claim(MINE, tenant)
+  const now = () => tenant.api('POST', ME, { channel: 'sms', value: MINE })
+  expect((await now()).status).toBe(201)
+  expectFailure(await now(), 'rate_limited', /Wait a minute/)
+  for (let n = 2; n < 10; n++) expect((await claim(MINE, tenant)).status).toBe(201)
+  expectFailure(await claim(MINE, tenant), 'rate_limited', /10 codes a day/)
+})
+
+test('what can’t be sent is said so: no number to send from, a STOP, what Twilio refuses, Twilio away', async () => {
+  expectFailure(await claim(MINE, await service.workspace()), 'conflict', /no phone number to send the code from/)
+  await twilio.text('+15556660000', OURS, 'STOP')
+  expectFailure(await claim('+15556660000'), 'conflict', /has opted out/)
+  expectFailure(await claim('hello'), 'invalid_input', /^value: .*must be a phone number/)
+  const refusal = { status: 400, body: '{"code":21211,"message":"The \'To\' number is not valid"}' }
+  for (const [answer, code, says] of [
+    [refusal, 'conflict', /could not be sent: The 'To' number is not valid/],
+    [{ status: 500, body: '' }, 'unavailable', /try again later/],
+  ] as const) {
+    twilio.insteads.push({ pattern: /Messages\.json/, answer })
+    clock.advance(24 * 3_600_000)
+    expectFailure(await claim(), code, says)
+    twilio.insteads.length = 0
+  }
+})
+
+test('agents have no identities, and codes are in no log and not plain in the database', async () => {
+  const { api } = await createTestAgent(service, owner, 'Other')
+  expectFailure(await api('GET', ME), 'forbidden')
+  expectFailure(await apiOf(service.http, null)('GET', ME), 'unauthorized')
+  await claim()
+  const { code } = await service.db.prisma.identityClaim.findFirstOrThrow({ where: { memberId: owner.member } })
+  expect(Buffer.from(code).includes(codeSent())).toBe(false)
+  expect(log.text()).not.toContain(codeSent())
+})
