@@ -26,7 +26,7 @@ import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
 import { passToOwner } from './message/postmaster.ts'
 import { createMessageReads } from './message/read.ts'
-import { accepts, receive } from './message/receive.ts'
+import { accepts, isHere, receive } from './message/receive.ts'
 import { takeReturned } from './message/returned.ts'
 import { Indexer } from './message/search.ts'
 import { createDraftStore, createSenders } from './message/send.ts'
@@ -115,7 +115,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     onManaged: (bot) => adoptManagedBot(parts, bot),
   })
   const email = createEmail(config, log, world, {
-    local: sinkOf('email'),
+    local: { ...sinkOf('email'), accepts: (address) => isHere(parts, address) },
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
     returnPathKey: deriveKey(masterKey, 'return path'),
     postmaster: (message) => passToOwner(parts, message),

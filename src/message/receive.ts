@@ -174,6 +174,17 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
   }
 }
 
+/** Whether an agent of this service has this email address for sure: an own domain that is not verified now may be somebody else's. */
+export const isHere = async ({ pool }: Db, address: string): Promise<boolean> => {
+  const { rowCount } = await pool.query({
+    name: 'address is here',
+    text: `select from address a left join domain d on d.id = a.domain_id
+            where a.channel = 'email' and a.value = $1 and (a.domain_id is null or d.state = 'verified')`,
+    values: [address],
+  })
+  return rowCount === 1
+}
+
 /** Whether somebody has this (normalized) address. */
 export const accepts = async ({ pool }: Db, channel: string, address: string): Promise<boolean> => {
   const { rowCount } = await pool.query({

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createTestAgent, startService } from '../support/service.ts'
@@ -57,4 +57,27 @@ test('an agent that writes to itself is not woken by it', async () => {
   const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, { channel: 'email', to: [ann.address], text: 'note to self' })
   await settled(ann, body.id)
   expect(await firstMessage(ann)).toMatchObject({ status: 'refused', refusal: 'self', text: 'note to self' })
+})
+
+test("an agent on a verified own domain is reached without leaving the process; on one that isn't (any more) mail goes out", async () => {
+  const { prisma } = service.db
+  const domain = await prisma.domain.create({
+    data: { workspaceId: tenant.id, name: 'acme.example', ownershipToken: 't', state: 'verified' },
+  })
+  await prisma.address.create({
+    data: { workspaceId: tenant.id, agentId: bob.id, channel: 'email', value: 'bob@acme.example', domainId: domain.id },
+  })
+  const send = async (subject: string) => {
+    const to = ['Bob+x@acme.example']
+    const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, { channel: 'email', to, subject, text: 'hi' })
+    return settled(ann, body.id)
+  }
+  expect(await send('inside')).toMatchObject({ status: 'sent' })
+  expect(await firstMessage(bob)).toMatchObject({ subject: 'inside', admission: 'team' })
+  const captured = () => readdirSync(join(service.dataDir, 'outbox')).length
+  const before = captured()
+  await prisma.domain.update({ where: { id: domain.id }, data: { state: 'broken' } })
+  expect(await send('outside')).toMatchObject({ status: 'sent' })
+  expect(captured()).toBe(before + 1)
+  expect(await firstMessage(bob)).toMatchObject({ subject: 'inside' })
 })

@@ -148,7 +148,36 @@ describe('a bounce', () => {
     expect((await becomes(id, 'failed')).error).toBe('550 5.1.1 No such user here')
   })
 
-  test('is heard by who watches changes, and of a deleted message by nobody', async () => {
+  test('is heard by who watches changes, and read over GraphQL', async () => {
+    const leaving = new AbortController()
+    const watching = await fetch(`${service.http}/graphql`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { Authorization: `Bearer ${agent.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+      body: JSON.stringify({ query: `subscription { messageChanged(agentId: "${agent.id}") { id status error } }` }),
+    })
+    const { id, returnPath } = await sent('seen@example.com')
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('seen@example.com')] }))
+    let heard = ''
+    for await (const chunk of watching.body!.pipeThrough(new TextDecoderStream())) {
+      heard += chunk
+      if (heard.includes('failed')) break
+    }
+    leaving.abort()
+    expect(heard).toContain(`{"id":"${id}","status":"failed","error":"550 5.1.1 No such user here"}`)
+    const ask = async (query: string) => (await agent.api('POST', '/graphql', { query })).body.data
+    const { agent: read } = await ask(`{ agent(id: "${agent.id}") { suppressions { channel recipient reason detail } } }`)
+    expect(read.suppressions).toEqual([
+      { channel: 'email', recipient: 'seen@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here' },
+    ])
+    const { message } = await ask(`{ message(id: "${id}") { recipients { address status detail } } }`)
+    expect(message.recipients).toEqual([{ address: 'seen@example.com', status: 'failed', detail: '550 5.1.1 No such user here' }])
+    const removal = `mutation { removeSuppression(input: { agentId: "${agent.id}", recipient: "seen@example.com" }) { recipient } }`
+    expect((await ask(removal)).removeSuppression).toEqual({ recipient: 'seen@example.com' })
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('of a deleted message is taken and heard by nobody', async () => {
     const { id, returnPath } = await sent('e@example.com')
     await owner.api('DELETE', path)
     expect((await comesBack(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response).toMatch(/^250/)

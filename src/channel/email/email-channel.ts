@@ -8,7 +8,7 @@ import { depart } from './departure.ts'
 import { createDirect } from './direct.ts'
 import type { FindSigningKey } from './dkim.ts'
 import { createHttpIn } from './http-in.ts'
-import { deliverLocally, splitLocal } from './local.ts'
+import { deliverLocally } from './local.ts'
 import { createMailParser, type ParserOptions } from './parser.ts'
 import { createReception } from './reception.ts'
 import type { DnsResolver } from './resolver.ts'
@@ -39,7 +39,7 @@ export interface EmailChannelOptions {
   signingKeyOf?: FindSigningKey
   /** What return paths are signed with. Left out: bounces go to the sender's own address. */
   returnPathKey?: Uint8Array
-  /** Who takes mail for our own domain without its leaving the process. Left out: it goes the way of all mail. */
+  /** Who takes mail for agents of this service without its leaving the process. Left out: it goes the way of all mail. */
   local?: Pick<Sink, 'accepts' | 'inbound'>
   /** Who reads mail to the postmaster of our own domain. Left out: there is no such recipient. */
   postmaster?: (message: Inbound) => Promise<void>
@@ -105,8 +105,9 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       })
     },
     async send(message, signal) {
-      const { local, remote } = splitLocal(message, options.local ? mailDomain : '')
-      const delivered = local.length > 0 ? await deliverLocally(message, local, { sink: options.local!, parser, mailDomain }) : NOBODY
+      const { remote, ...delivered } = options.local
+        ? await deliverLocally(message, { sink: options.local, parser, mailDomain })
+        : { remote: message.envelopeTo, ...NOBODY }
       const sent = remote.length > 0 ? await sendAway({ ...message, envelopeTo: remote }, signal) : NOBODY
       return { accepted: [...delivered.accepted, ...sent.accepted], rejected: [...delivered.rejected, ...sent.rejected] }
     },

@@ -4,16 +4,11 @@ import { compose } from './compose.ts'
 import type { MailParser } from './parser.ts'
 
 export interface LocalDelivery {
+  /** Who takes mail here: agents on the service's own domain and on verified own ones. */
   sink: Pick<Sink, 'accepts' | 'inbound'>
   parser: MailParser
-  /** The service's own domain: whose mail needn't leave the process. */
+  /** The service's own domain. */
   mailDomain: string
-}
-
-/** The same message for those of its recipients on our own domain, and for the others. */
-export const splitLocal = (message: Outbound, mailDomain: string): { local: string[]; remote: string[] } => {
-  const isLocal = (recipient: string) => domainOf(recipient) === mailDomain
-  return { local: message.envelopeTo.filter(isLocal), remote: message.envelopeTo.filter((recipient) => !isLocal(recipient)) }
 }
 
 /** What a sink takes. The sender is proven: it is an agent of this service, which nobody else can claim to be on this way. */
@@ -30,13 +25,23 @@ const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<st
   return null
 }
 
-/** Hands a message to agents of this service: the same message, the same admission as any other mail, without leaving the process. */
-export const deliverLocally = async (message: Outbound, recipients: string[], delivery: LocalDelivery): Promise<SendResult> => {
-  const found = await Promise.all(recipients.map(async (recipient) => ({ recipient, address: await findLocal(recipient, delivery) })))
-  const addresses = found.map(({ address }) => address).filter((address) => address !== null)
-  if (addresses.length > 0) await delivery.sink.inbound(await arrivalOf(message, [...new Set(addresses)], delivery))
-  const rejected = found
-    .filter(({ address }) => address === null)
-    .map(({ recipient }): Rejection => ({ recipient, reason: '550 5.1.1 No such recipient here', permanent: true }))
-  return { accepted: found.filter(({ address }) => address !== null).map(({ recipient }) => recipient), rejected }
+const NO_SUCH = '550 5.1.1 No such recipient here'
+
+/**
+ * Hands a message to those of its recipients who are agents of this service: the same message, the same admission as any other mail,
+ * without leaving the process. `remote` are the recipients that it is still to go to; nobody's address on our own domain is refused.
+ */
+export const deliverLocally = async (message: Outbound, delivery: LocalDelivery): Promise<SendResult & { remote: string[] }> => {
+  const found = await Promise.all(
+    message.envelopeTo.map(async (recipient) => ({ recipient, address: await findLocal(recipient, delivery) })),
+  )
+  const here = found.flatMap(({ recipient, address }) => (address === null ? [] : [{ recipient, address }]))
+  if (here.length > 0) await delivery.sink.inbound(await arrivalOf(message, [...new Set(here.map(({ address }) => address))], delivery))
+  const others = found.filter(({ address }) => address === null).map(({ recipient }) => recipient)
+  const isOurs = (recipient: string) => domainOf(recipient) === delivery.mailDomain
+  return {
+    accepted: here.map(({ recipient }) => recipient),
+    rejected: others.filter(isOurs).map((recipient): Rejection => ({ recipient, reason: NO_SUCH, permanent: true })),
+    remote: others.filter((recipient) => !isOurs(recipient)),
+  }
 }
