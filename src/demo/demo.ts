@@ -9,6 +9,8 @@ import { createLogger } from '../log.ts'
 import { type Client, createHttpClient } from './client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { TwilioStandIn } from './sms/stand-in.ts'
+import { tourSms } from './sms/tour.ts'
 import { openTelegram, type TelegramStandIn } from './telegram/stand-in.ts'
 import { tourTelegram } from './telegram/tour.ts'
 import type { StandInBot } from './telegram/world.ts'
@@ -38,6 +40,7 @@ interface Stage {
   receiver: Receiver
   telegram: TelegramStandIn
   manager: StandInBot
+  twilio: TwilioStandIn
 }
 
 interface Message {
@@ -115,7 +118,9 @@ const story = async (stage: Stage): Promise<void> => {
   const reply = await stage.mailbox.next()
   if (reply.inReplyTo !== mail.messageId) throw new Error(`the answer is not in Ann's thread: In-Reply-To is ${reply.inReplyTo}`)
   say(`10. Ann's mailbox shows "${reply.subject}" from ${reply.from?.name}, in the thread of her question.`)
-  await tourTelegram({ ...stage, owner, agent, agentId: id, say: numbered(11) })
+  const chapter = { ...stage, owner, agent, agentId: id, say: numbered(11) }
+  await tourTelegram(chapter)
+  await tourSms(chapter)
 }
 
 const withinLimit = async (work: Promise<void>): Promise<void> => {
@@ -134,7 +139,9 @@ export const demo = async (): Promise<void> => {
   const receiver = await openReceiver()
   const telegram = await openTelegram()
   const manager = telegram.world.bot('demo_manager_bot', { canManage: true })
+  const twilio = await TwilioStandIn.open({ reports: true })
   const config = readConfig({
+    ...twilio.environment,
     DATA_DIR: dataDir,
     PORT: '0',
     SMTP_PORT: '0',
@@ -150,10 +157,10 @@ export const demo = async (): Promise<void> => {
     const ownerToken = await welcomeOwner(config, foundation)
     const app = await startApp(config, foundation, log, { resolver })
     say(`1. The service runs, with a PostgreSQL, HTTP and SMTP of its own, ${ms(started)} after it was called.`)
-    const stage = { base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver, telegram, manager }
+    const stage = { base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver, telegram, manager, twilio }
     await withinLimit(story(stage)).finally(() => app.stop(GRACE_MS))
   } finally {
-    await Promise.all([mailbox.stop(), receiver.stop(), telegram.stop()])
+    await Promise.all([mailbox.stop(), receiver.stop(), telegram.stop(), twilio.stop()])
     await foundation.close()
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -10,11 +10,8 @@ import type { ChannelSetup } from './setup.ts'
 
 export type SmsSetupDeps = SetUpSmsDeps
 
-/** `+15551234567` as people read it: in groups from its end. */
-const readable = (value: string): string => value.replace(/(\d)(?=(?:\d{3})+$)/g, '$1 ')
-
 const labelOf = ({ value, locality, price }: NumberOffer): string =>
-  [readable(value), locality, price && `${price.amount} ${price.currency} a month`].filter(Boolean).join(' · ')
+  [value, locality, price && `${price.amount} ${price.currency} a month`].filter(Boolean).join(' · ')
 
 interface Choice {
   value: string
@@ -58,7 +55,7 @@ const done = (value: string): Page => ({
 export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {
     const free = await deps.phoneNumbers.list(setup.agent.workspaceId, { free: true })
-    const pool = free.map(({ value }) => ({ value, label: readable(value) }))
+    const pool = free.map(({ value }) => ({ value, label: value }))
     const own = wrong?.form.get('own') ?? ''
     const offer = pool.length > 0 ? [html`<p>Your workspace has numbers that no agent uses:</p>`, choose(pool, 'Use this number', own)] : []
     const ask = html`<p>${pool.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`

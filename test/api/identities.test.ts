@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { TwilioStandIn } from '../../src/demo/twilio.ts'
+import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { TwilioStandIn } from '../../src/demo/twilio.ts'
+import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
 import { expectPage, visit } from '../support/page.ts'
@@ -159,7 +159,7 @@ describe('the page of a set-up link', () => {
     expectPage(start, 200, /A phone number for &lt;i&gt;Support&lt;\/i&gt;/)
     expect(start.text).not.toContain('numbers that no agent uses')
     const found = await send(url, { country: 'us', areaCode: '500' })
-    expectPage(found, 200, /<option value="\+15005550101">\+15 005 550 101 · Springfield · 1\.15 USD a month<\/option>/)
+    expectPage(found, 200, /<option value="\+15005550101">\+15005550101 · Springfield · 1\.15 USD a month<\/option>/)
     expectPage(await send(url, { number: ONE, own: '+1 555 333 0000' }), 200, /The number is set up/)
     expect(await addressesOf(agent)).toMatchObject([{ value: ONE, primary: true }])
     expect((await agent.api('GET', `/agents/${agent.id}/access`)).body.sms).toEqual({

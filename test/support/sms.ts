@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { TwilioStandIn } from '../../src/demo/twilio.ts'
+import { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import type { TestAgent, TestService } from './service.ts'
 
 /** A stand-in for Twilio that ends with the file's tests. */

@@ -1,4 +1,4 @@
-import type { Outbound, Rejection, SendResult } from '../channel.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../channel.ts'
 import { detailOf, stateOf } from './report.ts'
 import { type Twilio, text } from './twilio.ts'
 
@@ -6,6 +6,7 @@ export interface SendDeps {
   twilio: Twilio
   /** Where Twilio reports on a message of ours. */
   callbackOf(messageId: string): string
+  progress?: Progress | undefined
 }
 
 /** The recipient texted STOP, and Twilio knows it. */
@@ -13,7 +14,15 @@ const OPTED_OUT = 21610
 
 type Outcome = { recipient: string } & ({ accepted: boolean; providerId: string } | Rejection)
 
-const sendOne = async ({ twilio, callbackOf }: SendDeps, message: Outbound, recipient: string, signal: AbortSignal): Promise<Outcome> => {
+const sendOne = async (
+  { twilio, callbackOf, progress }: SendDeps,
+  message: Outbound,
+  recipient: string,
+  signal: AbortSignal,
+): Promise<Outcome> => {
+  const [known] = progress?.of(recipient) ?? []
+  // Twilio has it since an attempt that broke off afterwards.
+  if (known !== undefined) return { recipient, accepted: false, providerId: known }
   const { from, text: body, messageId } = message
   const fields = { From: from.address, To: recipient, Body: body, StatusCallback: callbackOf(messageId) }
   const answer = await twilio.call('POST', 'Messages.json', fields, signal)
@@ -25,6 +34,7 @@ const sendOne = async ({ twilio, callbackOf }: SendDeps, message: Outbound, reci
   const state = stateOf(text(answer.body.status))
   if (sid === '') return { recipient, reason: 'Twilio answered without an id of the message', permanent: false }
   if (state === 'failed') return { recipient, reason: detailOf(answer.body.error_code, answer.body.error_message), permanent: true }
+  await progress?.took(recipient, sid)
   return { recipient, accepted: state === 'sent' || state === 'delivered', providerId: sid }
 }
 

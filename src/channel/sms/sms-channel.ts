@@ -30,7 +30,8 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
     normalize: normalizeNumber,
     matches: matchesNumber,
     routes: (sink) => webhooks({ twilio, apiUrl, authToken, publicUrl, log }, sink),
-    send: (message, signal) => sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}` }, message, signal),
+    send: (message, signal, progress) =>
+      sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress }, message, signal),
     numbers: createNumbers({ twilio, smsUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
   }
 }

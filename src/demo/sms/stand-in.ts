@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sign } from '../channel/sms/signature.ts'
+import { sign } from '../../channel/sms/signature.ts'
 
 /** One text that the service sent, as Twilio has it. */
 export interface SentSms {

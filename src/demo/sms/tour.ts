@@ -1,0 +1,59 @@
+import type { Client } from '../client.ts'
+import type { TwilioStandIn } from './stand-in.ts'
+
+/** Where the tour is when it comes to SMS. */
+export interface SmsStage {
+  twilio: TwilioStandIn
+  owner: Client
+  agent: Client
+  agentId: string
+  say(line: string): void
+}
+
+interface Message {
+  id: string
+  text: string
+  status: string
+  error: string | null
+  admission: string
+  segments: number
+}
+
+const ANN = '+15551234567'
+
+const send = async (url: string, form: Record<string, string>): Promise<string> =>
+  (await fetch(url, { method: 'POST', body: new URLSearchParams(form) })).text()
+
+/** Looks for a number on the page that the link leads to, and rents the first. */
+const rent = async (url: string): Promise<{ number: string; label: string }> => {
+  const [, number, label] = /<option value="(\+\d+)">([^<]+)</.exec(await send(url, { country: 'US', areaCode: '500' })) ?? []
+  if (!number || !label) throw new Error('the page of the set-up link offers no phone numbers')
+  if (!(await send(url, { number, own: ANN })).includes('The number is set up')) throw new Error('the number was not set up')
+  return { number, label }
+}
+
+const untilSent = async (agent: Client, path: string): Promise<Message> => {
+  for (;;) {
+    const message = await agent.call<Message>('GET', path)
+    if (message.status === 'sent') return message
+    if (message.status === 'failed') throw new Error(`the answer over SMS was not sent: ${message.error}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** The same agent over SMS: a number is rented for it, Ann texts it, it answers. */
+export const tourSms = async ({ twilio, owner, agent, agentId, say }: SmsStage): Promise<void> => {
+  const { url } = await owner.call<{ url: string }>('POST', `/agents/${agentId}/addresses/setups`, { channel: 'sms' })
+  const { number, label } = await rent(url)
+  say(`SMS, which a stand-in that speaks Twilio's API plays: Ann opens a set-up link and rents ${label}.`)
+  const { status } = await twilio.text(ANN, number, 'When will it be here? 🚚')
+  const { items } = await agent.call<{ items: Message[] }>('GET', `/agents/${agentId}/messages?channel=sms`)
+  const [question] = items
+  if (status !== 200 || !question) throw new Error('the text did not arrive')
+  say(`She texts it "${question.text}" (admission: ${question.admission}; Twilio's signature proves the number), and the agent answers …`)
+  const answer = await agent.call<Message>('POST', `/agents/${agentId}/messages`, { replyTo: question.id, text: 'Before noon.' })
+  const sent = await untilSent(agent, `/agents/${agentId}/messages/${answer.id}`)
+  const shown = twilio.sent.at(-1)
+  if (shown?.to !== ANN || shown.from !== number) throw new Error('the answer over SMS went elsewhere')
+  say(`… "${shown.body}": ${sent.status}, as Twilio reports, in ${sent.segments} segment.`)
+}
