@@ -38,6 +38,7 @@ import { Streams } from './stream/streams.ts'
 import { createWeb } from './web/web.ts'
 import { createAllow } from './webhook/address.ts'
 import { Dialler } from './webhook/dial.ts'
+import { createGet, type Get } from './webhook/get.ts'
 import { tellOwners } from './webhook/incident.ts'
 import { createLanes } from './webhook/lanes.ts'
 import { createLookup } from './webhook/lookup.ts'
@@ -53,6 +54,8 @@ export interface World {
   /** The same without a memory. */
   freshResolver: DnsResolver
   random(): number
+  /** Fetches a document from the public internet; left out: over guarded connections. */
+  get?: Get
 }
 
 export interface App {
@@ -71,7 +74,7 @@ const createTelegram = (
   needs: Pick<TelegramChannelOptions, 'bots' | 'publicUrl' | 'onManaged'>,
 ): TelegramChannel => createTelegramChannel({ apiUrl: telegram.apiUrl, managerToken: telegram.managerToken ?? null, ...needs, clock, log })
 
-type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey'>
+type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey' | 'ses'>
 
 const createEmail = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail): Channel =>
   createEmailChannel({
@@ -114,7 +117,9 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     bots: createBotStore({ ...db, keyring }),
     onManaged: (bot) => adoptManagedBot(parts, bot),
   })
+  const dialler = new Dialler({ allow, lookup })
   const email = createEmail(config, log, world, {
+    ses: { topics: config.sesTopics, get: world.get ?? createGet(dialler) },
     local: { ...sinkOf('email'), accepts: (address) => isHere(parts, address) },
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
     returnPathKey: deriveKey(masterKey, 'return path'),
@@ -158,7 +163,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     freshResolver,
     allow,
     lookup,
-    dialler: new Dialler({ allow, lookup }),
+    dialler,
   }
   return parts
 }

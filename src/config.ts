@@ -59,6 +59,8 @@ export interface Config {
   readonly rspamdUrl: string | undefined
   /** Each signs mail that is handed over by HTTP; empty: none is taken. */
   readonly inboundSecrets: readonly string[]
+  /** Topics of Amazon SNS through which Amazon SES hands mail on. */
+  readonly sesTopics: readonly string[]
   readonly twilio: { readonly accountSid: string; readonly authToken: string; readonly apiUrl: string } | undefined
   readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
   /** Hosts, `host:port`, IP addresses and CIDRs, in lower case. */
@@ -76,6 +78,7 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
+const topic = matching(/^arn:aws(-[a-z-]{1,20})?:sns:[a-z0-9-]{1,40}:\d{12}:[A-Za-z0-9_-]{1,256}$/, 'ARNs of SNS topics, comma-separated')
 const inboundSecret = matching(/^[\x21-\x7e]{16,200}$/, 'secrets of 16 to 200 printable characters without spaces, comma-separated')
 
 function isPair(cert: string, key: string): boolean {
@@ -152,6 +155,7 @@ export function readConfig(environment: Environment): Config {
     dnsServers: reader.read('DNS_SERVERS', list(nameServer)) ?? [],
     rspamdUrl: reader.read('RSPAMD_URL', http),
     inboundSecrets: reader.read('INBOUND_SECRET', list(inboundSecret)) ?? [],
+    sesTopics: reader.read('SES_TOPIC_ARN', list(topic)) ?? [],
     twilio: readTwilio(reader),
     telegram: {
       managerToken: reader.read('TELEGRAM_MANAGER_TOKEN', matching(/^\d+:[A-Za-z0-9_-]+$/, "a bot's token (digits, a colon, letters)")),

@@ -78,6 +78,15 @@ export class Connection {
 
   /** POSTs. `handler` hears how it went, once, through its `onResponseEnd` or `onResponseError`. */
   post(headers: string[], body: Buffer, handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch({ path: this.#path, method: 'POST', headers, body }, handler)
+  }
+
+  /** GETs, told like `post`. */
+  get(handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch({ path: this.#path, method: 'GET' }, handler)
+  }
+
+  #dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#client ??= new Client(this.#url.origin, {
       pipelining: 1,
       keepAliveTimeout: IDLE_CLOSE_MS,
@@ -86,7 +95,7 @@ export class Connection {
       maxHeaderSize: HEADER_BYTES,
       connect: (_options, callback) => void this.#connect(callback),
     })
-    this.#client.dispatch({ path: this.#path, method: 'POST', headers, body }, handler)
+    this.#client.dispatch(request, handler)
   }
 
   /** The request is over: keeps the socket for the next one, unless too many are open. */

@@ -9,6 +9,7 @@ import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
+import { handOver, SECRET } from '../support/inbound-http.ts'
 import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
@@ -31,7 +32,7 @@ const openService = async (): Promise<string> => {
   wire = await startWire(database.url)
   const db: Db & { close(): Promise<void> } = await openDb(wire.url, { max: 10, log: silentLogger })
   const masterKey = randomBytes(32)
-  const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1' })
+  const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1', INBOUND_SECRET: SECRET })
   const resolver = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
   app = await startApp(config, { db, databaseUrl: wire.url, masterKey, close: async () => undefined }, silentLogger, { resolver })
   close = async () => {
@@ -94,6 +95,7 @@ test('while it is away HTTP answers 503 with when to come again, SMTP 451, and h
     graphql.body.errors ? [{ extensions: { code: 'unavailable' } }] : { code: 'unavailable' },
   )
   await expect(write('Lost?')).rejects.toMatchObject({ responseCode: 451 })
+  expectFailure(await handOver(app.http, { raw: 'From: a@example.com\r\n\r\nhi', from: '', to: agent.address }), 'unavailable')
 })
 
 test('once it is back everything works again by itself, the open stream and the webhook too', async () => {

@@ -14,6 +14,7 @@ import { createReception } from './reception.ts'
 import type { DnsResolver } from './resolver.ts'
 import { createReturnPaths } from './return-path.ts'
 import { createRspamd } from './rspamd.ts'
+import { createSesIn } from './ses/ses-in.ts'
 import { listenSmtp, type SmtpLimits } from './smtp-in.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './smtp-out.ts'
 import { ownCertificate, type TlsPair } from './tls.ts'
@@ -47,6 +48,8 @@ export interface EmailChannelOptions {
   rspamdUrl?: string | null
   /** What mail that is handed over by HTTP is signed with; none: it is not taken. */
   inboundSecrets?: readonly string[]
+  /** Topics of Amazon SNS that tell of mail which Amazon SES received; and how to reach SNS: a GET that rejects unless the answer is 200. */
+  ses?: { readonly topics: readonly string[]; get(url: string): Promise<Buffer> }
   metrics?: Metrics
   resolver: DnsResolver
   log: Logger
@@ -90,7 +93,11 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     normalize,
     spell,
     matches,
-    routes: (sink) => [createHttpIn({ reception: receptionFor(sink), secrets: options.inboundSecrets ?? [], clock, log })],
+    routes: (sink) => {
+      const reception = receptionFor(sink)
+      const byHttp = createHttpIn({ reception, secrets: options.inboundSecrets ?? [], clock, log })
+      return options.ses ? [byHttp, createSesIn({ reception, ...options.ses, clock, log })] : [byHttp]
+    },
     async listen(sink) {
       return listenSmtp({
         host: smtp.host,

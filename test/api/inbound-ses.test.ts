@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
+import { expectFailure } from '../support/failure.ts'
+import { newest } from '../support/letter.ts'
+import { createTestLog } from '../support/log.ts'
+import { type Api, apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { CERTIFICATE_URL, createSigner, type Signer, TOPIC } from '../support/sns.ts'
+
+/** `POST /inbound/ses`: mail that Amazon SES received, through a topic of Amazon SNS. */
+
+const log = createTestLog()
+/** What the internet answers, by URL; and what was asked of it. */
+const internet = new Map<string, Buffer>()
+const fetched: string[] = []
+let clock: FakeClock
+let signer: Signer
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let api: Api
+beforeAll(async () => {
+  clock = createFakeClock()
+  signer = await createSigner()
+  internet.set(CERTIFICATE_URL, Buffer.from(signer.certificate))
+  service = await startService({
+    environment: { SES_TOPIC_ARN: `${TOPIC},${TOPIC}-spare` },
+    log,
+    world: {
+      clock,
+      resolver: fakeResolver(proves('example.com')),
+      get: async (url) => {
+        fetched.push(url)
+        const answer = internet.get(url)
+        if (!answer) throw new Error('the answer was 404')
+        return answer
+      },
+    },
+  })
+  owner = await service.workspace('Acme', 'owner@example.com')
+  agent = await createTestAgent(service, owner)
+  api = apiOf(service.http, null)
+})
+
+type Fields = Record<string, string | undefined>
+/** As SNS posts: JSON that calls itself text. */
+const post = (message: unknown, to = api) =>
+  to('POST', '/inbound/ses', typeof message === 'string' ? message : JSON.stringify(message), {
+    'Content-Type': 'text/plain; charset=UTF-8',
+  })
+const stored = () => service.db.prisma.message.count()
+
+const rawOf = (subject: string, id = randomUUID()) =>
+  `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [127.0.0.1])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id abc123\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
+
+/** What SES writes into `Message` (docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html). */
+const received = (raw: string, encoding: 'BASE64' | 'UTF8' = 'BASE64', recipients = [agent.address]) => ({
+  notificationType: 'Received',
+  mail: {
+    timestamp: '2026-11-20T09:30:00.000Z',
+    source: 'owner@example.com',
+    messageId: 'ses-1',
+    destination: recipients,
+    headersTruncated: false,
+  },
+  receipt: {
+    timestamp: '2026-11-20T09:30:00.000Z',
+    processingTimeMillis: 500,
+    recipients,
+    spamVerdict: { status: 'PASS' },
+    virusVerdict: { status: 'PASS' },
+    spfVerdict: { status: 'FAIL' },
+    dkimVerdict: { status: 'GRAY' },
+    dmarcVerdict: { status: 'FAIL' },
+    action: { type: 'SNS', topicArn: TOPIC, encoding },
+  },
+  content: encoding === 'BASE64' ? Buffer.from(raw).toString('base64') : raw,
+})
+
+const notification = (message: unknown, more: Fields = {}): Fields => ({
+  Type: 'Notification',
+  MessageId: randomUUID(),
+  TopicArn: TOPIC,
+  Subject: 'Amazon SES Email Receipt Notification',
+  Message: typeof message === 'string' ? message : JSON.stringify(message),
+  Timestamp: clock.now().toISOString(),
+  ...more,
+})
+
+describe('a mail', () => {
+  test.each([
+    ['base64, signed with SHA-256', 'BASE64', '2'],
+    ['UTF-8, signed with SHA-1', 'UTF8', '1'],
+  ] as const)('%s: stored before the answer, checked by ourselves', async (subject, encoding, version) => {
+    const raw = rawOf(subject)
+    expect((await post(signer.sign(notification(received(raw, encoding)), version))).status).toBe(200)
+    const [message] = await newest(agent)
+    expect(message).toMatchObject({ subject, text: 'hellö', status: 'received', admission: 'team' })
+    // The address is what SES saw, which is on top; what SES made of it decides nothing.
+    expect(message.checks).toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
+    expect(message.checks).toContainEqual({
+      name: 'ses',
+      verdict: 'none',
+      detail: 'Amazon SES says spf FAIL, dkim GRAY, dmarc FAIL, spam PASS, virus PASS: evidence only',
+    })
+    expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
+  })
+
+  test('without a Subject, and with one of null, as SNS may send', async () => {
+    const plain = signer.sign(notification(received(rawOf('No subject')), { Subject: undefined }))
+    expect((await post(plain)).status).toBe(200)
+    const nothing = { ...signer.sign(notification(received(rawOf('Null subject')), { Subject: undefined })), Subject: null }
+    expect((await post(nothing)).status).toBe(200)
+  })
+
+  test('the same again is one, with and without a Message-ID', async () => {
+    for (const raw of [rawOf('Once'), 'From: owner@example.com\r\n\r\nping\r\n']) {
+      const message = signer.sign(notification(received(raw)))
+      const before = await stored()
+      for (let n = 0; n < 3; n++) expect((await post(message)).status).toBe(200)
+      expect(await stored()).toBe(before + 1)
+    }
+  })
+
+  test('what SES believes lets nobody in', async () => {
+    const forged = rawOf('Forged').replace('[127.0.0.1]', '[192.0.2.1]')
+    const believed = received(forged)
+    for (const name of ['spfVerdict', 'dkimVerdict', 'dmarcVerdict'] as const) believed.receipt[name] = { status: 'PASS' }
+    expect((await post(signer.sign(notification(believed)))).status).toBe(200)
+    expect((await newest(agent))[0]).toMatchObject({ subject: 'Forged', refusal: 'unverified' })
+  })
+
+  test('for nobody here is not_found; for somebody among others it is taken', async () => {
+    expectFailure(await post(signer.sign(notification(received(rawOf('x'), 'UTF8', ['nobody@agents.localhost'])))), 'not_found')
+    const mixed = received(rawOf('Mixed'), 'UTF8', ['nobody@agents.localhost', agent.address.toUpperCase()])
+    expect((await post(signer.sign(notification(mixed)))).status).toBe(200)
+    expect((await newest(agent))[0]).toMatchObject({ subject: 'Mixed' })
+  })
+
+  test.each<[string, (mail: ReturnType<typeof received>) => unknown, RegExp]>([
+    ['without its content (an S3 action)', ({ content: _, ...rest }) => rest, /^content: is missing: give the rule an SNS action/],
+    ['with an empty content', (mail) => ({ ...mail, content: '' }), /^content: is missing/],
+    [
+      'that is none (a bounce of what was sent)',
+      (mail) => ({ ...mail, notificationType: 'Bounce' }),
+      /^notificationType: must be Received/,
+    ],
+    ['for nobody', (mail) => ({ ...mail, receipt: {} }), /^receipt\.recipients: must name/],
+    ['for numbers', (mail) => ({ ...mail, receipt: { recipients: [1] } }), /^receipt\.recipients: must name/],
+    ['that is null', () => null, /^notificationType/],
+    ['that is text', () => 'Successfully validated SNS topic for Amazon SES event publishing.', /^Message: must be/],
+  ])('%s is refused, and the log says so', async (_, change, says) => {
+    const before = await stored()
+    const answer = await post(signer.sign(notification(change(received(rawOf('x'))))))
+    expectFailure(answer, 'invalid_input', says)
+    expect(log.text()).toContain(answer.body.error.message)
+    expect(await stored()).toBe(before)
+  })
+})
+
+describe('who is not our topic at Amazon gets 403, and nothing is stored or fetched', () => {
+  const signed = () => signer.sign(notification(received(rawOf('x'))))
+  test.each<[string, () => Fields]>([
+    ['another topic', () => signer.sign(notification(received(rawOf('x')), { TopicArn: `${TOPIC}-of-eve` }))],
+    ['no signature', () => ({ ...signed(), Signature: '' })],
+    ['a signature of something else', () => ({ ...signed(), Signature: signed().Signature })],
+    ['another message', () => ({ ...signed(), Message: '{}' })],
+    ['another id', () => ({ ...signed(), MessageId: 'x' })],
+    ['another subject', () => ({ ...signed(), Subject: 'x' })],
+    ['another type', () => ({ ...signed(), Type: 'UnsubscribeConfirmation' })],
+    ['the other version', () => ({ ...signed(), SignatureVersion: '1' })],
+    ['a version that nobody knows', () => ({ ...signed(), SignatureVersion: 'toString' })],
+    ...[
+      'http://sns.eu-west-1.amazonaws.com/a.pem',
+      'https://sns.eu-west-1.amazonaws.com.evil.example/a.pem',
+      'https://evil.example/sns.eu-west-1.amazonaws.com/a.pem',
+      'https://sns.eu-west-1.amazonaws.com@evil.example/a.pem',
+      'https://sns.eu-west-1.amazonaws.com:8443/a.pem',
+      'https://s3.amazonaws.com/eve/a.pem',
+      'https://sns.evil.example.amazonaws.com/a.pem',
+      'https://169.254.169.254/a.pem',
+      'file:///etc/passwd',
+      'a.pem',
+    ].map((url): [string, () => Fields] => [url, () => ({ ...signed(), SigningCertURL: url })]),
+  ])('%s', async (_, message) => {
+    await post(signed()) // the certificate is known
+    const before = { stored: await stored(), fetched: fetched.length }
+    expectFailure(await post(message()), 'forbidden')
+    expect({ stored: await stored(), fetched: fetched.length }).toEqual(before)
+  })
+
+  test('another key, behind another certificate of the same name', async () => {
+    expectFailure(await post((await createSigner()).sign(notification(received(rawOf('x'))))), 'forbidden', /Signature/)
+  })
+
+  test('a certificate that has expired, or is still to come', async () => {
+    const day = 86_400_000
+    const late = await createSigner(new Date(Date.now() - 3 * day), new Date(Date.now() - day))
+    const url = `${CERTIFICATE_URL}?late`
+    internet.set(url, Buffer.from(late.certificate))
+    expectFailure(await post(late.sign(notification(received(rawOf('x')), { SigningCertURL: url }))), 'forbidden', /Signature/)
+  })
+})
+
+describe('the certificate', () => {
+  test('is fetched once a day, also from China', async () => {
+    const url = 'https://sns.cn-north-1.amazonaws.com.cn/a.pem'
+    internet.set(url, Buffer.from(signer.certificate))
+    const send = () => post(signer.sign(notification(received(rawOf('cert')), { SigningCertURL: url })))
+    const times = () => fetched.filter((one) => one === url).length
+    await Promise.all([send(), send(), send()])
+    expect(times()).toBe(1)
+    clock.advance(86_400_000 + 1)
+    expect((await send()).status).toBe(200)
+    expect(times()).toBe(2)
+  })
+
+  test.each([
+    ['is not there', null],
+    ['is none', Buffer.from('<html>')],
+  ])('that %s: unavailable, so that SNS tries again; then it works', async (name, content) => {
+    const url = `${CERTIFICATE_URL}?${name.replaceAll(' ', '-')}`
+    if (content) internet.set(url, content)
+    const message = signer.sign(notification(received(rawOf('later')), { SigningCertURL: url }))
+    expectFailure(await post(message), 'unavailable', /certificate/)
+    internet.set(url, Buffer.from(signer.certificate))
+    expect((await post(message)).status).toBe(200)
+  })
+})
+
+describe('subscriptions', () => {
+  const SUBSCRIBE = `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=abc`
+  const confirmation = (more: Fields = {}): Fields => ({
+    ...notification('You have chosen to subscribe to the topic.', { Type: 'SubscriptionConfirmation', Subject: undefined }),
+    Token: 'abc',
+    SubscribeURL: SUBSCRIBE,
+    ...more,
+  })
+
+  test('to our topic are confirmed', async () => {
+    internet.set(SUBSCRIBE, Buffer.from('<ConfirmSubscriptionResponse/>'))
+    expect((await post(signer.sign(confirmation()))).status).toBe(200)
+    expect(fetched).toContain(SUBSCRIBE)
+    expect(log.text()).toContain('subscribed to a topic')
+  })
+
+  test('that Amazon does not confirm are tried again', async () => {
+    expectFailure(await post(signer.sign(confirmation({ SubscribeURL: `${SUBSCRIBE}&late` }))), 'unavailable', /could not be confirmed/)
+  })
+
+  test.each([
+    ['to another topic', { TopicArn: 'arn:aws:sns:eu-west-1:666666666666:mail' }],
+    ['that lead elsewhere', { SubscribeURL: 'https://evil.example/' }],
+    ['that lead inside', { SubscribeURL: 'http://169.254.169.254/' }],
+    ['that lead nowhere', { SubscribeURL: undefined }],
+  ])('%s are not', async (_, more) => {
+    const before = fetched.length
+    expectFailure(await post(signer.sign(confirmation(more))), 'forbidden')
+    expect(fetched).toHaveLength(before)
+  })
+
+  test('that end are logged, and nothing is fetched', async () => {
+    const before = fetched.length
+    expect((await post(signer.sign(confirmation({ Type: 'UnsubscribeConfirmation' })))).status).toBe(200)
+    expect(fetched).toHaveLength(before)
+    expect(log.text()).toContain('was unsubscribed')
+  })
+})
+
+test.each([
+  ['', /^body: must be valid JSON/],
+  ['{', /^body: must be valid JSON/],
+  ['null', /^body: must be a message/],
+  ['[]', /^body: must be a message/],
+  ['{}', /^Type: must be one of/],
+  ['{"Type":"constructor"}', /^Type: must be one of/],
+  ['{"Type":"Notification"}', /^MessageId: is required/],
+  [JSON.stringify({ ...notificationOfNumbers(), Subject: 7 }), /^Subject: must be a string/],
+])('%j is invalid_input', async (body, says) => {
+  expectFailure(await post(body), 'invalid_input', says)
+})
+
+function notificationOfNumbers() {
+  const text = { MessageId: '1', TopicArn: '2', Message: '3', Timestamp: '4', SignatureVersion: '5', Signature: '6', SigningCertURL: '7' }
+  return { Type: 'Notification', ...text }
+}
+
+test('a service without a topic says so', async () => {
+  const bare = await service.again({ SES_TOPIC_ARN: '' })
+  const answer = await post(signer.sign(notification(received(rawOf('x')))), apiOf(bare.http, null))
+  expectFailure(answer, 'forbidden', /SES_TOPIC_ARN is not set/)
+})

@@ -1,0 +1,44 @@
+import { createSign } from 'node:crypto'
+import { generate } from 'selfsigned'
+
+/** A topic of Amazon SNS, with a certificate of its own: signs as docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html says. */
+export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
+export const CERTIFICATE_URL = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem'
+
+type Message = Record<string, string | undefined>
+
+const FIELDS: Record<string, string[]> = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+}
+
+export interface Signer {
+  certificate: string
+  /** The message, signed as it stands. */
+  sign(message: Message, version?: '1' | '2'): Message
+}
+
+export const createSigner = async (
+  from = new Date(Date.now() - 86_400_000),
+  to = new Date(Date.now() + 30 * 86_400_000),
+): Promise<Signer> => {
+  const pair = await generate([{ name: 'commonName', value: 'sns.amazonaws.com' }], {
+    keySize: 2048,
+    notBeforeDate: from,
+    notAfterDate: to,
+  })
+  return {
+    certificate: pair.cert,
+    sign(message, version = '2') {
+      const text = (FIELDS[message.Type ?? ''] ?? [])
+        .filter((field) => message[field] !== undefined)
+        .map((field) => `${field}\n${message[field]}\n`)
+        .join('')
+      const Signature = createSign(version === '1' ? 'RSA-SHA1' : 'RSA-SHA256')
+        .update(text)
+        .sign(pair.private, 'base64')
+      return { SigningCertURL: CERTIFICATE_URL, ...message, SignatureVersion: version, Signature }
+    },
+  }
+}
