@@ -1,5 +1,6 @@
 import type { InboundAttachment } from '../channel/channel.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
+import { byteaArray } from '../db/bytea.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../event/append.ts'
@@ -16,16 +17,17 @@ export interface Arrival {
   event: { sender: EventSender; from: string } | null
 }
 
+const sizeOf = ({ raw, attachments }: Arrival) =>
+  (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
+
 /**
  * Stores messages with their raw form, attachments, events and webhook jobs: all of it in one statement, so that none is ever there
  * without the others, for as many messages as have gathered. A message that is already stored (the same fingerprint: sent again after
  * a lost answer) is left out, with everything.
  *
- * $1 messages and their events as JSON; $2, $3 raw messages; $4-$9 attachments.
+ * $1 messages and their events as JSON; $2 the messages with a raw form, `raws` these; $3-$7 attachments, `files` their contents.
  */
-const STORE = {
-  name: 'store arrivals',
-  text: `
+const storing = (raws: string, files: string): string => `
     with
     arrival as (
       select * from json_to_recordset($1) as a(ord int, id uuid, message json, event json)
@@ -37,12 +39,12 @@ const STORE = {
     ),
     raw as (
       insert into message_raw (message_id, content)
-      select r.id, r.content from unnest($2::uuid[], $3::bytea[]) as r(id, content) join stored using (id)
+      select r.id, r.content from unnest($2::uuid[], ${raws}::bytea[]) as r(id, content) join stored using (id)
     ),
     files as (
       insert into attachment (message_id, index, name, type, size, content)
       select f.id, f.index, f.name, f.type, f.size, f.content
-        from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::int[], $9::bytea[]) as f(id, index, name, type, size, content)
+        from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
         join stored using (id)
     ),
     fresh as (
@@ -50,23 +52,32 @@ const STORE = {
         from arrival a join stored s using (id), json_to_record(a.event) as e(sender jsonb, "from" text)
        where e.sender is not null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
-    select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`,
-}
+    select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
 
-const parametersOf = (arrivals: readonly Arrival[]): unknown[] => {
+/** What arrives in bulk is one statement, prepared once. */
+const STORE = { name: 'store arrivals', text: storing('$8', '$9') }
+
+/** A long message's bytes go as parameters of their own: in an array they would be copied once more. */
+const LONG = 1024 * 1024
+const places = (first: number, count: number) => `array[${Array.from({ length: count }, (_, index) => `$${first + index}`).join()}]`
+
+const statementOf = (arrivals: readonly Arrival[]) => {
   const raws = arrivals.filter(({ raw }) => raw !== null)
   const files = arrivals.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
-  return [
+  const [rawBytes, fileBytes] = [raws.map(({ raw }) => raw!), files.map(({ file }) => file.content)]
+  const values = [
     JSON.stringify(arrivals.map(({ message, event }, ord) => ({ ord, id: message.id, message: toRow(message), event: event ?? {} }))),
     raws.map(({ message }) => message.id),
-    raws.map(({ raw }) => raw),
     files.map(({ id }) => id),
     files.map(({ index }) => index),
     files.map(({ file }) => file.name),
     files.map(({ file }) => file.type),
     files.map(({ file }) => file.content.byteLength),
-    files.map(({ file }) => file.content),
   ]
+  if (arrivals.length > 1 || sizeOf(arrivals[0]!) < LONG)
+    return { ...STORE, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
+  const text = storing(places(8, rawBytes.length), places(8 + rawBytes.length, fileBytes.length))
+  return { text, values: [...values, ...rawBytes, ...fileBytes] }
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => ({
@@ -86,7 +97,7 @@ type Stored = { id: string } & ({ event_id: number; agent_name: string } | { eve
 
 /** Stores one batch; returns each arrival's event, or null when it raised none or was there already. */
 const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
-  const { rows } = await pool.query<Stored>({ ...STORE, values: parametersOf(arrivals) })
+  const { rows } = await pool.query<Stored>(statementOf(arrivals))
   const stored = new Map(rows.map((row) => [row.id, row]))
   return arrivals.map((arrival) => {
     const row = stored.get(arrival.message.id)
@@ -96,8 +107,6 @@ const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(Logge
 
 const MOST = 64
 const MOST_BYTES = 4 * 1024 * 1024
-const sizeOf = ({ raw, attachments }: Arrival) =>
-  (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
 
 /** Where arrivals gather to be committed together. */
 export type ArrivalStore = Batch<Arrival, LoggedEvent | null>

@@ -97,7 +97,9 @@ type Parts = Pick<Content, 'body' | 'attachments'>
 /** Null when it is a multipart message in which no part is to be found, although it has a body. */
 async function readParts(raw: Uint8Array, patience: Patience): Promise<Parts | null> {
   const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
-  const email = await parser.parse(readableHeaders(raw))
+  const readable = readableHeaders(raw)
+  // Of a view it makes a copy, of a buffer of its own none.
+  const email = await parser.parse(readable.byteLength === readable.buffer.byteLength ? (readable.buffer as ArrayBuffer) : readable)
   if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
   const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => {
     const text = plain.map((entry) => entry.value).join('\n')

@@ -17,6 +17,9 @@ export interface ParserOptions {
   timeoutMs?: number
 }
 
+// What a thread leaves behind of a mail of 25 MiB (100 MB) stays until its next one. After such a mail a new one is started, in 0.2 s.
+const RETIRING = 4 * 1024 * 1024
+
 /**
  * A parser that keeps the event loop free. 10 KB take one or two milliseconds; the limit is where mail made to be slow (64 KB of empty
  * lines) would take 200. 25 MB take about half a second in its one worker thread, which starts with the first long message and takes them
@@ -33,7 +36,9 @@ export function createMailParser({ inlineLimit = 64 * 1024, timeoutMs = 10_000 }
   const parseAway = async (raw: Uint8Array): Promise<ParsedMail> => {
     try {
       worker ??= startWorker()
-      return await ask(worker, raw, timeoutMs)
+      const mail = await ask(worker, raw, timeoutMs)
+      if (raw.length > RETIRING) await discard()
+      return mail
     } catch (error) {
       await discard()
       return salvage(raw, messageOf(error))

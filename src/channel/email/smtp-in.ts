@@ -8,6 +8,7 @@ import type { Listening } from '../channel.ts'
 import { Room } from '../room.ts'
 import { oneLine } from '../storable.ts'
 import { domainOf, firstAccepted } from './address.ts'
+import { Gathering } from './gathering.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
 import type { TlsPair } from './tls.ts'
 import type { Envelope } from './verify.ts'
@@ -35,7 +36,10 @@ export interface SmtpLimits {
   recipients: number
   connections: number
   connectionsPerAddress: number
-  /** Messages longer than `smallBytes` that may be in memory at once; memory stays under connections × smallBytes + largeMails × size. */
+  /**
+   * Messages longer than `smallBytes` that may be in memory at once, waiting for their turn: they are parsed, checked and stored one at a
+   * time, which takes several times their size.
+   */
   largeMails: number
   smallBytes: number
   /** Milliseconds that a long message waits for its place before it is asked to come again. */
@@ -93,6 +97,8 @@ class Sessions {
   readonly #options: SmtpInOptions
   readonly #limits: SmtpLimits
   readonly #room: Room
+  /** Where one long message is worked on. */
+  readonly #desk = new Room(1)
   /** What each accepted RCPT stands for, normalized. */
   readonly #recipients = new WeakMap<SMTPServerAddress, string>()
   readonly #unknown = new WeakMap<SMTPServerSession, number>()
@@ -179,7 +185,7 @@ class Sessions {
       const raw = await this.#collect(stream, held)
       bytes = stream.byteLength
       clearTimeout(timer)
-      await this.#options.deliver(raw, envelopeOf(session), recipients)
+      await this.#deliver(raw, session, recipients)
       return 'OK: message stored'
     } catch (error) {
       outcome = isExpected(error) ? `${replyTo(error).responseCode}` : `failed: ${oneLine(messageOf(error), 300)}`
@@ -191,23 +197,36 @@ class Sessions {
     }
   }
 
+  async #deliver(raw: Buffer, session: SMTPServerSession, recipients: string[]): Promise<void> {
+    const deliver = () => this.#options.deliver(raw, envelopeOf(session), recipients)
+    if (raw.length <= this.#limits.smallBytes) return deliver()
+    if (!(await this.#desk.enter(this.#limits.waitMs))) throw TOO_MANY_LONG
+    try {
+      await deliver()
+    } finally {
+      this.#desk.leave()
+    }
+  }
+
   /** The whole message; reads to its end even when it can't be taken, so that the client gets its answer. */
   async #collect(stream: SMTPServerDataStream, held: { place: boolean }): Promise<Buffer> {
-    let chunks: Buffer[] = []
+    const { size, smallBytes, waitMs } = this.#limits
+    const gathering = new Gathering()
     let bytes = 0
     let refusal: Reply | null = null
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (refusal === null && bytes > this.#limits.size) refusal = new Reply(552, `Message is longer than ${this.#limits.size} bytes`)
-      if (refusal === null && bytes > this.#limits.smallBytes && !held.place) {
-        held.place = await this.#room.enter(this.#limits.waitMs)
-        if (!held.place) refusal = new Reply(451, 'Too many long messages at once, try again later')
+      if (refusal === null && bytes > size) refusal = new Reply(552, `Message is longer than ${size} bytes`)
+      if (refusal === null && bytes > smallBytes && !held.place) {
+        held.place = await this.#room.enter(waitMs)
+        if (held.place) gathering.reserve(size)
+        else refusal = TOO_MANY_LONG
       }
-      if (refusal === null) chunks.push(chunk)
-      else chunks = []
+      if (refusal === null) gathering.add(chunk)
+      else gathering.drop()
     }
     if (refusal !== null) throw refusal
-    return Buffer.concat(chunks, bytes)
+    return gathering.take()
   }
 
   #finish(session: SMTPServerSession, facts: { outcome: string; recipients: string[]; bytes: number; ms: number }): void {
@@ -252,6 +271,8 @@ class Reply extends Error {
     this.responseCode = responseCode
   }
 }
+
+const TOO_MANY_LONG = new Reply(451, 'Too many long messages at once, try again later')
 
 const isExpected = (error: unknown): boolean => error instanceof Reply || (error instanceof AppError && error.code === 'unavailable')
 
