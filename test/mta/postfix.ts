@@ -1,0 +1,109 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from '../support/until.ts'
+
+const COMMAND = '/usr/sbin/postfix'
+const isRoot = process.getuid?.() === 0
+
+/** Why there can be no Postfix here, or null. */
+export const missing: string | null = !existsSync(COMMAND)
+  ? `${COMMAND} is not there (apt-get install postfix)`
+  : isRoot
+    ? null
+    : 'Postfix is started by root only'
+
+/** The services of one Postfix without a chroot: what it needs to relay, to bounce and to log. */
+const services = (port: number) => `
+127.0.0.1:${port} inet n - n - - smtpd
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+tlsmgr unix - - n 1000? 1 tlsmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+verify unix - - n - 1 verify
+flush unix n - n 1000? 0 flush
+proxymap unix - - n - - proxymap
+smtp unix - - n - - smtp
+relay unix - - n - - smtp
+showq unix n - n - - showq
+error unix - - n - - error
+retry unix - - n - - error
+anvil unix - - n - 1 anvil
+scache unix - - n - 1 scache
+postlog unix-dgram n - n - 1 postlogd
+`
+
+export interface PostfixOptions {
+  /** Where mail for a domain goes: `host:port` by domain. */
+  routes: Record<string, string>
+}
+
+export interface Postfix {
+  readonly url: string
+  log(): string
+  stop(): Promise<void>
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+const listens = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
+  })
+
+/** A Postfix of its own, in a folder of its own, that relays for this machine. */
+export async function startPostfix({ routes }: PostfixOptions): Promise<Postfix> {
+  const dir = mkdtempSync(join(tmpdir(), 'ams-postfix-'))
+  execFileSync('chmod', ['755', dir])
+  const [queue, data, config] = ['queue', 'data', 'etc'].map((name) => join(dir, name)) as [string, string, string]
+  for (const folder of [queue, data, config]) mkdirSync(folder)
+  execFileSync('chown', ['postfix', data])
+  const port = await freePort()
+  const transports = Object.entries(routes).map(([domain, server]) => {
+    const [host, to] = server.split(':')
+    return `{${domain} = smtp:[${host}]:${to}}`
+  })
+  writeFileSync(join(config, 'master.cf'), services(port))
+  writeFileSync(
+    join(config, 'main.cf'),
+    `compatibility_level = 3.6
+queue_directory = ${queue}
+data_directory = ${data}
+maillog_file = ${dir}/postfix.log
+maillog_file_prefixes = ${dir}
+myhostname = relay.example
+mydestination =
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+alias_maps =
+transport_maps = inline:{${transports.join(', ')}}
+smtpd_relay_restrictions = permit_mynetworks, reject
+smtpd_recipient_restrictions = check_recipient_access inline:{{blocked@remote.example = REJECT we do not like this one}}
+`,
+  )
+  const process: ChildProcess = spawn(COMMAND, ['-c', config, 'start-fg'], { stdio: 'ignore' })
+  await until(() => listens(port))
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    log: () => (existsSync(`${dir}/postfix.log`) ? readFileSync(`${dir}/postfix.log`, 'utf8') : ''),
+    stop: async () => {
+      const ended = new Promise((resolve) => process.once('exit', resolve))
+      execFileSync(COMMAND, ['-c', config, 'stop'], { stdio: 'ignore' })
+      await ended
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
