@@ -29,7 +29,7 @@ interface Told {
 
 const MAILS = 120
 
-test('killed in mid-stream and started again: `after` resumes, nothing is lost, nothing comes twice', async () => {
+test('killed in mid-stream and started again: `after` resumes, nothing is lost, nothing comes twice', { timeout: 180_000 }, async () => {
   await start()
   const owner = apiOf(ready.http, token)
   const id: string = (await owner('POST', '/agents', { name: 'Survivor', icon: 'bot' })).body.id
@@ -66,7 +66,7 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
         )
       })
       client.dispose()
-      if (told.length < MAILS) await until(() => killed)
+      if (told.length < MAILS) await until(() => killed, 60_000)
     }
   })()
 

@@ -41,8 +41,12 @@ const SAMPLES: [RegExp, string[]][] = [
   [/128/, ['KEY', 'a', '_.-', 'K'.repeat(128)]],
 ]
 
-const goodText = ({ format, pattern, enum: values, minLength = 0, maxLength = 40 }: Json, pool: Pool): fc.Arbitrary<string> => {
+const goodText = (
+  { format, pattern, contentEncoding, enum: values, minLength = 0, maxLength = 40 }: Json,
+  pool: Pool,
+): fc.Arbitrary<string> => {
   if (values) return fc.constantFrom(...values)
+  if (contentEncoding === 'base64') return fc.constantFrom('aGVsbG8=', 'AAECAwQ=', 'A'.repeat(4_000))
   if (format === 'uuid') return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...(pool.messageId ?? [])) }, fc.uuid())
   if (format === 'date-time') return fc.constantFrom('2030-01-01T00:00:00Z', '2099-12-31T23:59:59.999+14:00')
   const samples = pattern ? SAMPLES.find(([mark]) => mark.test(pattern))?.[1] : undefined
@@ -84,7 +88,8 @@ const badValues = (schema: Json): Json[] => {
   if (types.includes('string')) {
     values.push('a\0b', ...HALVES)
     if (schema.minLength > 0) values.push('')
-    if (schema.maxLength) values.push('x'.repeat(schema.maxLength + 1), '😀'.repeat(schema.maxLength + 1))
+    if (schema.contentEncoding) values.push('no base64', 'aGVsbG8')
+    else if (schema.maxLength) values.push('x'.repeat(schema.maxLength + 1), '😀'.repeat(schema.maxLength + 1))
     if (schema.enum || schema.format || schema.pattern) values.push('nonsense!', '', ' ')
   }
   if (types.includes('array')) {

@@ -75,7 +75,7 @@ test('what is missing in dist is made again, what has no source any more goes', 
   expect(existsSync(at('dist', 'old.js'))).toBe(false)
 })
 
-test('a mistake is shown, and stays one until it is mended', async () => {
+test('a mistake is shown, and stays one until it is mended', { timeout: 120_000 }, async () => {
   writeFileSync(at('src', 'bad.ts'), `export const bad: number = 'text'\n`)
   for (let round = 0; round < 2; round++) {
     const { code, said } = await build()
