@@ -3,13 +3,14 @@ import { messageOf } from './core/errors.ts'
 import { type RecheckDeps, recheckDomains } from './domain/recheck.ts'
 import { pruneEvents } from './event/log.ts'
 import { pruneJobs } from './job/send.ts'
+import { askForReports, type OverdueDeps } from './message/overdue.ts'
 import { type IncidentDeps, tellOwners } from './webhook/incident.ts'
 import { pruneIdempotencyKeys } from './workspace/idempotency.ts'
 import { pruneRates } from './workspace/rate-limits.ts'
 
 const EVERY_MS = 10 * 60_000
 
-type JanitorDeps = IncidentDeps & RecheckDeps
+type JanitorDeps = IncidentDeps & RecheckDeps & OverdueDeps
 
 /** Deletes what is past its time, looks again at what may have changed, and tells owners what they could not be told at once. Every process with the worker's role has one; what one deletes, the others don't find. */
 export class Janitor {
@@ -48,10 +49,22 @@ export class Janitor {
         log.warn({ error: messageOf(error) }, 'could not prune')
       }
       await this.#recheckDomains(signal)
+      await this.#askForReports(signal)
       await tellOwners(this.#deps)
       await clock.sleep(EVERY_MS, signal)
     }
   }
+
+  async #askForReports(signal: AbortSignal): Promise<void> {
+    const { log } = this.#deps
+    try {
+      const messages = await askForReports(this.#deps, signal)
+      if (messages > 0) log.info({ messages }, 'asked what became of messages')
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'could not ask what became of messages')
+    }
+  }
+
   async #recheckDomains(signal: AbortSignal): Promise<void> {
     const { log } = this.#deps
     try {

@@ -29,6 +29,8 @@ export interface Channel {
   routes?(sink: Sink): Route[]
   /** Tries once. Never throws for what the other side said: that is in the answer. A message that needs several parts notes each. */
   send(message: Outbound, signal: AbortSignal, progress?: Progress): Promise<SendResult>
+  /** What became of a message that the provider took and has not reported on; null: it is on its way. Throws while it can't be asked. */
+  ask?(providerId: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null>
   /** Phone numbers to be had from its provider. */
   readonly numbers?: NumberProvider
   /** Tells the provider that an agent gives an address up, before it is deleted. Whoever calls it goes on when it throws. */

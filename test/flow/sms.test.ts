@@ -283,6 +283,40 @@ describe('out', () => {
   })
 })
 
+test('a report that never comes is asked for: after 10 minutes, and again while it is on its way', async () => {
+  // What the tests before it have left on its way is not asked for.
+  await service.db.pool.query(`update recipient set status = 'sent' where status = 'sending'`)
+  const { message, sms } = await sent('lost report')
+  const settled = () => service.db.prisma.recipient.findFirst({ where: { messageId: message.id, providerId: sms.sid } })
+  await until(settled)
+  const asked = () =>
+    twilio.requests.filter((line) => line.endsWith(`GET /2010-04-01/Accounts/${twilio.accountSid}/Messages/${sms.sid}.json`))
+  // Rows are stamped by the real clock, and asked about by this one.
+  const overdue = async () => {
+    await service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
+      new Date(clock.now().getTime() - 601_000),
+      message.id,
+    ])
+    clock.advance(601_000)
+  }
+  await overdue()
+  await until(() => asked().length === 1)
+  sms.status = 'delivered'
+  await until(async () => {
+    await overdue()
+    return (await agent.api('GET', `${path()}/messages/${message.id}`)).body.status === 'sent'
+  })
+  const lost = await sent('lost message')
+  await until(() => service.db.prisma.recipient.findFirst({ where: { messageId: lost.message.id, providerId: lost.sms.sid } }))
+  twilio.sent.splice(twilio.sent.indexOf(lost.sms), 1)
+  await service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
+    new Date(clock.now().getTime() - 1_200_000),
+    lost.message.id,
+  ])
+  clock.advance(601_000)
+  expect(await isNow(lost.message.id, 'failed')).toMatchObject({ error: expect.stringMatching(/not found \(Twilio error 20404\)/) })
+})
+
 describe('when Twilio does not take it', () => {
   const instead = (answer: (typeof twilio.insteads)[number]['answer'] | null) => {
     twilio.insteads.length = 0

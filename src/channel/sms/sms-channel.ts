@@ -2,7 +2,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Channel, NumberProvider } from '../channel.ts'
 import { matchesNumber, normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
-import { sendSms } from './send.ts'
+import { askSms, sendSms } from './send.ts'
 import { Twilio, type TwilioAccount } from './twilio.ts'
 import { MESSAGES, OVERRIDES, STATUS, webhooks } from './webhooks.ts'
 
@@ -32,6 +32,7 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
     routes: (sink) => webhooks({ twilio, apiUrl, authToken, publicUrl, log }, sink),
     send: (message, signal, progress) =>
       sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress }, message, signal),
+    ask: (providerId) => askSms(twilio, providerId),
     numbers: createNumbers({ twilio, smsUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
   }
 }

@@ -10,6 +10,8 @@ export interface SentSms {
   to: string
   body: string
   statusCallback: string
+  /** As it tells whoever asks. */
+  status: string
 }
 
 /** What is answered in place of what was asked for; `hang`: nothing at all. */
@@ -74,6 +76,7 @@ export class TwilioStandIn {
     const account = `/2010-04-01/Accounts/${this.accountSid}`
     this.#routes = [
       [new RegExp(`^POST ${account}/Messages.json$`), (asked) => this.#send(asked)],
+      [new RegExp(`^GET ${account}/Messages/(\\w+).json$`), (asked) => this.#tell(asked)],
       [new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`), (asked) => this.#offer(asked)],
       [new RegExp(`^POST ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#buy(asked)],
       [new RegExp(`^GET ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#list(asked)],
@@ -173,10 +176,15 @@ export class TwilioStandIn {
     ]
     if (!this.numbers.has(from))
       return refusal(400, 21606, `The 'From' phone number provided (${from}) is not a valid number of this account.`)
-    const sms = { sid: sidOf('SM'), from, to, body, statusCallback }
+    const sms = { sid: sidOf('SM'), from, to, body, statusCallback, status: 'queued' }
     this.sent.push(sms)
     if (this.#reports) void this.report(sms, 'sent').then(() => this.report(sms, 'delivered'))
     return { status: 201, body: { sid: sms.sid, status: 'queued', from, to, body, error_code: null, error_message: null } }
+  }
+
+  #tell({ parts: [sid] }: Asked): Reply {
+    const sms = this.sent.find((each) => each.sid === sid)
+    return sms ? { status: 200, body: { sid, status: sms.status, error_code: null, error_message: null } } : NOT_FOUND
   }
 
   #offer({ parts: [country, kind] }: Asked): Reply {
