@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createCodeSender } from './agent/code-sender.ts'
+import { leaveDomain } from './agent/leave-domain.ts'
 import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/set-up-telegram.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
@@ -160,6 +161,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     publicUrl: () => place.publicUrl,
     mailDomain: config.mailDomain,
     mailHost: config.mailHost,
+    leaveDomain: (tx: Parameters<typeof leaveDomain>[0], domainId: string) => leaveDomain(tx, domainId, config.mailDomain),
     freshResolver,
     allow,
     lookup,

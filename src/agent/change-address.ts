@@ -62,7 +62,7 @@ export const changeAddress = async (
 }
 
 /** The oldest address that is left becomes the one that new messages go out from. */
-const promote = async (tx: Prisma.TransactionClient, { agentId, channel }: Address): Promise<void> => {
+export const promote = async (tx: Prisma.TransactionClient, { agentId, channel }: Pick<Address, 'agentId' | 'channel'>): Promise<void> => {
   const next = await tx.address.findFirst({ where: { agentId, channel }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
   if (next) await tx.address.update({ where: { id: next.id }, data: { primary: true } })
 }

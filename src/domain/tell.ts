@@ -21,9 +21,12 @@ const reasonOf = (domain: Domain, lost: boolean): string =>
 export const tellOwners = async ({ prisma, mailer }: TellDeps, domain: Domain, { lost }: { lost: boolean }): Promise<void> => {
   const owners = await prisma.member.findMany({ where: { workspaceId: domain.workspaceId, role: 'owner' }, select: { email: true } })
   const subject = lost ? `${domain.name} belongs to another workspace now` : `${domain.name}: its DNS records are not as they should be`
+  const effect = lost
+    ? 'What agents had on it is theirs no longer: mail to it does not reach them. Those that had nothing else got an address of the service.'
+    : `Mail to ${domain.name} may not arrive, mail from it may not be believed, and no new address can be on it.`
   const text = `${reasonOf(domain, lost)}
 
-Mail to ${domain.name} may not arrive, mail from it may not be believed, and no new address can be on it.
+${effect}
 
 GET /domains/${domain.id} shows the records as they should be. They are looked at every day; POST /domains/${domain.id}/verify does it at once.
 `

@@ -10,7 +10,10 @@ import { wantedRecords } from './record.ts'
 import { standingAfter } from './state.ts'
 import { type TellDeps, tellOwners } from './tell.ts'
 
-export type VerifyDeps = DomainDeps & TellDeps
+export interface VerifyDeps extends DomainDeps, TellDeps {
+  /** Takes from agents what they have on a domain that is another workspace's now. */
+  leaveDomain(tx: Prisma.TransactionClient, domainId: string): Promise<void>
+}
 
 interface Examination {
   records: CheckedRecord[]
@@ -46,15 +49,24 @@ const withoutOwnership = (records: readonly CheckedRecord[]): CheckedRecord[] =>
 const toStore = (records: readonly CheckedRecord[]): Prisma.InputJsonArray =>
   records.map(({ purpose, name, found, ok, problem }): StoredFinding => ({ purpose, name, found, ok, problem })) as never
 
-/** The domain before and after a check, and the one of another workspace that lost the name to it. */
+/** The domain before and after a check, and those of other workspaces that lost the name to it. */
 interface Outcome {
   before: Domain
   after: Domain
-  loser: Domain | null
+  losers: Domain[]
+}
+
+/** The name has one owner: whoever else had it verified, or still has addresses on it, gives it up. Returns them. */
+const supersede = async (deps: VerifyDeps, tx: Prisma.TransactionClient, { id, name }: Domain): Promise<Domain[]> => {
+  const where = { name, id: { not: id }, OR: [{ state: 'verified' as const }, { addresses: { some: {} } }] }
+  const losers = await tx.domain.findMany({ where })
+  await tx.domain.updateMany({ where: { id: { in: losers.map((loser) => loser.id) } }, data: { state: 'broken', failures: 0 } })
+  for (const loser of losers) await deps.leaveDomain(tx, loser.id)
+  return losers
 }
 
 /** Writes down what a check found. Throws `not_found` when the domain is gone. */
-const conclude = (deps: DomainDeps, id: string, examination: Examination, asked: boolean): Promise<Outcome> => {
+const conclude = (deps: VerifyDeps, id: string, examination: Examination, asked: boolean): Promise<Outcome> => {
   const now = deps.clock.now()
   return deps.prisma.$transaction(async (tx) => {
     const before = await tx.domain.findUnique({ where: { id } })
@@ -63,13 +75,14 @@ const conclude = (deps: DomainDeps, id: string, examination: Examination, asked:
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`domain:${before.name}`}, 0))) as locked`
     const rival = examination.verdict === 'right' ? await rivalOf({ prisma: tx }, before) : null
     const taken = rival !== null && rival.id !== examination.loser?.id
-    if (rival && !taken) await tx.domain.update({ where: { id: rival.id }, data: { state: 'broken', failures: 0 } })
     const { recheckInMs, ...standing } = standingAfter(before, taken ? 'wrong' : examination.verdict, { asked })
+    const isNew = standing.state === 'verified' && before.state !== 'verified'
+    const losers = isNew ? await supersede(deps, tx, before) : []
     const findings = toStore(taken ? withoutOwnership(examination.records) : examination.records)
     const data = { ...standing, findings, checkedAt: now, recheckAt: new Date(now.getTime() + recheckInMs) }
     const { count } = await tx.domain.updateMany({ where: { id }, data })
     if (count === 0) throw notFound('domain')
-    return { before, after: { ...before, ...data, findings: findings as Prisma.JsonValue }, loser: taken ? null : rival }
+    return { before, after: { ...before, ...data, findings: findings as Prisma.JsonValue }, losers }
   })
 }
 
@@ -79,8 +92,8 @@ export const checkDomain = async (
   domain: Domain,
   { asked, signal }: { asked: boolean; signal?: AbortSignal },
 ): Promise<Pick<Outcome, 'before' | 'after'>> => {
-  const { before, after, loser } = await conclude(deps, domain.id, await examine(deps, domain, signal), asked)
-  if (loser) await tellOwners(deps, loser, { lost: true })
+  const { before, after, losers } = await conclude(deps, domain.id, await examine(deps, domain, signal), asked)
+  for (const loser of losers) await tellOwners(deps, loser, { lost: true })
   return { before, after }
 }
 

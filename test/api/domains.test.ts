@@ -230,6 +230,33 @@ describe('a name that two workspaces claim', () => {
     expect((await verify(owner, domain)).body.state).toBe('broken')
   })
 
+  test('and that changes hands takes its addresses from the agents of the one before', async () => {
+    const domain = await ownDomain(owner, zone, fresh())
+    const [moved, both] = [await createTestAgent(service, owner, 'Moved'), await createTestAgent(service, owner, 'Both')]
+    const listOf = async (id: string) => (await owner.api('GET', `/agents/${id}/addresses`)).body
+    const [given] = await listOf(moved.id)
+    await moved.api('PATCH', `/agents/${moved.id}/addresses/${given.id}`, { value: `help@${domain.name}` })
+    const row = { workspaceId: owner.id, agentId: both.id, channel: 'email', domainId: domain.id } as const
+    const { id } = await service.db.prisma.address.create({ data: { ...row, value: `both@${domain.name}` } })
+    await both.api('PATCH', `/agents/${both.id}/addresses/${id}`, { primary: true })
+    // Broken for its own workspace before anybody else proves it.
+    withdraw(zone, domain, 'ownership')
+    withdraw(zone, domain, 'dkim')
+    expect((await verify(owner, domain)).body.state).toBe('broken')
+    const { body } = await add(rival, domain.name)
+    publish(zone, body, ['ownership', 'dkim'])
+    expect((await verify(rival, body)).body.state).toBe('verified')
+    expect(await listOf(moved.id)).toMatchObject([
+      { value: expect.stringMatching(/^moved.*@agents\.localhost$/), domainId: null, primary: true },
+    ])
+    expect(await listOf(both.id)).toMatchObject([{ value: both.address, primary: true }])
+    const theirs = await createTestAgent(service, rival, 'Theirs')
+    const [{ id: address }] = (await theirs.api('GET', `/agents/${theirs.id}/addresses`)).body
+    const taken = await theirs.api('PATCH', `/agents/${theirs.id}/addresses/${address}`, { value: `help@${domain.name}` })
+    expect(taken).toMatchObject({ status: 200, body: { domainId: body.id } })
+    expect((await owner.api('DELETE', `/domains/${domain.id}`)).status).toBe(204)
+  })
+
   test('at the same moment is verified for one', async () => {
     const name = fresh()
     const tenants = [owner, rival, ...(await Promise.all([1, 2, 3].map(() => service.workspace())))]

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { leaveDomain } from '../../src/agent/leave-domain.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Domain } from '../../src/db/generated/prisma/client.ts'
 import { addDomain, recordsOf } from '../../src/domain/domain.ts'
@@ -43,6 +44,7 @@ beforeAll(async () => {
     clock,
     keyring: createKeyring(db, masterKey),
     log: silentLogger,
+    leaveDomain: (tx, domainId) => leaveDomain(tx, domainId, PLACE.mailDomain),
     mailer: { send: (letter) => void letters.push(letter) },
     freshResolver: async (name, type) => {
       if (type === 'MX') asked.set(name, (asked.get(name) ?? 0) + 1)

@@ -98,6 +98,7 @@ export const startSkin = async (
     persisted,
     introspection,
     freshResolver: fakeResolver({}),
+    leaveDomain: async () => undefined,
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     senders: createSenders(db),
