@@ -61,6 +61,6 @@ export const logAttempt = ({ log }: AttemptDeps, lane: Lane, job: LaneJob | Aske
     ms: outcome.ms,
     retryAt,
   }
-  if (outcome.kind === 'delivered') log.debug(fields, 'webhook delivered')
+  if (outcome.kind === 'delivered') log.info(fields, 'webhook delivered')
   else log.info(fields, 'webhook not delivered')
 }

@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from 'vitest'
+import { type Logger, silentLogger } from '../../src/core/logger.ts'
+import { deliver } from '../support/mail.ts'
+import { createReceiver } from '../support/receiver.ts'
+import { createTestAgent, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** What the log has at its default level. */
+const lines: { text: string; fields: Record<string, unknown> }[] = []
+const write = (fields: object, text: string) => void lines.push({ text, fields: fields as Record<string, unknown> })
+const log: Logger = { ...silentLogger, info: write, warn: write, error: write, child: () => log }
+
+const receiver = await createReceiver()
+afterAll(() => receiver.close())
+const service = await startService({ environment: { WEBHOOK_ALLOW: '127.0.0.1' }, log })
+const owner = await service.workspace()
+const agent = await createTestAgent(service, owner)
+const linesOf = (text: string) => lines.filter((line) => line.text === text).map(({ fields }) => fields)
+
+test('a request, a message that comes in and each attempt to deliver it have one line each, and no secret is in any', async () => {
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  receiver.always('/hook?key=receivers-own', (res) => void res.writeHead(204).end())
+  const { body: webhook } = await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/hook?key=receivers-own` })
+  await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'value-of-a-secret' })
+  await deliver(`${service.smtp.host}:${service.smtp.port}`, {
+    from: 'ann@example.com',
+    to: agent.address,
+    subject: 'subject-words',
+    text: 'body-words',
+  })
+  await owner.api('POST', `/a/${agent.id}`, { text: 'url-words' })
+  await until(() => linesOf('webhook delivered').length === 2 && linesOf('request').some(({ path }) => path === `/a/${agent.id}`))
+
+  const [mail, handed] = linesOf('webhook delivered')
+  const common = { webhookId: webhook.id, agentId: agent.id, attempt: 1, outcome: 'delivered', status: 204, ms: expect.any(Number) }
+  expect(mail).toMatchObject({ ...common, channel: 'email', event: expect.stringMatching(/^evt_\w+_1$/) })
+  expect(handed).toMatchObject({ ...common, channel: 'url', event: expect.stringMatching(/^evt_\w+_2$/) })
+  expect(linesOf('message in')).toMatchObject([{ agentId: agent.id, channel: 'email', status: 'received', refusal: null }])
+  expect(linesOf('a message came in')).toMatchObject([{ outcome: 'accepted', recipients: [agent.address] }])
+  const request = { method: 'POST', path: `/a/${agent.id}`, status: 200, ms: expect.any(Number), requestId: expect.any(String) }
+  expect(linesOf('request').filter(({ path }) => path === `/a/${agent.id}`)).toMatchObject([request])
+
+  const all = JSON.stringify(lines)
+  const secrets = [
+    owner.token,
+    agent.token,
+    webhook.secret,
+    'receivers-own',
+    'value-of-a-secret',
+    'subject-words',
+    'body-words',
+    'url-words',
+  ]
+  for (const secret of secrets) expect(all).not.toContain(secret)
+})
