@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createCodeSender } from './agent/code-sender.ts'
 import { leaveDomain } from './agent/leave-domain.ts'
+import { proveTelegram } from './agent/link-telegram.ts'
 import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/set-up-telegram.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
@@ -110,6 +111,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   const sinkOf = (channel: ChannelKind): Sink => ({
     accepts: (address) => accepts(parts, channel, address),
     inbound: (message) => receive(parts, message),
+    proof: (claim) => proveTelegram(parts, claim),
     delivery: (report) => takeReport(parts, report),
     returned: (report) => takeReturned(parts, report),
   })

@@ -38,11 +38,11 @@ const setupOf = ({ channel, suggestion, agent, member }: Prisma.SetupLinkGetPayl
 export const findSetup = async (
   { prisma, clock }: OpenSetupDeps,
   token: string,
-): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; setup: Setup }> => {
+): Promise<{ state: Exclude<LinkState, 'open'>; setup: Setup | null } | { state: 'open'; setup: Setup }> => {
   const link = await prisma.setupLink.findUnique({ where: { tokenHash: hashOf(token) }, include })
   const state = linkState(link, clock.now())
-  if (state !== 'open' || !link) return { state: state as Exclude<LinkState, 'open'> }
-  return { state, setup: setupOf(link) }
+  const setup = link && setupOf(link)
+  return state === 'open' && setup ? { state, setup } : { state: state as Exclude<LinkState, 'open'>, setup }
 }
 
 /** How long a link's work may take in its transaction, in milliseconds: a provider may have to be asked meanwhile. */
@@ -85,7 +85,11 @@ export const joinAddress = async (
 }
 
 /** Puts senders on the list of the set-up's channel, unless it names them already. */
-export const listSenders = async (tx: Prisma.TransactionClient, { channel, agent }: Setup, senders: readonly string[]): Promise<void> => {
+export const listSenders = async (
+  tx: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  { channel, agent }: { channel: ChannelKind; agent: { id: string } },
+  senders: readonly string[],
+): Promise<void> => {
   for (const sender of senders) {
     await tx.$executeRaw`
       update access set senders = array_append(senders, ${sender})

@@ -3,7 +3,10 @@ import type { ManagedBot, Manager } from '../channel/telegram/manager.ts'
 import type { BotProvider } from '../channel/telegram/provider.ts'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
+import { newIdentityLink } from '../workspace/identity-link.ts'
+import { startLink } from './link-telegram.ts'
 import { joinAddress, listSenders, type OpenSetupDeps, redeem, type Setup } from './open-setup.ts'
 import { untilTaken } from './own-address.ts'
 import { type BotDeps, openBotToken, sealBotToken } from './telegram-bot.ts'
@@ -61,23 +64,38 @@ const addBot = async (deps: SetUpTelegramDeps, tx: Prisma.TransactionClient, set
 export const newBotLink = async ({ manager }: { manager: Pick<Manager, 'linkFor'> | null }, { suggestion, agent }: Setup) =>
   (suggestion && (await manager?.linkFor(suggestion, agent.name))) || null
 
+/** The bot that was made under the name that a link suggested, once it is the agent's. */
+export const findMadeBot = async ({ prisma }: Db, { suggestion, agent }: Setup): Promise<{ value: string } | null> =>
+  suggestion === null ? null : prisma.address.findFirst({ where: { agentId: agent.id, channel: 'telegram', value: `@${suggestion}` } })
+
 /** The Telegram ids that a member proved to be theirs. */
 const idsOf = async (tx: Prisma.TransactionClient, member: Setup['member']): Promise<string[]> =>
   member ? (await tx.memberIdentity.findMany({ where: { memberId: member.id, channel: 'telegram' } })).map(({ value }) => value) : []
 
+export interface TelegramBotMade {
+  /** The bot's address. */
+  value: string
+  /** Opens the bot so that it gets to know the member's account; null when it knows it, or no member asked. */
+  startUrl: string | null
+}
+
+const introduce = async ({ clock }: SetUpTelegramDeps, prisma: Prisma.TransactionClient, { member, agent }: Setup, address: string) =>
+  member && startLink(address, (await newIdentityLink({ prisma, clock }, { memberId: member.id, agentId: agent.id })).code)
+
 /**
  * Gives the agent of a set-up link the bot of a token that a member brought; they can wake the agent from the Telegram ids that they
- * proved to be theirs. Null when the link can't be used (any more). Throws `invalid_input` for a token that is no bot's, `conflict` for a
+ * proved to be theirs, or else from the account with which they open `startUrl`. Null when the link can't be used (any more). Throws `invalid_input` for a token that is no bot's, `conflict` for a
  * bot that an agent has or that Telegram doesn't connect, `unavailable` while Telegram can't be asked: the link stays good.
  */
-export const setUpTelegramBot = async (deps: SetUpTelegramDeps, link: string, token: string): Promise<{ value: string } | null> => {
+export const setUpTelegramBot = async (deps: SetUpTelegramDeps, link: string, token: string): Promise<TelegramBotMade | null> => {
   const { id, address } = await deps.bots.identify(token)
   const bot = { id, address, token: token.trim() }
   return untilTaken(address, () =>
     redeem(deps, link, async (tx, setup) => {
       await addBot(deps, tx, setup, bot)
-      await listSenders(tx, setup, await idsOf(tx, setup.member))
-      return { value: address }
+      const ids = await idsOf(tx, setup.member)
+      await listSenders(tx, setup, ids)
+      return { value: address, startUrl: ids.length > 0 ? null : await introduce(deps, tx, setup, address) }
     }),
   )
 }

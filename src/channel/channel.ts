@@ -119,10 +119,21 @@ export interface Sink {
   accepts(address: string): Promise<boolean>
   /** Resolves only once the message is committed for every one of its recipients. */
   inbound(message: Inbound): Promise<void>
+  /** Takes a code by which a member proves that the sender's account is theirs. What to answer them, or null when it is no such code. */
+  proof(claim: ProofClaim): Promise<string | null>
   /** What became of a message that was handed on: resolves once it is committed. Reports may come twice and in any order. */
   delivery(report: DeliveryReport): Promise<void>
   /** A bounce or a complaint about a message of ours: resolves once what it changes is committed. */
   returned(report: Returned): Promise<void>
+}
+
+/** What somebody wrote to an agent's address that may be the code of a link, and not for the agent. */
+export interface ProofClaim {
+  channel: ChannelKind
+  /** The agent's address, and the sender's: both normalized, the sender proven. */
+  to: string
+  from: string
+  code: string
 }
 
 /** The provider's word on a message of ours to one recipient, after it had taken it. */

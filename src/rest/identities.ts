@@ -1,8 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { recipient, verificationCode } from '../core/rules.ts'
+import { linkTelegram } from '../agent/link-telegram.ts'
+import { recipient, uuid, verificationCode } from '../core/rules.ts'
 import { claimIdentity, listIdentities, presentIdentity, removeIdentity, verifyIdentity } from '../workspace/identity.ts'
 import type { RestEnv } from './env.ts'
-import { ClaimView, IdentityView } from './phone-views.ts'
+import { ClaimView, IdentityView, TelegramLinkView } from './phone-views.ts'
 import { body, failures, NO_CONTENT, ok, SECURITY } from './route.ts'
 
 const tags = ['Members']
@@ -31,6 +32,22 @@ const claim = createRoute({
     z.strictObject({ channel: z.enum(['sms']), value: recipient }).openapi({ example: { channel: 'sms', value: '+15551234567' } }),
   ),
   responses: { 201: ok('The code is on its way', ClaimView), ...failures('body', 'forbidden', 'conflict') },
+})
+
+const link = createRoute({
+  method: 'post',
+  path: '/members/me/identities/telegram',
+  operationId: 'linkTelegram',
+  summary: 'Make a link by which the member who asks proves that a Telegram account is theirs',
+  description: "It opens one of the workspace's bots; a tap on Start does the rest. Good for an hour, once.",
+  tags,
+  security,
+  request: body(
+    z
+      .strictObject({ agentId: uuid.optional().openapi({ description: 'An agent whose bot it opens, and whose list the account joins' }) })
+      .openapi({ example: {} }),
+  ),
+  responses: { 201: ok('The link', TelegramLinkView), ...failures('body', 'missing', 'forbidden', 'conflict') },
 })
 
 const verify = createRoute({
@@ -63,6 +80,10 @@ export const identityRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(claim, async (c) => {
     const { expiresAt, ...claimed } = await claimIdentity(c.var.deps, c.var.viewer, c.req.valid('json'))
     return c.json({ ...claimed, expiresAt: expiresAt.toISOString() }, 201)
+  })
+  app.openapi(link, async (c) => {
+    const { url, expiresAt } = await linkTelegram(c.var.deps, c.var.viewer, c.req.valid('json'))
+    return c.json({ url, expiresAt: expiresAt.toISOString() }, 201)
   })
   app.openapi(verify, async (c) => c.json(presentIdentity(await verifyIdentity(c.var.deps, c.var.viewer, c.req.valid('json'))), 200))
   app.openapi(remove, async (c) => {

@@ -36,6 +36,10 @@ export const IdentityView = z
   })
   .openapi('Identity', { example: { channel: 'sms', value: '+15551234567', verifiedAt: TIME } })
 
+export const TelegramLinkView = z
+  .object({ url: z.url().openapi({ description: 'Opens the bot in Telegram' }), expiresAt: z.string().openapi({ format: 'date-time' }) })
+  .openapi('TelegramLink', { example: { url: 'https://t.me/support_bot?start=apt_EXAMPLE', expiresAt: TIME } })
+
 export const ClaimView = z
   .object({ channel: CHANNEL, value: z.string(), expiresAt: z.string().openapi({ format: 'date-time' }) })
   .openapi('IdentityClaim', { example: { channel: 'sms', value: '+15551234567', expiresAt: TIME } })

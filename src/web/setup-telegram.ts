@@ -1,5 +1,5 @@
 import type { Setup } from '../agent/open-setup.ts'
-import { newBotLink, type SetUpTelegramDeps, setUpTelegramBot } from '../agent/set-up-telegram.ts'
+import { findMadeBot, newBotLink, type SetUpTelegramDeps, setUpTelegramBot, type TelegramBotMade } from '../agent/set-up-telegram.ts'
 import { type Html, html } from '../core/html.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
@@ -37,10 +37,16 @@ const notYet = (setup: Setup, newBot: string | null): Page =>
     form: new URLSearchParams(),
   })
 
-const done = (value: string): Page => ({
+const introduction = (
+  startUrl: string,
+): Html => html`<p>One step is left for you to be let in: open the bot and tap <strong>Start</strong>, so that it knows your Telegram account.</p>
+<p><a class="button" href="${startUrl}">Open the bot in Telegram</a></p>`
+
+const done = ({ value, startUrl }: TelegramBotMade): Page => ({
   status: 200,
   title: 'The bot is set up',
-  body: html`<code>${value}</code><p>What is written to it reaches the agent from now on. <a href="https://t.me/${value.slice(1)}">Open it in Telegram</a></p>`,
+  body: html`<code>${value}</code><p>What is written to it reaches the agent from now on.</p>
+${startUrl ? introduction(startUrl) : html`<p><a href="https://t.me/${value.slice(1)}">Open it in Telegram</a></p>`}`,
 })
 
 /** A bot of Telegram's for the agent: made with the manager's link where there is a manager, else with a token that the member brings. */
@@ -50,6 +56,11 @@ export const createTelegramSetup = (deps: TelegramSetupDeps): ChannelSetup => ({
     const botToken = fields.get('token')
     if (botToken === null && fields.has('created')) return notYet(setup, await newBotLink(deps, setup))
     const made = await setUpTelegramBot(deps, token, botToken ?? '')
-    return made && done(made.value)
+    return made && done(made)
+  },
+  // Who made the bot on Telegram's page comes back to this one.
+  afterwards: async (setup) => {
+    const made = await findMadeBot(deps, setup)
+    return made && done({ value: made.value, startUrl: null })
   },
 })

@@ -11,6 +11,8 @@ export interface ChannelSetup {
   form(setup: Setup, wrong: Wrong | null): Promise<Page>
   /** Null when the link can't be used any more. Throws an `AppError` whose words the person reads. */
   submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
+  /** What a link that was used came to, where that was not on its own page; null when there is nothing to say. */
+  afterwards?(setup: Setup): Promise<Page | null>
 }
 
 export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps
@@ -38,17 +40,18 @@ export const createSetupPages = (deps: SetupDeps): Link => {
     telegram: createTelegramSetup(deps),
   }
   const pagesOf = ({ channel }: Setup): ChannelSetup => channels[channel] ?? missing
+  const closed = async ({ state, setup }: { state: Parameters<typeof closedPage>[0]; setup: Setup | null }): Promise<Page> =>
+    (state === 'used' && setup && (await pagesOf(setup).afterwards?.(setup))) || closedPage(state, ADVICE)
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findSetup(deps, token)
-    if (found.state !== 'open') return closedPage(found.state, ADVICE)
-    return pagesOf(found.setup).form(found.setup, wrong)
+    return found.state === 'open' ? pagesOf(found.setup).form(found.setup, wrong) : closed(found)
   }
   return {
     show: (token) => form(token, null),
     again: form,
     submit: async (token, fields) => {
       const found = await findSetup(deps, token)
-      if (found.state !== 'open') return closedPage(found.state, ADVICE)
+      if (found.state !== 'open') return closed(found)
       return (await pagesOf(found.setup).submit(found.setup, token, fields)) ?? form(token, null)
     },
   }

@@ -157,6 +157,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', '/members/me/identities', { channel: 'sms', value: '+15551234567' }]
   const code = twilio.sent.at(-1)!.body.slice(0, 6)
   yield [member, 'POST', '/members/me/identities/verify', { channel: 'sms', code }]
+  await service.db.prisma.address.create({ data: { workspaceId: owner.id, agentId: agent.id, channel: 'telegram', value: '@some_bot' } })
+  yield [member, 'POST', '/members/me/identities/telegram', { agentId: agent.id }]
   yield [member, 'GET', '/members/me/identities']
   yield [member, 'DELETE', '/members/me/identities/sms/+15551234567']
   const [rented] = (await owner.api('GET', '/phone-numbers')).body

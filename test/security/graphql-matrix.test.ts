@@ -48,6 +48,8 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   const brought = { workspaceId: of.workspace, name: `${randomUUID()}.example`, ownershipToken: 't' }
   const domain = await service.deps.prisma.domain.create({ data: brought }) // its key would take a while to make
   const number = await change(of.ask, 'buyPhoneNumber', 'phoneNumber { id }', { value: `+1500${randomInt(1e7, 1e8)}` })
+  const bot = { workspaceId: of.workspace, agentId, channel: 'telegram', value: `@${randomUUID()}` } as const
+  await service.deps.prisma.address.create({ data: bot })
   await service.letter(agent, of, 'hello')
   const suppressed = { agentId, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
   await service.deps.prisma.suppression.create({ data: suppressed })
@@ -155,7 +157,7 @@ test('nothing of all this changed anything', async () => {
     webhooks: [{ id: target.webhookId }],
     secrets: [{ name: 'KEY' }],
     access: { email: { senders: [tenant.email] } },
-    addresses: [{ id: target.addressId }],
+    addresses: [{ id: target.addressId }, { id: expect.any(String) }],
   })
   expect((await tenant.ask('{ workspace { name invitations { id } } }')).data.workspace).toMatchObject({
     name: 'Test',

@@ -217,6 +217,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
   verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   removeDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   claimIdentity: { rule: MEMBERS, input: () => ({ channel: 'sms', value: '+15551234567' }) },
+  linkTelegram: { rule: MEMBERS_ID, input: ofAgent },
   verifyIdentity: { rule: MEMBERS_WRONG, input: () => ({ channel: 'sms', code: '000000' }) },
   removeIdentity: { rule: MEMBERS_MISSING, input: () => ({ channel: 'sms', value: '+15550000000' }) },
   buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },

@@ -28,6 +28,7 @@ const TABLE: Record<string, Row> = {
   'DELETE /members/invitations/{invitationId}': { member: 204, agent: 403 },
   'GET /members/me/identities': { member: 200, agent: 403 },
   'POST /members/me/identities': { member: 409, agent: 403, body: { channel: 'sms', value: '+15551234567' } },
+  'POST /members/me/identities/telegram': { member: 409, agent: 403, body: {} },
   'POST /members/me/identities/verify': { member: 400, agent: 403, body: { channel: 'sms', code: '000000' } },
   // Of a channel that has no such thing.
   'DELETE /members/me/identities/{channel}/{value}': { member: 400, agent: 400, peer: 400 },

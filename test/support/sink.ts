@@ -5,6 +5,7 @@ export const sinkWith = (own: Partial<Sink> = {}): Sink => ({
   accepts: async () => true,
   inbound: async () => undefined,
   delivery: async () => undefined,
+  proof: async () => null,
   returned: async () => undefined,
   ...own,
 })

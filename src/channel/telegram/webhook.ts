@@ -5,7 +5,7 @@ import type { BotApi } from './bot-api.ts'
 import { type Bot, type BotStore, isSecret } from './bots.ts'
 import { createFiles } from './files.ts'
 import { understand } from './inbound.ts'
-import { readUpdate, type TelegramUpdate } from './update.ts'
+import { readUpdate, type TelegramMessage, type TelegramUpdate } from './update.ts'
 
 /** Below it each bot has a path of its own, which holds no token; what proves Telegram is a header. */
 export const WEBHOOK_PATH = '/channels/telegram'
@@ -16,6 +16,9 @@ const MOST_BYTES = 1024 * 1024
 
 const SECRET = 'x-telegram-bot-api-secret-token'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What a tap on Start sends when the link that led to the bot has a code. */
+const START = /^\/start ([A-Za-z0-9_-]{20,64})$/
 
 export interface WebhookOptions {
   api: BotApi
@@ -31,8 +34,20 @@ const forbidden = () => new AppError('forbidden', 'This call does not prove to b
 export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink: Sink): Route => {
   const files = createFiles(api)
 
+  /** Whether the message is the code of a link, and for nobody else. */
+  const isProof = async (bot: Bot, { chat, from, text }: TelegramMessage): Promise<boolean> => {
+    const [, code] = (chat.type === 'private' && START.exec(text ?? '')) || []
+    if (!code || !from || from.is_bot) return false
+    const answer = await sink.proof({ channel: 'telegram', to: bot.address, from: String(from.id), code })
+    if (answer === null) return false
+    const token = await bots.token(bot.addressId)
+    // What counts is committed; whether they are told is not worth another try.
+    if (token !== null) await api.call(token, 'sendMessage', { chat_id: chat.id, text: answer }).catch(() => undefined)
+    return true
+  }
+
   const take = async (bot: Bot, { update_id, message }: TelegramUpdate): Promise<void> => {
-    if (!message) return
+    if (!message || (await isProof(bot, message))) return
     const inbound = await understand(message, bot, update_id, async (file) => {
       const token = await bots.token(bot.addressId)
       return token === null ? { missing: `[${file.name} is missing]` } : files.fetch(token, file)

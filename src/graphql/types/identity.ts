@@ -1,7 +1,8 @@
+import { linkTelegram } from '../../agent/link-telegram.ts'
 import { recipient, verificationCode } from '../../core/rules.ts'
 import { claimIdentity, type IdentityChannel, removeIdentity, verifyIdentity } from '../../workspace/identity.ts'
 import { builder } from '../builder.ts'
-import { checked } from '../input.ts'
+import { checked, given } from '../input.ts'
 
 const ProvableChannel = builder.enumType('ProvableChannel', {
   description: 'Where a code is sent to prove that an address is one’s own.',
@@ -43,6 +44,26 @@ const ClaimIdentityPayload = builder.objectRef<{ value: string; expiresAt: Date 
   description: 'What became of `claimIdentity`.',
   fields: (t) => ({
     value: t.exposeString('value', { description: 'Where the code was sent.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'How long it is good.' }),
+  }),
+})
+
+const LinkTelegramInput = builder.inputType('LinkTelegramInput', {
+  description: 'What the link is for.',
+  fields: (t) => ({
+    agentId: t.field({
+      type: 'UUID',
+      description: 'An agent whose bot it opens, and whose list the account joins. Left out: one of the workspace’s bots, and no list.',
+    }),
+  }),
+})
+
+const LinkTelegramPayload = builder.objectRef<{ url: string; expiresAt: Date }>('LinkTelegramPayload').implement({
+  description: 'What became of `linkTelegram`.',
+  fields: (t) => ({
+    url: t.exposeString('url', {
+      description: 'Opens one of the workspace’s bots in Telegram; a tap on Start proves whose account it is.',
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'How long it is good.' }),
   }),
 })
@@ -91,6 +112,13 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ClaimIdentityInput, required: true, description: 'The number.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
       claimIdentity(deps, viewer, { channel: input.channel, ...checked({ value: recipient }, input) }),
+  }),
+  linkTelegram: t.field({
+    type: LinkTelegramPayload,
+    nullable: true,
+    description: 'Makes a link by which the member who asks proves that a Telegram account is theirs. Good for an hour, once.',
+    args: { input: t.arg({ type: LinkTelegramInput, required: true, description: 'What it is for.' }) },
+    resolve: (_root, { input }, { deps, viewer }) => linkTelegram(deps, viewer, { agentId: given(input.agentId) }),
   }),
   verifyIdentity: t.field({
     type: VerifyIdentityPayload,

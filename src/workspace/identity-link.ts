@@ -1,0 +1,58 @@
+import type { Clock } from '../core/clock.ts'
+import type { Db } from '../db/client.ts'
+import type { Member, Prisma } from '../db/generated/prisma/client.ts'
+import { audit } from './audit.ts'
+import { hashToken, newToken } from './token.ts'
+
+/** The part of the database that one transaction sees. */
+interface Within {
+  prisma: Pick<Db['prisma'], 'identityLink' | 'memberIdentity' | 'auditEntry'>
+  clock: Clock
+}
+
+const VALID_MS = 3_600_000
+
+const hashOf = (code: string) => Uint8Array.from(hashToken(code))
+
+/** A code that proves to be the member whoever sends it to one of the workspace's bots; for an hour, once. Only its hash is kept. */
+export const newIdentityLink = async (
+  { prisma, clock }: Within,
+  { memberId, agentId }: { memberId: string; agentId: string | null },
+): Promise<{ code: string; expiresAt: Date }> => {
+  const now = clock.now()
+  const code = newToken('identity')
+  const expiresAt = new Date(now.getTime() + VALID_MS)
+  await prisma.identityLink.deleteMany({ where: { memberId, expiresAt: { lte: now } } })
+  await prisma.identityLink.create({ data: { codeHash: hashOf(code), memberId, agentId, expiresAt } })
+  return { code, expiresAt }
+}
+
+/**
+ * Takes a code from a Telegram account: the account is the member's from now on, and no other member's of the workspace. Null for a code
+ * that is none of the workspace's, or good no longer. From the same account it may come again.
+ */
+export const redeemIdentityLink = async (
+  { clock, ...db }: Db & { clock: Clock },
+  workspaceId: string,
+  code: string,
+  value: string,
+): Promise<{ member: Member; agentId: string | null } | null> => {
+  const codeHash = hashOf(code)
+  return db.prisma.$transaction(async (prisma) => {
+    const where = { codeHash, expiresAt: { gt: clock.now() }, member: { workspaceId }, OR: [{ usedBy: null }, { usedBy: value }] }
+    const { count } = await prisma.identityLink.updateMany({ where, data: { usedBy: value } })
+    if (count === 0) return null
+    const { member, agentId } = await prisma.identityLink.findUniqueOrThrow({ where: { codeHash }, include: { member: true } })
+    await claim({ prisma, clock }, member, value)
+    return { member, agentId }
+  })
+}
+
+const claim = async ({ prisma, clock }: Within, { id, workspaceId }: Member, value: string): Promise<void> => {
+  const identity = { channel: 'telegram', value } satisfies Prisma.MemberIdentityWhereInput
+  if (await prisma.memberIdentity.findFirst({ where: { ...identity, memberId: id } })) return
+  await prisma.memberIdentity.deleteMany({ where: { ...identity, member: { workspaceId } } })
+  await prisma.memberIdentity.create({ data: { ...identity, memberId: id, verifiedAt: clock.now() } })
+  const actor = { workspaceId, kind: 'member', id, tokenId: null } as const
+  await audit({ prisma, clock }, actor, { action: 'identity.verify', agentId: null, detail: identity })
+}
