@@ -135,6 +135,16 @@ describe('the pool', () => {
     expect((await owner.api('DELETE', `/phone-numbers/${id}`)).status).toBe(204)
   })
 
+  test("a deleted agent's number waits for the next one", async () => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner)
+    await send(await setUpLink(owner, agent), { number: ONE })
+    await owner.api('DELETE', `/agents/${agent.id}`)
+    expect(await list(owner)).toMatchObject([{ value: ONE, addressId: null }])
+    const next = await createTestAgent(service, owner)
+    expectPage(await send(await setUpLink(owner, next), { number: ONE }), 200, /The number is set up/)
+  })
+
   test('agents have no business with it', async () => {
     const owner = await fresh()
     const { api } = await createTestAgent(service, owner)

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { ANN, OURS, useSms } from '../support/sms-world.ts'
+import { until } from '../support/until.ts'
+
+const world = useSms()
+const { path, messages, newest, send, text, isNow, sent } = world
+
+describe('out', () => {
+  test('a text goes to Twilio, is on its way until Twilio says more, and then sent', async () => {
+    const { message, sms } = await sent('Hello Ann')
+    expect(message).toMatchObject({ channel: 'sms', status: 'sending', counterpart: ANN, subject: null, segments: 1 })
+    expect(sms).toMatchObject({ from: OURS, to: ANN, body: expect.stringMatching(/^Hello Ann/) })
+    for (const status of ['queued', 'sending', 'nonsense']) expect((await world.twilio.report(sms, status)).status).toBe(200)
+    expect((await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status).toBe('sending')
+    await world.twilio.report(sms, 'sent')
+    expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
+  })
+
+  test('an answer goes to whom it answers, from the number that was written to, in one thread', async () => {
+    await text('a question')
+    const question = await newest()
+    const { body: answer } = await send({ replyTo: question.id, text: 'an answer' })
+    await text('and another')
+    const more = await newest()
+    const thread = (await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)
+    expect(thread).toEqual(expect.arrayContaining([answer.id, more.id]))
+    expect(answer).toMatchObject({ counterpart: ANN, thread: null })
+    const { message: started } = await sent('by the way')
+    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).toContain(started.id)
+    const { message: other } = await sent('hello', '+15551110000')
+    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).not.toContain(other.id)
+  })
+
+  test.each([
+    ['undelivered', '30003', 'Unreachable destination handset (Twilio error 30003)'],
+    ['failed', '30007', 'Message filtered (Twilio error 30007)'],
+    ['failed', '99999', 'Twilio could not deliver the message (Twilio error 99999)'],
+  ])('%s: it failed, with words for %s', async (status, ErrorCode, error) => {
+    const { message, sms } = await sent()
+    await world.twilio.report(sms, status, { ErrorCode })
+    expect(await isNow(message.id, 'failed')).toMatchObject({ error })
+  })
+
+  test('reports out of order and twice never lead back', async () => {
+    const { message, sms } = await sent()
+    await world.twilio.report(sms, 'delivered')
+    for (const late of ['sent', 'queued', 'delivered', 'undelivered']) await world.twilio.report(sms, late, { ErrorCode: '30003' })
+    expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
+    const second = await sent()
+    await world.twilio.report(second.sms, 'sent')
+    await world.twilio.report(second.sms, 'undelivered', { ErrorCode: '30005' })
+    for (const late of ['sent', 'delivered']) await world.twilio.report(second.sms, late)
+    expect(await isNow(second.message.id, 'failed')).toMatchObject({ error: 'Unknown destination handset (Twilio error 30005)' })
+  })
+
+  test('a report on what is no message of ours changes nothing', async () => {
+    const { sms } = await sent()
+    const unknown = { ...sms, sid: 'SMunknown', to: '+15550000000' }
+    expect((await world.twilio.report(unknown, 'failed')).status).toBe(200)
+    expect((await world.twilio.report({ ...unknown, statusCallback: `${sms.statusCallback}x` }, 'failed')).status).toBe(200)
+  })
+
+  test('to several: each has its own report, and the message is what becomes of all', async () => {
+    const { body: message } = await send({ channel: 'sms', to: [ANN, '+15551110000'], text: 'hello all' })
+    const ofAll = () => world.twilio.sent.filter(({ body }) => body === 'hello all')
+    const [one, two] = await until(() => ofAll().length === 2 && ofAll().sort((a, b) => (a.to < b.to ? 1 : -1)))
+    await world.twilio.report(one!, 'sent')
+    expect((await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status).toBe('sending')
+    await world.twilio.report(two!, 'undelivered', { ErrorCode: '30006' })
+    expect(await isNow(message.id, 'failed')).toMatchObject({ error: '+15551110000: Landline or unreachable carrier (Twilio error 30006)' })
+  })
+
+  test.each([
+    ['a text over 1,600 characters', { to: [ANN], text: 'x'.repeat(1_601) }, /text: must be at most 1600 characters/],
+    ['a copy', { to: [ANN], cc: [ANN], text: 'x' }, /no copies/],
+    ['a number without its country', { to: ['5551234567'], text: 'x' }, /to\[0\]: must be a phone number/],
+  ])('%s is refused', async (_, body, says) => {
+    expectFailure(await send({ channel: 'sms', ...body }), 'invalid_input', says)
+  })
+
+  test('as many as 60 a minute', async () => {
+    world.clock.advance(60_000)
+    const answers = []
+    for (let n = 0; n < 61; n++) answers.push(await send({ channel: 'sms', to: [ANN], text: `${n}` }))
+    expectFailure(answers.at(-1)!, 'rate_limited')
+    expect(answers.slice(0, 60).every(({ status }) => status === 201)).toBe(true)
+    await until(() => world.twilio.sent.some(({ body }) => body === '59'))
+    world.clock.advance(60_000)
+  })
+})
+
+test('a report that never comes is asked for: after 10 minutes, and again while it is on its way', async () => {
+  // What the tests before it have left on its way is not asked for.
+  await world.service.db.pool.query(`update recipient set status = 'sent' where status = 'sending'`)
+  const { message, sms } = await sent('lost report')
+  const settled = () => world.service.db.prisma.recipient.findFirst({ where: { messageId: message.id, providerId: sms.sid } })
+  await until(settled)
+  const asked = () =>
+    world.twilio.requests.filter((line) => line.endsWith(`GET /2010-04-01/Accounts/${world.twilio.accountSid}/Messages/${sms.sid}.json`))
+  // Rows are stamped by the real world.clock, and asked about by this one.
+  const overdue = async () => {
+    await world.service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
+      new Date(world.clock.now().getTime() - 601_000),
+      message.id,
+    ])
+    world.clock.advance(601_000)
+  }
+  await overdue()
+  await until(() => asked().length === 1)
+  sms.status = 'delivered'
+  await until(async () => {
+    await overdue()
+    return (await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status === 'sent'
+  })
+  const lost = await sent('lost message')
+  await until(() => world.service.db.prisma.recipient.findFirst({ where: { messageId: lost.message.id, providerId: lost.sms.sid } }))
+  world.twilio.sent.splice(world.twilio.sent.indexOf(lost.sms), 1)
+  await world.service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
+    new Date(world.clock.now().getTime() - 1_200_000),
+    lost.message.id,
+  ])
+  world.clock.advance(601_000)
+  expect(await isNow(lost.message.id, 'failed')).toMatchObject({ error: expect.stringMatching(/not found \(Twilio error 20404\)/) })
+})
+
+describe('when Twilio does not take it', () => {
+  let count = 0
+  const instead = (answer: (typeof world.twilio.insteads)[number]['answer'] | null) => {
+    world.twilio.insteads.length = 0
+    if (answer) world.twilio.insteads.push({ pattern: /Messages\.json/, answer })
+  }
+  const calls = () => world.twilio.requests.filter((line) => line.includes('Messages.json')).length
+  const attempted = async () => {
+    const before = calls()
+    const text = `try ${++count}`
+    const { body } = await send({ channel: 'sms', to: [ANN], text })
+    return { id: body.id as string, text, calls: () => calls() - before }
+  }
+
+  test.each([
+    ['21211', 400, "The 'To' number +1555 is not a valid phone number."],
+    ['20003', 401, 'Authenticate'],
+  ])('error %s (%i): failed at once, in its words', async (code, status, message) => {
+    instead({ status, body: JSON.stringify({ code: Number(code), message, status }) })
+    const { id, calls } = await attempted()
+    expect(await isNow(id, 'failed')).toMatchObject({ error: `${message} (Twilio error ${code})` })
+    expect(calls()).toBe(1)
+    instead(null)
+  })
+
+  test.each([
+    ['429', { status: 429, body: '{"code":20429,"message":"Too Many Requests"}' }],
+    ['500', { status: 500, body: 'Internal Server Error' }],
+    ['503 with HTML', { status: 503, body: '<html>' }],
+    ['200 with garbage', { status: 200, body: '{"sid": ' }],
+    ['200 with an answer that is none', { status: 200, body: '[]' }],
+    ['201 without an id', { status: 201, body: '{}' }],
+    ['a redirect', { status: 302, body: '' }],
+  ] as const)('%s: tried again until it is taken', async (_, answer) => {
+    instead(answer)
+    const { id, text, calls } = await attempted()
+    await until(() => calls() >= 1)
+    instead(null)
+    const sms = await until(() => {
+      world.clock.advance(61_000)
+      return world.twilio.sent.find(({ body }) => body === text)
+    })
+    await world.twilio.report(sms, 'delivered')
+    await isNow(id, 'sent')
+  })
+
+  test('after a day it is given up, with the last words', async () => {
+    instead({ status: 503, body: '{"code":20503,"message":"Service unavailable"}' })
+    const { id } = await attempted()
+    const failed = until(async () => {
+      world.clock.advance(3_600_000)
+      const { body } = await world.agent.api('GET', `${path()}/messages/${id}`)
+      return body.status === 'failed' && body
+    })
+    expect(await failed).toMatchObject({ error: 'Service unavailable (Twilio error 20503)' })
+    instead(null)
+  })
+})
