@@ -8,6 +8,7 @@ import type { Route, RouteCall } from '../channel.ts'
 import { Room } from '../room.ts'
 import { firstAccepted } from './address.ts'
 import type { Reception } from './reception.ts'
+import { loggable } from './return-path.ts'
 import type { Envelope } from './verify.ts'
 
 export interface HttpInOptions {
@@ -99,8 +100,8 @@ const takeIn = async (call: RouteCall, options: HttpInOptions) => {
   const fields = {
     event: 'http.inbound',
     remoteAddress: envelope.ip,
-    reversePath: envelope.reversePath,
-    recipients,
+    reversePath: loggable(envelope.reversePath),
+    recipients: recipients.map(loggable),
     unknown: unknown.length,
   }
   options.log.info({ ...fields, bytes: call.body.length }, 'a message came in')

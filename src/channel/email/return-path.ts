@@ -33,4 +33,8 @@ export function createReturnPaths(key: Uint8Array, mailDomain: string): ReturnPa
   }
 }
 
+/** An address as the log may have it: whoever has seen a whole return path can say that its message bounced. */
+export const loggable = (address: string): string =>
+  address.replace(new RegExp(`^(${PREFIX}[0-9a-f]{${2 * ID_BYTES}})[0-9a-f]+@`, 'i'), '$1…@')
+
 const uuidOf = (id: Buffer): string => id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -9,6 +9,7 @@ import { Room } from '../room.ts'
 import { oneLine } from '../storable.ts'
 import { domainOf, firstAccepted } from './address.ts'
 import { Gathering } from './gathering.ts'
+import { loggable } from './return-path.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
 import type { TlsPair } from './tls.ts'
 import type { Envelope } from './verify.ts'
@@ -237,12 +238,15 @@ class Sessions {
       remoteAddress,
       helo: oneLine(String(hostNameAppearsAs), 255),
       tls: secure,
-      reversePath: reversePathOf(session),
+      reversePath: loggable(reversePathOf(session)),
     }
     const answer = facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
     this.#options.metrics?.count('answers', answer)
     const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
-    this.#options.log[level]({ event: 'smtp.inbound', ...envelope, ...facts }, 'a message came in')
+    this.#options.log[level](
+      { event: 'smtp.inbound', ...envelope, ...facts, recipients: facts.recipients.map(loggable) },
+      'a message came in',
+    )
     // After the answer has gone out, not before it.
     if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
   }

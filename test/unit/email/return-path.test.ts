@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { expect, test } from 'vitest'
 import { normalizeLoosely } from '../../../src/channel/email/address.ts'
-import { createReturnPaths } from '../../../src/channel/email/return-path.ts'
+import { createReturnPaths, loggable } from '../../../src/channel/email/return-path.ts'
 
 const paths = createReturnPaths(randomBytes(32), 'agents.localhost')
 const id = newId()
@@ -23,3 +23,10 @@ test.each([
   ['no token', 'bounce-@agents.localhost'],
   ['nothing', ''],
 ])('%s leads nowhere', (_, address) => expect(paths.messageOf(address)).toBeNull())
+
+test('the log has the message of a return path, not its signature', () => {
+  const path = paths.of(id)
+  expect(loggable(path)).toBe(`bounce-${id.replaceAll('-', '')}…@agents.localhost`)
+  expect(paths.messageOf(loggable(path))).toBeNull()
+  expect(loggable('bounce-me@example.com')).toBe('bounce-me@example.com')
+})
