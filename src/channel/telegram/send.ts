@@ -70,6 +70,24 @@ const rejectionOf = (recipient: string, error: unknown): Rejection => {
   return { recipient, reason: message, permanent, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
 }
 
+/** Sends what a recipient doesn't have yet. Null when they have it all, else what was in the way. */
+const sendRest = async (
+  conversation: Conversation,
+  recipient: string,
+  message: Outbound,
+  parts: readonly Part[],
+  progress: Progress,
+): Promise<Rejection | null> => {
+  const had = progress.of(recipient).length
+  for (const [index, part] of parts.entries()) {
+    if (index < had) continue
+    const sent = await conversation.send(part, index === 0 ? message : null).catch((error: unknown) => rejectionOf(recipient, error))
+    if (typeof sent !== 'string') return sent
+    await progress.took(recipient, sent)
+  }
+  return null
+}
+
 /**
  * Sends a message to those of its recipients who don't have it whole yet. Each part is noted before the next one goes: what a crash leaves
  * unsent goes out later, and what was sent is not sent again.
@@ -83,26 +101,16 @@ export const sendMessage = async (
 ): Promise<SendResult> => {
   const parts = partsOf(message)
   const result: SendResult = { accepted: [], rejected: [] }
-  const reject = (rejection: Rejection) => void result.rejected.push(rejection)
-  for (const recipient of message.envelopeTo) {
+  const refuse = (recipient: string, reason: string): Rejection => ({ recipient, reason, permanent: true })
+  const sendTo = async (recipient: string): Promise<Rejection | null> => {
     const chat = readChat(recipient)
-    if (!chat || parts.length === 0) {
-      reject({ recipient, reason: chat ? 'a text of nothing but white space' : 'no Telegram chat', permanent: true })
-      continue
-    }
-    const conversation = new Conversation(api, bot, chat, signal)
-    const had = progress.of(recipient).length
-    let trouble: Rejection | null = null
-    for (const [index, part] of parts.entries()) {
-      if (index < had) continue
-      const sent = await conversation.send(part, index === 0 ? message : null).catch((error: unknown) => rejectionOf(recipient, error))
-      if (typeof sent !== 'string') {
-        trouble = sent
-        break
-      }
-      await progress.took(recipient, sent)
-    }
-    if (trouble) reject(trouble)
+    if (!chat) return refuse(recipient, 'no Telegram chat')
+    if (parts.length === 0) return refuse(recipient, 'a text of nothing but white space')
+    return sendRest(new Conversation(api, bot, chat, signal), recipient, message, parts, progress)
+  }
+  for (const recipient of message.envelopeTo) {
+    const trouble = await sendTo(recipient)
+    if (trouble) result.rejected.push(trouble)
     else result.accepted.push(recipient)
   }
   return result
