@@ -1,8 +1,10 @@
+import { isMainThread } from 'node:worker_threads'
 import ICAL from 'ical.js'
 import { oneLine } from '../storable.ts'
 import { bounded } from './bounded.ts'
 
-const MAX_MS = 200
+// A calendar takes a few milliseconds, the first one on a busy machine more; zones are expanded year by year.
+const MAX_MS = isMainThread ? 250 : 1_000
 const MAX_CHARACTERS = 1024 * 1024
 const MAX_EVENTS = 10
 const MAX_PEOPLE = 20
@@ -24,14 +26,19 @@ const METHODS: Record<string, string> = {
  */
 export function describeCalendar(source: string, whole: boolean): string | null {
   if (source.length > MAX_CHARACTERS) return null
+  return inTime(source, { whole, utc: true }) ?? inTime(source, { whole, utc: false })
+}
+
+interface Wanted {
+  whole: boolean
+  /** What takes long, if anything does. */
+  utc: boolean
+}
+
+function inTime(source: string, wanted: Wanted): string | null {
   try {
-    return bounded(
-      MAX_MS,
-      () =>
-        calendarsOf(source)
-          .flatMap((calendar) => describe(calendar, whole) ?? [])
-          .join('\n\n') || null,
-    )
+    const parts = bounded(MAX_MS, () => calendarsOf(source).flatMap((calendar) => describe(calendar, wanted) ?? []))
+    return parts.length === 0 ? null : parts.join('\n\n')
   } catch {
     return null
   }
@@ -43,11 +50,13 @@ function calendarsOf(source: string): ICAL.Component[] {
   return (typeof parsed[0] === 'string' ? [parsed] : parsed).map((one) => new ICAL.Component(one as unknown[]))
 }
 
-function describe(calendar: ICAL.Component, whole: boolean): string | null {
+function describe(calendar: ICAL.Component, wanted: Wanted): string | null {
   const method = String(calendar.getFirstPropertyValue('method') ?? '').toLowerCase()
-  const zones = new Map(calendar.getAllSubcomponents('vtimezone').map((zone) => [String(zone.getFirstPropertyValue('tzid')), zone]))
+  const zones: Zones = !wanted.utc
+    ? new Map()
+    : new Map(calendar.getAllSubcomponents('vtimezone').map((zone) => [String(zone.getFirstPropertyValue('tzid')), zone]))
   const events = ['vevent', 'vtodo'].flatMap((name) => calendar.getAllSubcomponents(name))
-  const parts = events.slice(0, MAX_EVENTS).map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, whole))
+  const parts = events.slice(0, MAX_EVENTS).map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, wanted.whole))
   if (events.length > MAX_EVENTS) parts.push(`(${events.length - MAX_EVENTS} more in the attachment)`)
   return parts.length === 0 ? null : parts.join('\n\n')
 }
@@ -115,6 +124,11 @@ const sameDay = (one: ICAL.Time, other: ICAL.Time) => dateOf(one).slice(0, 10) =
 /** The time in UTC by the zone's own definition in the calendar, or by the platform's when the zone is one that it knows. */
 function inUtc(time: ICAL.Time, definition: ICAL.Component | undefined): string | null {
   if (definition === undefined) return null
+  // Outlook's rules begin in 1601, and every year since would be looked at.
+  for (const observance of ['standard', 'daylight'].flatMap((name) => definition.getAllSubcomponents(name))) {
+    const start = observance.getFirstPropertyValue('dtstart')
+    if (start instanceof ICAL.Time && start.year < 1970) start.year = 1970
+  }
   const zoned = time.clone()
   zoned.zone = new ICAL.Timezone(definition)
   return dateOf(zoned.convertToZone(ICAL.Timezone.utcTimezone))

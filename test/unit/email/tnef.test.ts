@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { unpackTnef } from '../../../src/channel/email/tnef/unpack.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
@@ -19,6 +19,12 @@ describe('the body of a winmail.dat', () => {
       '',
     ],
   ])('%s', (_, parts, expected) => expect(unpack(tnef(parts))?.text).toBe(expected))
+})
+
+test('broken characters in it are left out, without a word on the console', () => {
+  const warned = vi.spyOn(console, 'warn')
+  expect(unpack(tnef({ rtf: plainRtf("{\\rtf1\\ansi\\fromtext He\\'zzllo}") }))?.text).toBe('Hezzllo')
+  expect(warned).not.toHaveBeenCalled()
 })
 
 describe('the files of a winmail.dat', () => {

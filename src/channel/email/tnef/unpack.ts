@@ -57,8 +57,11 @@ function unwrapRtf(compressed: Buffer): { mode: 'html' | 'text'; text: string } 
   if (compressed.length < 16 || compressed.readUInt32LE(0) + 4 > compressed.length || compressed.readUInt32LE(4) > MAX_RTF) return null
   try {
     return bounded(MAX_RTF_MS, () => {
+      // Of a broken character the library would complain on the console.
       const rtf = Buffer.from(decompressRTF([...compressed]))
-      const { mode, text } = deEncapsulateSync(rtf, { decode: iconv.decode, mode: 'either', warn: () => undefined })
+        .toString('latin1')
+        .replace(/\\'(?![0-9a-f]{2})/gi, '')
+      const { mode, text } = deEncapsulateSync(Buffer.from(rtf, 'latin1'), { decode: iconv.decode, mode: 'either', warn: () => undefined })
       return { mode, text: text.toString() }
     })
   } catch {
