@@ -60,11 +60,13 @@ const makeKey = async ({ keyring, clock }: DkimDeps, owner: DkimOwner): Promise<
 }
 
 /** Keys that sign or signed until a short while ago, the newest first. */
-const current = ({ prisma, clock }: Pick<DkimDeps, 'clock'> & { prisma: Pick<Db['prisma'], 'dkimKey'> }, owner: DkimOwner) =>
+const current = (
+  { prisma, clock }: Pick<DkimDeps, 'clock'> & { prisma: Pick<Db['prisma'], 'dkimKey'> },
+  of: DkimOwner | { OR: DkimOwner[] },
+) =>
   prisma.dkimKey.findMany({
     where: {
-      ...owner,
-      OR: [{ retiredAt: null }, { retiredAt: { gt: new Date(clock.now().getTime() - SHOWN_AFTER_RETIREMENT_MS) } }],
+      AND: [of, { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date(clock.now().getTime() - SHOWN_AFTER_RETIREMENT_MS) } }] }],
     },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
@@ -93,6 +95,19 @@ const published = ({ domain, selector, publicKey, createdAt, retiredAt }: DkimKe
 
 /** The keys whose records the domain should publish, the newest first. The first call makes the first key. */
 export const dkimKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> => (await ensureKeys(deps, owner)).map(published)
+
+const isActive = ({ retiredAt }: DkimKey) => retiredAt === null
+
+/** The same for many domains, in their order: one statement, besides what must still be made. */
+export const dkimKeysOfAll = async (deps: DkimDeps, owners: readonly DkimOwner[]): Promise<PublishedKey[][]> => {
+  const found = await current(deps, { OR: owners.map(({ domain, workspaceId }) => ({ domain, workspaceId })) })
+  const keysOf = ({ domain, workspaceId }: DkimOwner) => found.filter((key) => key.domain === domain && key.workspaceId === workspaceId)
+  const ensure = async (owner: DkimOwner) => {
+    const keys = keysOf(owner)
+    return keys.some(isActive) ? keys : ensureKeys(deps, owner)
+  }
+  return (await Promise.all(owners.map(ensure))).map((keys) => keys.map(published))
+}
 
 /**
  * Makes another key. The one before it signs on until DNS publishes the new one's record (`signingKey` looks), so that nothing is ever

@@ -7,7 +7,7 @@ import { ensureMember } from '../workspace/member.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { Finding } from './check.ts'
-import { type DkimDeps, dkimKeys } from './dkim.ts'
+import { type DkimDeps, dkimKeysOfAll, type PublishedKey } from './dkim.ts'
 import { domainName } from './name.ts'
 import { type MailPlace, type WantedRecord, wantedRecords } from './record.ts'
 
@@ -35,18 +35,28 @@ export type StoredFinding = Pick<WantedRecord, 'purpose' | 'name'> & Omit<Findin
 
 const NOT_CHECKED = { found: [], ok: false, problem: null }
 
-/** The records that the domain should have, and what the last check found of each. */
-export const recordsOf = async (
-  deps: DomainDeps,
-  domain: Pick<Domain, 'name' | 'workspaceId' | 'ownershipToken' | 'findings'>,
-): Promise<DomainRecord[]> => {
+type RecordedDomain = Pick<Domain, 'name' | 'workspaceId' | 'ownershipToken' | 'findings'>
+
+const recordsWith = (deps: DomainDeps, domain: RecordedDomain, keys: readonly PublishedKey[]): DomainRecord[] => {
   const findings = domain.findings as unknown as StoredFinding[]
-  const keys = await dkimKeys(deps, { domain: domain.name, workspaceId: domain.workspaceId })
   return wantedRecords(domain, keys, deps).map((record) => {
     const stored = findings.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
     return { ...record, ...(stored ? { found: stored.found, ok: stored.ok, problem: stored.problem } : NOT_CHECKED) }
   })
 }
+
+/** The records that each domain should have, and what the last check found of each; in the order of the domains. */
+export const recordsOfAll = async (deps: DomainDeps, domains: readonly RecordedDomain[]): Promise<DomainRecord[][]> => {
+  const keys = await dkimKeysOfAll(
+    deps,
+    domains.map(({ name, workspaceId }) => ({ domain: name, workspaceId })),
+  )
+  return domains.map((domain, n) => recordsWith(deps, domain, keys[n]!))
+}
+
+/** The same of one domain. */
+export const recordsOf = async (deps: DomainDeps, domain: RecordedDomain): Promise<DomainRecord[]> =>
+  (await recordsOfAll(deps, [domain]))[0]!
 
 /** The workspace's domain with this id. For members. Throws `not_found` for another's as for none. */
 export const findDomain = async ({ prisma }: Pick<DomainDeps, 'prisma'>, viewer: Viewer, domainId: string): Promise<Domain> => {

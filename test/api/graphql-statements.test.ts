@@ -46,7 +46,11 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   'the workspace with its people and its plan': {
     query: `{ workspace { name members { email role } invitations { email } domains { name state } phoneNumbers { value }
       plan { key limits { agents } usage { agents members ownDomains webhooks sendsPerDay storedMessages } } } }`,
-    statements: 12,
+    statements: 13,
+  },
+  'the domains with their records': {
+    query: '{ workspace { domains { name state records { purpose name ok problem } } } }',
+    statements: 3,
   },
 }
 
@@ -57,7 +61,18 @@ let ids: Record<'small' | 'large', { agent: string; message: string }>
 
 const MESSAGE = 'query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { id } } } } }'
 
+const bring = async ({ workspace: workspaceId }: TestTenant, domains: number) => {
+  for (let n = 0; n < domains; n++) {
+    const name = `d${n}-${workspaceId}.example`
+    await service.deps.prisma.domain.create({ data: { workspaceId, name, ownershipToken: 't' } })
+    await service.deps.prisma.dkimKey.create({
+      data: { workspaceId, domain: name, selector: 's', publicKey: 'p', privateKey: new Uint8Array() },
+    })
+  }
+}
+
 const fill = async (tenant: TestTenant, agents: number, letters: number, hooks: number) => {
+  await bring(tenant, hooks)
   let last = { agent: '', message: '' }
   for (let n = 0; n < agents; n++) {
     const agent = await service.agent(tenant, `Agent ${n}`)

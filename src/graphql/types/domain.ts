@@ -1,6 +1,7 @@
 import { domainName } from '../../core/rules.ts'
-import { addDomain, type DomainRecord as DomainRecordShape, recordsOf, removeDomain } from '../../domain/domain.ts'
+import { addDomain, type DomainRecord as DomainRecordShape, recordsOfAll, removeDomain } from '../../domain/domain.ts'
 import { verifyDomain } from '../../domain/verify.ts'
+import { batched } from '../batch.ts'
 import { builder, forMembers } from '../builder.ts'
 import { checked } from '../input.ts'
 import { DnsRecordType, DomainRecordPurpose, DomainState } from './enums.ts'
@@ -38,7 +39,7 @@ const Domain = builder.prismaObject('Domain', {
       type: [DomainRecord],
       select: { name: true, workspaceId: true, ownershipToken: true, findings: true },
       description: 'The DNS records that it should have.',
-      resolve: (domain, _args, { deps }) => recordsOf(deps, domain),
+      resolve: (domain, _args, context) => batched(context, 'domain records', domain, (domains) => recordsOfAll(context.deps, domains)),
     }),
   }),
 })
