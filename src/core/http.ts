@@ -27,3 +27,20 @@ export const httpFailure = ({ code, message, retryAfter }: AppError, status = ST
   },
   body: { error: { code, message } },
 })
+
+/** Who asked, as the line of a request in the log has it. */
+export interface Asker {
+  workspaceId: string
+  kind: 'member' | 'agent'
+  id: string
+  tokenId: string
+}
+
+const askers = new WeakMap<object, Asker>()
+
+/** Notes whose request an answer is for: a skin knows, the log's line is written below it. */
+export const noteAsker = (answer: object, { workspaceId, kind, id, tokenId }: Asker): void =>
+  void askers.set(answer, { workspaceId, kind, id, tokenId })
+
+/** Whose request an answer is for; undefined where nobody showed a good token. */
+export const askerOf = (answer: object): Asker | undefined => askers.get(answer)

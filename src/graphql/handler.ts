@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { noteAsker } from '../core/http.ts'
 import { readAttempt } from '../workspace/idempotency.ts'
 import { WINDOW_MS } from '../workspace/rate-limits.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
@@ -133,6 +134,7 @@ class Server implements Graphql {
 
   async #contextOf(request: IncomingMessage, response: ServerResponse, requestId: string, token: string | null): Promise<GraphqlContext> {
     const viewer = await authenticate(this.#deps, token)
+    noteAsker(response, viewer)
     countRequest(this.#deps, viewer, response)
     return {
       deps: this.#deps,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Route } from '../channel/channel.ts'
 import { AppError } from '../core/errors.ts'
-import { httpFailure } from '../core/http.ts'
+import { askerOf, httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
@@ -100,6 +100,7 @@ const logRequest = ({ log, metrics }: Observers, request: IncomingMessage, respo
     metrics?.count('requests', response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted')
     const fields = {
       requestId,
+      by: askerOf(response),
       method: request.method,
       path: loggable(request.url ?? ''),
       status: response.statusCode,

@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, noSuchPath } from '../core/errors.ts'
+import { noteAsker } from '../core/http.ts'
 import { MOST_SEND_BODY_BYTES } from '../core/rules.ts'
 import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
@@ -43,7 +44,9 @@ const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
   async (c, next) => {
-    c.set('viewer', await authenticate(deps, bearerOf(c.req.header('Authorization'))))
+    const viewer = await authenticate(deps, bearerOf(c.req.header('Authorization')))
+    if (c.env?.outgoing) noteAsker(c.env.outgoing, viewer)
+    c.set('viewer', viewer)
     await next()
   }
 

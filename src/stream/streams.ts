@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CLIENT_REPLACED, type ConnectionDeps, endLease, findConnection, readStanding, renewLeases } from '../agent/connection.ts'
 import { invalidInput, messageOf } from '../core/errors.ts'
+import { noteAsker } from '../core/http.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
 import { TOKENS_LOOK_MS } from '../workspace/held-tokens.ts'
@@ -74,6 +75,7 @@ export class Streams {
   /** `GET /agents/{id}/connections/{connectionId}/events`. Throws before it has answered anything, never afterwards. */
   async serve(request: IncomingMessage, response: ServerResponse, agentId: string, connectionId: string): Promise<void> {
     const viewer = await authenticate(this.#deps, bearerOf(request.headers.authorization))
+    noteAsker(response, viewer)
     const connection = await findConnection(this.#deps, viewer, idOf('id', agentId), idOf('connectionId', connectionId))
     const after = resumeAt(request) ?? Number(connection.startAfter)
     const current = connection.replacedAt === null && (await renewLeases(this.#deps, [connection.id])).has(connection.id)

@@ -37,7 +37,8 @@ test('a request, a message that comes in and each attempt to deliver it have one
   expect(handed).toMatchObject({ ...common, channel: 'url', event: expect.stringMatching(/^evt_\w+_2$/) })
   expect(linesOf('message in')).toMatchObject([{ agentId: agent.id, channel: 'email', status: 'received', refusal: null }])
   expect(linesOf('a message came in')).toMatchObject([{ outcome: 'accepted', recipients: [agent.address] }])
-  const request = { method: 'POST', path: `/a/${agent.id}`, status: 200, ms: expect.any(Number), requestId: expect.any(String) }
+  const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
+  const request = { by, method: 'POST', path: `/a/${agent.id}`, status: 200, ms: expect.any(Number), requestId: expect.any(String) }
   expect(linesOf('request').filter(({ path }) => path === `/a/${agent.id}`)).toMatchObject([request])
 
   const all = JSON.stringify(lines)
