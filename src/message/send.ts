@@ -1,6 +1,7 @@
 import { AGENT_COLUMNS, type AgentRow, ensureReach, toAgent } from '../agent/reach.ts'
 import { AppError } from '../core/errors.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
+import { byteaArray } from '../db/bytea.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
@@ -48,7 +49,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
       files.map(({ index }) => index),
       files.map(({ file }) => file.name),
       files.map(({ file }) => file.type),
-      files.map(({ file }) => file.content),
+      byteaArray(files.map(({ file }) => file.content)),
     ],
   })
   return drafts.map(() => undefined)

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
+import { statementsOf } from '../support/statements.ts'
 
 const service = await startGraphql()
 const ours = await service.tenant()
@@ -134,22 +135,9 @@ test('two lists of one agent in one query stay apart', async () => {
 
 test('the number of statements does not grow with the number of agents', async () => {
   const statements = async (tenant: typeof ours, query: string) => {
-    const texts: string[] = []
-    const real = service.deps.pool.query
-    const { pool } = service.deps
-    pool.query = ((...args: Parameters<typeof real>) => {
-      const [statement] = args as unknown as [string | { text: string }]
-      const text = typeof statement === 'string' ? statement : statement.text
-      if (!text.includes('pg_notify')) texts.push(text) // of the letters before
-      return Reflect.apply(real, pool, args)
-    }) as typeof real
-    try {
-      const { errors, data } = await tenant.ask(query)
-      expect(errors).toBeUndefined()
-      return { count: texts.length, agents: data.agents }
-    } finally {
-      pool.query = real
-    }
+    const { result, statements } = await statementsOf(service.deps.pool, () => tenant.ask(query))
+    expect(result.errors).toBeUndefined()
+    return { count: statements.length, agents: result.data.agents }
   }
   const query = `{ agents { name addresses { value } access { email { admit } } webhooks { url } tokens { id } listeners { kind }
     messages(first: 2) { edges { node { text attachments { name } agent { name } } } } } }`
