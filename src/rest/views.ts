@@ -17,11 +17,11 @@ import {
 
 export const id = z.string().openapi({ format: 'uuid' })
 export const time = z.string().openapi({ format: 'date-time' })
-const count = z.int().min(0)
+export const count = z.int().min(0)
 
 /** The ids and times of the examples. */
 export const ID = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
-const OTHER = '0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d'
+export const OTHER = '0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d'
 export const TIME = '2026-11-20T09:30:00.000Z'
 export const LATER = '2026-11-27T09:30:00.000Z'
 
@@ -276,46 +276,6 @@ export const SecretView = z
     updatedAt: time,
   })
   .openapi('Secret', { example: { name: 'STRIPE_KEY', kind: 'secret', setBy: 'member', updatedAt: TIME } })
-
-const WEBHOOK = {
-  id: ID,
-  url: 'https://example.com/hooks/agent',
-  createdAt: TIME,
-  error: null,
-  attempts: 0,
-  retryAt: null,
-  lastDeliveredAt: TIME,
-}
-export const WebhookView = z
-  .object({
-    id,
-    url: z.string(),
-    createdAt: time,
-    error: z.string().nullable().openapi({ description: 'The last error, of the event that it waits with' }),
-    attempts: count.openapi({ description: 'How many attempts at that event failed' }),
-    retryAt: time.nullable().openapi({ description: 'When it is tried next' }),
-    lastDeliveredAt: time.nullable(),
-  })
-  .openapi('Webhook', { example: WEBHOOK })
-export const NewWebhookView = WebhookView.extend({
-  secret: z.string().openapi({ description: 'What its deliveries are verified with', pattern: '^whsec_' }),
-}).openapi('NewWebhook', { example: { ...WEBHOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } })
-
-export const DeliveryView = z
-  .object({
-    id,
-    eventId: z.string(),
-    status: z.enum(['pending', 'delivered', 'skipped', 'expired']),
-    attempts: z.array(
-      z.object({
-        at: time,
-        status: z.int().optional(),
-        error: z.string().optional(),
-        ms: count.openapi({ description: 'How long it took' }),
-      }),
-    ),
-  })
-  .openapi('Delivery', { example: { id: OTHER, eventId: `${ID}_42`, status: 'delivered', attempts: [{ at: TIME, status: 204, ms: 38 }] } })
 
 export const pageView = <Item extends z.ZodType>(item: Item) =>
   z.object({

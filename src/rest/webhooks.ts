@@ -4,7 +4,8 @@ import { listDeliveries } from '../webhook/deliveries.ts'
 import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
 import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
-import { DeliveryView, NewWebhookView, pageView, WebhookView } from './views.ts'
+import { pageView } from './views.ts'
+import { DeliveryView, NewWebhookView, WebhookView } from './webhook-views.ts'
 
 const tags = ['Webhooks']
 const security = SECURITY

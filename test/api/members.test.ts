@@ -33,8 +33,16 @@ test('a workspace is read with its plan, and changed by members', async () => {
     name: 'Acme',
     plan: {
       key: 'unlimited',
-      limits: { agents: null, members: null, ownDomains: null, webhooks: null, sendsPerDay: null, storedMessages: null },
-      usage: { agents: 1, members: 1, ownDomains: 0, webhooks: 0, sendsPerDay: 0, storedMessages: 0 },
+      limits: {
+        agents: null,
+        members: null,
+        ownDomains: null,
+        phoneNumbers: null,
+        webhooks: null,
+        sendsPerDay: null,
+        storedMessages: null,
+      },
+      usage: { agents: 1, members: 1, ownDomains: 0, phoneNumbers: 0, webhooks: 0, sendsPerDay: 0, storedMessages: 0 },
       changeAddress: true,
     },
     settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
