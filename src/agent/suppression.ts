@@ -5,11 +5,15 @@ import type { Prisma, Suppression } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './reach.ts'
 
-type Suppressed = Pick<Suppression, 'agentId' | 'channel' | 'recipient' | 'reason' | 'detail' | 'createdAt'>
-
-/** Puts recipients on their agents' lists: nothing is sent to them any more. The first reason stays. Inside the caller's transaction. */
-export const suppress = async (tx: Prisma.TransactionClient, suppressed: readonly Suppressed[]): Promise<void> => {
-  await tx.suppression.createMany({ data: [...suppressed], skipDuplicates: true })
+/** Puts recipients on an agent's list: nothing is sent to them any more. The first reason stays. Inside the caller's transaction. */
+export const suppress = async (
+  tx: Prisma.TransactionClient,
+  { agentId, channel }: Pick<Suppression, 'agentId' | 'channel'>,
+  recipients: readonly { address: string; detail: string }[],
+  because: Pick<Suppression, 'reason' | 'createdAt'>,
+): Promise<void> => {
+  const data = recipients.map(({ address, detail }) => ({ agentId, channel, recipient: address.toLowerCase(), detail, ...because }))
+  await tx.suppression.createMany({ data, skipDuplicates: true })
 }
 
 /** Who of these (normalized) recipients is on the agent's list. */

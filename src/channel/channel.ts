@@ -278,6 +278,8 @@ export interface Rejection {
   reason: string
   /** Whether trying again is pointless. */
   permanent: boolean
+  /** Whether the next message would fare no better: there is no such recipient. */
+  lasting?: boolean
   /** How long the other side asks to be left alone, in milliseconds. */
   retryAfterMs?: number
   /** The recipient told the provider to take no messages of this sender's any more. */

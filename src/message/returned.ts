@@ -50,21 +50,8 @@ const apply = async (tx: Prisma.TransactionClient, deps: ReturnedDeps, message: 
   const recipients = concerned(returned, await tx.recipient.findMany({ where: { messageId: message.id } }))
   if (returned.kind === 'complaint') await report(tx, message)
   else await fail(tx, message, returned.detail, recipients)
-  const reason = returned.kind
-  const createdAt = deps.clock.now()
-  await suppress(
-    tx,
-    recipients
-      .filter(({ lasting }) => lasting)
-      .map(({ address, detail }) => ({
-        agentId: message.agentId,
-        channel: message.channel,
-        recipient: address.toLowerCase(),
-        reason,
-        detail,
-        createdAt,
-      })),
-  )
+  const refused = recipients.filter(({ lasting }) => lasting)
+  await suppress(tx, message, refused, { reason: returned.kind, createdAt: deps.clock.now() })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { suppress } from '../agent/suppression.ts'
 import type { Channel, ChannelKind, Outbound, SendResult } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
@@ -116,6 +117,8 @@ const settle = async (deps: TransmitDeps, message: Loaded, job: SendJob, result:
       const status = permanent || dueAt === null ? 'failed' : 'sending'
       await tx.recipient.updateMany({ where: { ...onItsWay(message), address }, data: { status, detail: reason } })
     }
+    const gone = failed.filter(({ lasting }) => lasting).map(({ recipient, reason }) => ({ address: recipient, detail: reason }))
+    await suppress(tx, message, gone, { reason: 'bounce', createdAt: deps.clock.now() })
     const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
     await settleSend(tx, job, { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() }, outcome)
     if (!dueAt) await concludeMessage(tx, message.id)

@@ -79,6 +79,19 @@ describe('a bounce', () => {
     await until(async () => (await other.api('GET', `/agents/${other.id}/messages/${body.id}`)).body.status === 'sent')
   })
 
+  test('that never was, because the server refused the mailbox at once, counts as one; a refusal of the moment does not', async () => {
+    relay.refuse('No.One@example.com', '550 5.1.1 No such user here')
+    relay.refuse('brimful@example.com', '552 5.2.2 Mailbox full')
+    const { id } = await send('No.One@example.com', 'brimful@example.com', 'di@example.com')
+    await becomes(id, 'failed')
+    expect(await suppressions()).toMatchObject([
+      { recipient: 'no.one@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here', createdAt: clock.now().toISOString() },
+    ])
+    const { error } = await becomes((await send('no.one@example.com')).id, 'failed')
+    expect(error).toContain('suppression list')
+    expect(relay.attempts('No.One@example.com') + relay.attempts('no.one@example.com')).toBe(1)
+  })
+
   test('taken from the list a recipient is written to again', async () => {
     const { returnPath } = await sent('back@example.com')
     await comesBack(returnPath, dsn({ recipients: [unknownUser('back@example.com')] }))

@@ -4,6 +4,7 @@ import type { SendResult } from '../channel.ts'
 import { domainOf } from './address.ts'
 import type { Departure } from './departure.ts'
 import { findAddresses, findExchangers } from './exchangers.ts'
+import { rejectionOf } from './lasting.ts'
 import type { DnsResolver } from './resolver.ts'
 import { type Relay, type RelayTimeouts, transact } from './smtp-out.ts'
 
@@ -36,7 +37,7 @@ export function createDirect(options: DirectOptions): Relay {
 
 const refuse = ({ recipients }: Departure, reason: string, permanent: boolean): SendResult => ({
   accepted: [],
-  rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
+  rejected: recipients.map((recipient) => rejectionOf(recipient, reason, permanent)),
 })
 
 async function sendToDomain(options: DirectOptions, domain: string, mail: Departure, signal: AbortSignal): Promise<SendResult> {

@@ -2,6 +2,7 @@ import type { InboundAttachment, Returned, ReturnedRecipient } from '../channel.
 import { oneLine } from '../storable.ts'
 import { normalizeLoosely } from './address.ts'
 import { valuesOf } from './headers.ts'
+import { isLasting, NOBODY_THERE } from './lasting.ts'
 import type { ParsedMail } from './parse.ts'
 
 /** What a mail that came back says: whom it failed to reach, or who complained. */
@@ -94,11 +95,6 @@ const wordsOf = (fields: Fields): string => {
   return oneLine(diagnostic || fields.get('status') || 'not delivered', MAX_WORDS)
 }
 
-/** About the message, its sender or the moment, though a 5: full (5.2.2), too large (5.2.3, 5.3.4), content (5.6), policy (5.7). */
-const OF_THE_MOMENT = /^5\.(?:2\.[23]|3|5|6|7)(?:\.|$)/
-
-const isLasting = (status: string): boolean => status.startsWith('5') && !OF_THE_MOMENT.test(status)
-
 // ---------------------------------------------------------------------------------- bounces of servers that don't keep to RFC 3464
 
 const FROM_MACHINE = /^(?:mailer-?daemon|mail-?daemon|postmaster|mdaemon|bounces?|double-bounce)@/
@@ -107,8 +103,6 @@ const SUBJECT =
 const STILL_TRYING =
   /will (?:keep|continue) (?:to )?try|still (?:being )?(?:retr|try)|(?:do not|don't) need to (?:resend|do anything)|no action is required|warning message only|has been delayed|delivery (?:is |was )?delayed/i
 const FOR_GOOD = /\b5\.\d{1,3}\.\d{1,3}\b|\b55\d\b[ -]/
-const NOBODY_THERE =
-  /(?:user|recipient|mailbox|address|account)s?\b[^.\n]{0,60}\b(?:unknown|not found|does(?:n't| not) exist|disabled|unavailable|invalid)|no such (?:user|recipient|mailbox|person)|unknown (?:user|recipient|address)|unrouteable/i
 const GIVEN_UP = /permanent (?:fatal )?error|given up|could not be delivered|wasn't able to deliver|delivery (?:has )?failed|undeliverable/i
 /** Where servers begin to quote what they return. */
 const QUOTED = /^--[^\n]*?(?:copy of the message|original message|below this line|message header|returned message|unsent message)/im

@@ -3,6 +3,7 @@ import { AppError, messageOf } from '../../core/errors.ts'
 import type { Rejection, SendResult } from '../channel.ts'
 import { oneLine } from '../storable.ts'
 import type { Departure } from './departure.ts'
+import { rejectionOf } from './lasting.ts'
 
 export interface Relay {
   /** Never rejects: what the relay said or didn't say is in the answer. */
@@ -89,7 +90,7 @@ function partial(recipients: string[], errors: SmtpError[]): SendResult {
   const refused = new Map(errors.map((error) => [error.recipient, error]))
   return {
     accepted: recipients.filter((recipient) => !refused.has(recipient)),
-    rejected: recipients.flatMap((recipient) => (refused.has(recipient) ? [rejection(recipient, refused.get(recipient)!)] : [])),
+    rejected: recipients.flatMap((recipient) => (refused.has(recipient) ? [rejection(recipient, refused.get(recipient)!, false)] : [])),
   }
 }
 
@@ -97,12 +98,16 @@ function partial(recipients: string[], errors: SmtpError[]): SendResult {
 function failed(recipients: string[], error: SmtpError, signal: AbortSignal): SendResult {
   const own = new Map((error.rejectedErrors ?? []).map((each) => [each.recipient, each]))
   const reason = signal.aborted ? Object.assign(new Error('stopped before the relay answered'), { code: 'EABORT' }) : error
-  return { accepted: [], rejected: recipients.map((recipient) => rejection(recipient, own.get(recipient) ?? reason)) }
+  // An answer to the whole message can speak of a mailbox only where it is the only one.
+  const sole = recipients.length === 1
+  return { accepted: [], rejected: recipients.map((recipient) => rejection(recipient, own.get(recipient) ?? reason, sole)) }
 }
 
-function rejection(recipient: string, error: SmtpError): Rejection {
+function rejection(recipient: string, error: SmtpError, sole: boolean): Rejection {
   const words = error.response ?? ([error.code, messageOf(error)].filter(Boolean).join(': ') || 'the relay gave no reason')
-  return { recipient, reason: oneLine(words, 500), permanent: isPermanent(error) }
+  const [reason, permanent] = [oneLine(words, 500), isPermanent(error)]
+  const isAboutThem = error.command === 'RCPT TO' || (error.command === 'DATA' && sole)
+  return isAboutThem ? rejectionOf(recipient, reason, permanent) : { recipient, reason, permanent }
 }
 
 const isAboutTheMessage = ({ command }: SmtpError) => command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA'

@@ -106,7 +106,7 @@ test('each domain has its own servers, and its own answers', async () => {
   const { accepted, rejected } = await send(zone, ['a@good.com', 'b@bad.com', 'c@grey.com', 'd@good.com'], good)
   expect(accepted).toEqual(['a@good.com', 'd@good.com'])
   expect(rejected).toEqual([
-    { recipient: 'b@bad.com', reason: expect.stringContaining('550 5.1.1'), permanent: true },
+    { recipient: 'b@bad.com', reason: expect.stringContaining('550 5.1.1'), permanent: true, lasting: true },
     { recipient: 'c@grey.com', reason: expect.stringContaining('451 4.7.1'), permanent: false },
   ])
 })
@@ -118,11 +118,13 @@ describe('nothing is dialled', () => {
   test.each<[string, Zone, string, boolean]>([
     ['a null MX', { 'x.com': { MX: [{ priority: 0, exchange: '' }], A: ['127.0.0.2'] } }, '5.1.10', true],
     ['no such domain', {}, '5.1.2', true],
-    ['a domain without any host', { 'x.com': { TXT: ['hi'] } }, '5.4.4', true],
-    ['an MX that is nowhere', { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } }, '5.4.4', true],
-  ])('for %s', async (_, zone, reason, permanent) => {
+    ['a domain without any host', { 'x.com': { TXT: ['hi'] } }, '5.4.4', false],
+    ['an MX that is nowhere', { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } }, '5.4.4', false],
+  ])('for %s', async (_, zone, reason, lasting) => {
     const { rejected } = await send(zone, ['bo@x.com'], { port: 1 })
-    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: expect.stringContaining(reason), permanent }])
+    expect(rejected).toEqual([
+      { recipient: 'bo@x.com', reason: expect.stringContaining(reason), permanent: true, ...(lasting ? { lasting } : {}) },
+    ])
   })
 
   test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])('while the name servers answer %s; it is tried again', async (code) => {

@@ -133,11 +133,39 @@ describe('through a relay', () => {
     expect(await through(url).send({ ...out, envelopeTo }, signal)).toEqual({
       accepted: ['ann@example.com'],
       rejected: [
-        { recipient: 'gone@example.com', reason: '550 no such user', permanent: true },
+        { recipient: 'gone@example.com', reason: '550 no such user', permanent: true, lasting: true },
         { recipient: 'full@example.com', reason: '452 mailbox full', permanent: false },
       ],
     })
     expect(taken[0]!.to).toEqual(['ann@example.com'])
+  })
+
+  test.each<[string, number, string, boolean]>([
+    ['nobody there', 550, '5.1.1 <bo@x.com>: Recipient address rejected: User unknown in virtual mailbox table', true],
+    ['moved away', 551, '5.1.6 User not local', true],
+    ['a domain that takes no mail', 556, '5.1.10 Recipient address has null MX', true],
+    ['switched off', 550, '5.2.1 The email account that you tried to reach is disabled', true],
+    ['in words alone', 550, 'No such user here', true],
+    ['full', 552, '5.2.2 Mailbox full', false],
+    ['policy', 550, '5.7.1 Client host blocked using a list; recipient unknown to you', false],
+    ['the sender', 550, '5.1.8 Sender address rejected: Domain not found', false],
+    ['no status and no such words', 550, 'Not today', false],
+    ['only for now', 450, '4.1.1 User unknown', false],
+  ])('refused at RCPT, %s: whether the next message would fare no better', async (_, code, words, lasting) => {
+    const { url } = await relay({ onRcptTo: (_, __, done) => done(smtpError(code, words)) })
+    const { rejected } = await through(url).send(out, signal)
+    expect(rejected[0]).toMatchObject({ permanent: code >= 500 })
+    expect(rejected[0]!.lasting ?? false).toBe(lasting)
+  })
+
+  test('refused after DATA, only a sole recipient can be meant', async () => {
+    const { url } = await relay({
+      onData: (stream, _, done) => stream.resume().on('end', () => done(smtpError(550, '5.1.1 No such user'))),
+    })
+    const sole = await through(url).send(out, signal)
+    expect(sole.rejected).toEqual([{ recipient: 'ann@example.com', reason: '550 5.1.1 No such user', permanent: true, lasting: true }])
+    const { rejected } = await through(url).send({ ...out, envelopeTo: ['ann@example.com', 'bo@example.com'] }, signal)
+    expect(rejected.map(({ lasting }) => lasting)).toEqual([undefined, undefined])
   })
 
   test('all refused, for good and for now, are kept apart', async () => {
