@@ -10,11 +10,15 @@ export const sign = (authToken: string, url: string, form: URLSearchParams): str
 
 const PORTS: Record<string, string> = { 'https:': '443', 'http:': '80' }
 
-/** Twilio names the standard port in what it signs, or leaves it out, depending on what it was called with. */
+/**
+ * Twilio names the port in what it signs, or leaves it out, inconsistently: its own libraries take either. The rest is to the letter as it
+ * was called.
+ */
 const spellings = (url: string): string[] => {
-  const { protocol, port, host, username } = new URL(url)
-  if (port !== '' || username !== '') return [url]
-  return [url, url.replace(host, `${host}:${PORTS[protocol]}`)]
+  const { protocol, port } = new URL(url)
+  const [host = ''] = /^[a-z]+:\/\/(?:[^/?#@]*@)?(?:\[[^\]]*\]|[^/?#:]*)/i.exec(url) ?? []
+  const rest = url.slice(host.length).replace(/^:\d*/, '')
+  return [url, host + rest, `${host}:${port || PORTS[protocol]}${rest}`]
 }
 
 /** Whether Twilio, who shares the token with us, signed this form for this URL (or for `url` with a fragment of its settings). */

@@ -35,6 +35,10 @@ test('a field that comes twice is signed as Twilio signs a list', () => {
 test.each([
   ['https://example.com/x', 'https://example.com:443/x'],
   ['http://example.com/x?a=1', 'http://example.com:80/x?a=1'],
+  ['https://example.com:443/x', 'https://example.com/x'],
+  ['https://example.com:443/x', 'https://example.com:443/x'],
+  ['https://example.com:8443/x?a=%7Eb:1', 'https://example.com/x?a=%7Eb:1'],
+  ['http://[::1]:4000/x', 'http://[::1]/x'],
 ])('%s may be signed as %s', (url, spelled) => {
   expect(isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS))).toBe(true)
 })
@@ -49,7 +53,9 @@ test.each([
   [sign('another', URL_, form), URL_, form],
   [right, 'https://example.com/channels/sms/messages?foo=1&bar=3', form],
   [right, 'https://evil.example/channels/sms/messages?foo=1&bar=2', form],
-  [right, 'https://example.com:8443/channels/sms/messages?foo=1&bar=2', form],
+  [right, 'http://example.com/channels/sms/messages?foo=1&bar=2', form],
+  [sign(TOKEN, 'https://example.com:8443/x', form), 'https://example.com:9443/x', form],
+  [sign(TOKEN, 'https://example.com:8443/x', form), 'https://example.com/x', form],
   [right, URL_, new URLSearchParams({ ...FIELDS, Digits: '1235' })],
   [right, URL_, new URLSearchParams({ ...FIELDS, More: '1' })],
 ])('%j for %s is none', (signature, url, fields) => {
