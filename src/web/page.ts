@@ -14,6 +14,7 @@ h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: an
 p { margin: 0 0 1rem; overflow-wrap: anywhere }
 p:last-child { margin-bottom: 0 }
 form + p { margin-top: 1.75rem }
+form + details { margin-top: 1rem }
 .soft { color: var(--soft) }
 .bad { color: var(--bad); font-weight: 600 }
 label { display: block; margin-bottom: .3rem; font-weight: 600 }

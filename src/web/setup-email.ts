@@ -13,7 +13,7 @@ const options = (domains: readonly string[], chosen: string | null): Html[] =>
 const emailForm = ({ agent }: Setup, domains: readonly string[], wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `An email address for ${agent.name}`,
-  body: html`<p>The agent receives what is sent to it, besides the addresses that it has.</p>
+  body: html`<p>Mail to this address will reach the agent, like mail to the addresses that it has already.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
 <label for="local">Before the @</label>
@@ -27,7 +27,7 @@ ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 const done = (value: string): Page => ({
   status: 200,
   title: 'The address is set up',
-  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on. If you made this link, you can wake the agent from it.</p>`,
+  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on. Whoever asked for this link can wake the agent by writing to it.</p>`,
 })
 
 /** Picks a free local part on the service's domain or on a verified one of the workspace. */

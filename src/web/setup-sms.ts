@@ -18,13 +18,16 @@ interface Choice {
   label: string
 }
 
-/** Who picks a number may say which is theirs: so that they can wake the agent at once. */
-const choose = (choices: readonly Choice[], button: string, own: string): Html => html`<form method="post">
+const options = (choices: readonly Choice[], chosen: string | null): Html[] =>
+  choices.map(({ value, label }) => html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`)
+
+/** Who picks a number may say which is theirs: so that they can wake the agent at once. `typed`: what they chose and wrote before. */
+const choose = (choices: readonly Choice[], button: string, typed?: URLSearchParams): Html => html`<form method="post">
 <label for="number">Number</label>
-<select id="number" name="number">${choices.map(({ value, label }) => html`<option value="${value}">${label}</option>`)}</select>
+<select id="number" name="number">${options(choices, typed?.get('number') ?? null)}</select>
 <label for="own">Your own mobile number (may be left empty)</label>
-<input id="own" name="own" value="${own}" type="tel" maxlength="40" autocomplete="tel" placeholder="+15551234567">
-<p class="soft">The agent hears from it, besides the numbers that you have verified.</p>
+<input id="own" name="own" value="${typed?.get('own') ?? ''}" type="tel" maxlength="40" autocomplete="tel" placeholder="+15551234567">
+<p class="soft">The agent will take texts from it, besides the numbers that you have verified.</p>
 <button>${button}</button>
 </form>`
 
@@ -39,7 +42,7 @@ const search = (form: URLSearchParams | undefined): Html => html`<form method="p
 const page = ({ agent }: Setup, status: number, body: readonly Html[]): Page => ({
   status,
   title: `A phone number for ${agent.name}`,
-  body: html`<p>The agent receives what is texted to it, and writes from it.</p>
+  body: html`<p>Texts to this number will reach the agent, and it will answer from it.</p>
 ${body}`,
 })
 
@@ -48,17 +51,28 @@ const problem = (wrong: Wrong | null): Html => (wrong ? html`<p class="bad" role
 const done = (value: string): Page => ({
   status: 200,
   title: 'The number is set up',
-  body: html`<code>${value}</code><p>What is texted to it reaches the agent from now on, from whom the agent’s access lets in.</p>`,
+  body: html`<code>${value}</code><p>Texts to it reach the agent from now on, if its access list lets the sender in.</p>`,
 })
+
+/** What was offered and chosen before something else was wrong, so that nobody has to look for it again. */
+const chosenBefore = (wrong: Wrong | null): Choice[] => {
+  const value = wrong?.status === 400 ? wrong.form.get('number') : null
+  return value ? [{ value, label: value }] : []
+}
 
 /** First what waits in the workspace's pool, then numbers to rent, looked for by country and area. */
 export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {
     const free = await deps.phoneNumbers.list(setup.agent.workspaceId, { free: true })
     const pool = free.map(({ value }) => ({ value, label: value }))
-    const own = wrong?.form.get('own') ?? ''
-    const offer = pool.length > 0 ? [html`<p>Your workspace has numbers that no agent uses:</p>`, choose(pool, 'Use this number', own)] : []
-    const ask = html`<p>${pool.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
+    const chosen = chosenBefore(wrong).filter(({ value }) => !pool.some((one) => one.value === value))
+    const offer = [
+      ...(chosen.length > 0 ? [choose(chosen, 'Rent and set up', wrong?.form)] : []),
+      ...(pool.length > 0
+        ? [html`<p>Your workspace has numbers that no agent uses:</p>`, choose(pool, 'Use this number', wrong?.form)]
+        : []),
+    ]
+    const ask = html`<p>${offer.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
     return page(setup, wrong?.status ?? 200, [problem(wrong), ...offer, ask, search(wrong?.form)])
   }
   const offers = async (setup: Setup, fields: URLSearchParams): Promise<Page> => {
@@ -66,7 +80,7 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
     const area = fields.get('areaCode')?.trim() || null
     const found = await deps.phoneNumbers.search(wanted, area && checked(areaCode, 'areaCode', area))
     const choices = found.map((one) => ({ value: one.value, label: labelOf(one) }))
-    const result = choices.length > 0 ? choose(choices, 'Rent and set up', '') : html`<p class="bad" role="alert">There are none.</p>`
+    const result = choices.length > 0 ? choose(choices, 'Rent and set up') : html`<p class="bad" role="alert">There are none.</p>`
     return page(setup, 200, [result, html`<p>Look elsewhere:</p>`, search(fields)])
   }
   return {

@@ -25,7 +25,7 @@ const makeOne = (url: string): Html => html`<p><a class="button" href="${url}">C
 const form = (setup: Setup, newBot: string | null, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `A Telegram bot for ${setup.agent.name}`,
-  body: html`<p>The agent hears what is written to the bot, and writes as it.</p>
+  body: html`<p>What people write to the bot will reach the agent, and it will answer as the bot.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 ${newBot ? makeOne(newBot) : bringOne}`,
 })

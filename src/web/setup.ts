@@ -18,6 +18,8 @@ export interface ChannelSetup {
 export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps
 
 const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
+/** A button that was pressed twice shows only what came second. */
+const ADVICE_WHEN_USED = 'If that was you, the address is set up. For another one make a new link.'
 const NAMES: Record<Setup['channel'], string> = { email: 'email', sms: 'SMS', telegram: 'Telegram' }
 
 const missingChannel = ({ agent, channel }: Setup): Page => ({
@@ -41,7 +43,8 @@ export const createSetupPages = (deps: SetupDeps): Link => {
   }
   const pagesOf = ({ channel }: Setup): ChannelSetup => channels[channel] ?? missing
   const closed = async ({ state, setup }: { state: Parameters<typeof closedPage>[0]; setup: Setup | null }): Promise<Page> =>
-    (state === 'used' && setup && (await pagesOf(setup).afterwards?.(setup))) || closedPage(state, ADVICE)
+    (state === 'used' && setup && (await pagesOf(setup).afterwards?.(setup))) ||
+    closedPage(state, state === 'used' ? ADVICE_WHEN_USED : ADVICE)
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findSetup(deps, token)
     return found.state === 'open' ? pagesOf(found.setup).form(found.setup, wrong) : closed(found)

@@ -204,13 +204,36 @@ describe('the page of a set-up link', () => {
     [{ number: '+15005559999' }, 409, /is not available/],
     [{ number: 'x' }, 400, /Must be a phone number/],
     [{ number: ONE, own: '555' }, 200, /The number is set up/], // a short code
-    [{ number: ONE, own: 'mine' }, 400, /a sender&#39;s name can&#39;t be written to|must be a phone number/i],
+    [{ number: ONE, own: 'mine' }, 400, /Must be a phone number in international form/],
   ])('%j is answered in words', async (form, status, says) => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     const url = await setUpLink(owner, agent)
     expectPage(await send(url, form as Record<string, string>), status, says)
     if (status !== 200) expectPage(await visit(service.http, url), 200, /A phone number for/)
+  })
+
+  test('what was chosen is still there when one’s own number is wrong', async () => {
+    const owner = await fresh()
+    const agent = await createTestAgent(service, owner)
+    await buy(owner, TWO)
+    const url = await setUpLink(owner, agent)
+    const again = await send(url, { number: ONE, own: '"mine' })
+    expectPage(again, 400, /<option value="\+15005550101" selected>[\s\S]*value="&quot;mine"[\s\S]*Rent and set up/)
+    expectPage(await send(url, { number: TWO, own: 'mine' }), 400, /<option value="\+15005550102" selected>[\s\S]*value="mine"/)
+    expect(bought()).toEqual([TWO])
+  })
+
+  test('a provider that refuses to look is not one that has none', async () => {
+    const owner = await fresh()
+    const url = await setUpLink(owner, await createTestAgent(service, owner))
+    const looks = (status: number, body: string) => {
+      twilio.insteads.length = 0
+      twilio.insteads.push({ pattern: /AvailablePhoneNumbers/, answer: { status, body } })
+      return send(url, { country: 'US' })
+    }
+    expectPage(await looks(401, '{"code":20003,"message":"Authenticate","status":401}'), 409, /Authenticate \(Twilio error 20003\)/)
+    expectPage(await looks(404, '<html>'), 200, /There are none/)
   })
 
   test('a number that another agent got in between is refused; what was rented and not used waits in the pool', async () => {

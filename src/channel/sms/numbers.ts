@@ -63,8 +63,8 @@ export const createNumbers = ({ twilio, smsUrl }: NumberDeps): NumberProvider =>
           answer: await twilio.call('GET', `AvailablePhoneNumbers/${country}/${kind}.json`, filter),
         })),
       ])
-      // A country without one of the kinds answers 404; one that can't be asked at all is another matter.
-      const refused = answers.map(({ answer }) => answer).find((answer) => !answer.ok && answer.temporary)
+      // A country without one of the kinds answers 404; being refused, or not answered at all, is another matter.
+      const refused = answers.map(({ answer }) => answer).find((answer) => !answer.ok && !answer.missing)
       if (refused && !refused.ok) throw failed(refused)
       return answers.flatMap(({ kind, answer }) => (answer.ok ? offersOf(answer.body, kind, prices) : [])).slice(0, MOST_OFFERS)
     },
@@ -80,8 +80,8 @@ export const createNumbers = ({ twilio, smsUrl }: NumberDeps): NumberProvider =>
     },
     giveBack: async (providerId) => {
       const answer = await twilio.call('DELETE', `IncomingPhoneNumbers/${providerId}.json`)
-      // 20404: it is not ours any more, which is what was wanted.
-      if (!answer.ok && answer.code !== 20404) throw failed(answer)
+      // It is not ours any more, which is what was wanted.
+      if (!answer.ok && !answer.missing) throw failed(answer)
     },
   }
 }

@@ -52,13 +52,10 @@ export const sendSms = async (deps: SendDeps, message: Outbound, signal: AbortSi
   }
 }
 
-/** Twilio has no such message. */
-const UNKNOWN = 20404
-
 /** What became of a message that Twilio took; null while it is on its way. Throws while Twilio can't be asked. */
 export const askSms = async (twilio: Twilio, sid: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null> => {
   const answer = await twilio.call('GET', `Messages/${sid}.json`)
-  if (!answer.ok && answer.code === UNKNOWN) return { status: 'failed', detail: answer.words }
+  if (!answer.ok && answer.missing) return { status: 'failed', detail: answer.words }
   if (!answer.ok) throw new AppError('unavailable', answer.words)
   const status = stateOf(text(answer.body.status))
   return status && { status, detail: status === 'failed' ? detailOf(answer.body.error_code, answer.body.error_message) : null }

@@ -10,10 +10,13 @@ export interface TwilioAccount {
   apiUrl: string
 }
 
-/** What a call came to. `temporary`: nobody was there, or Twilio says to come back later, or what came back makes no sense. */
+/**
+ * What a call came to. `temporary`: nobody was there, or Twilio says to come back later, or what came back makes no sense. `missing`: there
+ * is no such thing, or not any more.
+ */
 export type TwilioAnswer =
   | { ok: true; body: Record<string, unknown> }
-  | { ok: false; temporary: boolean; code: number | null; words: string }
+  | { ok: false; temporary: boolean; missing: boolean; code: number | null; words: string }
 
 /** How long one call may take. */
 const PATIENCE_MS = 10_000
@@ -81,7 +84,7 @@ export class Twilio {
       })
       return this.#understand(response.status, (await readUpTo(response, MOST_ANSWER_BYTES))?.toString() ?? '')
     } catch (error) {
-      return this.#failed(true, null, patience.aborted ? `Twilio did not answer within ${PATIENCE_MS / 1000} s` : causeOf(error))
+      return this.#failed(null, null, patience.aborted ? `Twilio did not answer within ${PATIENCE_MS / 1000} s` : causeOf(error))
     }
   }
 
@@ -89,17 +92,21 @@ export class Twilio {
     if (status === 204) return { ok: true, body: {} }
     const body = parse(text)
     if (status >= 200 && status < 300)
-      return body ? { ok: true, body } : this.#failed(true, null, `Twilio answered ${status} with something that is no answer`)
+      return body ? { ok: true, body } : this.#failed(null, null, `Twilio answered ${status} with something that is no answer`)
     const code = typeof body?.code === 'number' ? body.code : null
     const said = typeof body?.message === 'string' && body.message !== '' ? body.message : `Twilio answered ${status}`
-    return this.#failed(isTemporary(status), code, code === null ? said : `${said} (Twilio error ${code})`)
+    return this.#failed(status, code, code === null ? said : `${said} (Twilio error ${code})`)
   }
 
-  /** Its words, of which a message's `error` and the log may hold all: what it repeats of our credentials is taken out. */
-  #failed(temporary: boolean, code: number | null, words: string): TwilioAnswer {
+  /**
+   * Its words, of which a message's `error` and the log may hold all: what it repeats of our credentials is taken out. `status`: null where
+   * there was no answer that makes sense.
+   */
+  #failed(status: number | null, code: number | null, words: string): TwilioAnswer {
     const { authToken } = this.#account
     const clean = words.replaceAll(authToken, '…').replaceAll(this.authorization.slice('Basic '.length), '…')
-    return { ok: false, temporary, code, words: oneLine(clean, LONGEST_WORDS) }
+    const temporary = status === null || isTemporary(status)
+    return { ok: false, temporary, missing: status === 404, code, words: oneLine(clean, LONGEST_WORDS) }
   }
 }
 
