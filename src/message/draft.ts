@@ -43,13 +43,13 @@ const senderAddress = ({ addresses }: Sender, plan: Plan): { id: string } => {
 }
 
 /** Recipients as they are addressed, by the spelling in which they are compared: each once, however often it is named. */
-const spellEach = (channel: Channel, field: 'to' | 'cc', recipients: readonly string[]): Map<string, string> => {
+const spellEach = (channel: Channel, recipients: readonly string[], fieldOf: (index: number) => string): Map<string, string> => {
   const spelled = recipients.map((recipient, index): [string, string] => {
     try {
       return [channel.normalize(recipient), (channel.spell ?? channel.normalize)(recipient)]
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid_input')
-        throw invalidInput(`${field}[${index}]`, error.message.replace(/^\w+: /, ''))
+        throw invalidInput(fieldOf(index), error.message.replace(/^\w+: /, ''))
       throw error
     }
   })
@@ -57,10 +57,10 @@ const spellEach = (channel: Channel, field: 'to' | 'cc', recipients: readonly st
   return new Map([...spelled, ...spelled.toReversed()])
 }
 
-const recipientsOf = (channel: Channel, plan: Plan, cc: readonly string[]) => {
+const recipientsOf = (channel: Channel, plan: Plan, { to: named, cc = [] }: SendInput) => {
   if (cc.length > 0 && !channel.limits.cc) throw invalidInput('cc', `the channel ${channel.kind} has no copies`)
-  const to = spellEach(channel, 'to', plan.to)
-  const copies = [...spellEach(channel, 'cc', cc)].filter(([normalized]) => !to.has(normalized))
+  const to = spellEach(channel, plan.to, (index) => (named ? `to[${index}]` : 'replyTo'))
+  const copies = [...spellEach(channel, cc, (index) => `cc[${index}]`)].filter(([normalized]) => !to.has(normalized))
   return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }
 }
 
@@ -100,7 +100,7 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
   if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
   if (codePoints(plan.text) > channel.limits.text)
     throw invalidInput('text', `must be at most ${channel.limits.text} characters long on the channel ${channel.kind}`)
-  const { to, cc } = recipientsOf(channel, plan, input.cc ?? [])
+  const { to, cc } = recipientsOf(channel, plan, input)
   const place = { agentId: agent.id, addressId: address.id, counterpart: to.join(', ') }
   const attachments = await attachmentsOf(deps, channel, input)
   const id = newId()
