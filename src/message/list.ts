@@ -76,7 +76,7 @@ const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, curs
   if (q) conditions.search(agentId, q)
   if (since) conditions.add('m.created_at >= ?::timestamptz', since)
   if (until) conditions.add('m.created_at <= ?::timestamptz', until)
-  if (cursor) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readPosition(cursor))
+  if (cursor !== undefined) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readPosition(cursor))
   return conditions
 }
 

@@ -9,6 +9,8 @@ import { fieldName } from '../core/rules.ts'
 import { publicError } from '../db/failure.ts'
 import type { RestEnv } from './env.ts'
 
+export const notJson = () => new AppError('invalid_input', 'body: the Content-Type must be application/json, in UTF-8')
+
 /** The part of zod's issues that an error message is made from. */
 export interface Issue {
   code?: string | undefined
@@ -48,9 +50,7 @@ export const answerError = (c: Context, error: AppError, status?: number): Respo
 
 /** What the router itself refuses: a body that is no JSON, or of another type. */
 const refused = (c: Context, { status }: HTTPException): Response =>
-  status === 415
-    ? answerError(c, new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
-    : answerError(c, invalidInput('body', 'must be valid JSON'))
+  status === 415 ? answerError(c, notJson(), 415) : answerError(c, invalidInput('body', 'must be valid JSON'))
 
 export const onError =
   (log: Logger): ErrorHandler<RestEnv> =>

@@ -82,7 +82,7 @@ const FAILURES: Record<FailureStatus, Failure> = {
   415: {
     code: 'invalid_input',
     description: '`invalid_input`: the body is not application/json',
-    message: 'body: the Content-Type must be application/json',
+    message: 'body: the Content-Type must be application/json, in UTF-8',
   },
   429: {
     code: 'rate_limited',

@@ -12,11 +12,25 @@ const readsQuery = (app: OpenAPIHono<RestEnv>, method: string, path: string): bo
   return found === undefined || found.request?.query !== undefined
 }
 
-/** Refuses query parameters, by name, where a route takes none. Like unknown fields: who sends one expects something of it. */
+/** Whether a URL's query is what percent-encoding makes of a text: read all the same, it would ask for something else. */
+const isText = (url: string): boolean => {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?')))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Refuses query parameters, by name, where a route takes none (like unknown fields: who sends one expects something of it), and a query
+ * that is no UTF-8.
+ */
 export const refuseStrayQuery =
   (app: OpenAPIHono<RestEnv>): MiddlewareHandler<RestEnv> =>
   (c, next) => {
     if (!c.req.url.includes('?')) return next()
+    if (!isText(c.req.url)) throw invalidInput('query', 'must be percent-encoded UTF-8')
     const [name] = Object.keys(c.req.query())
     if (name === undefined || readsQuery(app, c.req.method, c.req.path)) return next()
     throw invalidInput(name, 'is not a known field')

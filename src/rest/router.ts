@@ -16,6 +16,7 @@ import { answerError, onError, onInvalid } from './errors.ts'
 import { fileRoutes } from './files.ts'
 import { idempotency } from './idempotency.ts'
 import { identityRoutes } from './identities.ts'
+import { jsonBody } from './json-body.ts'
 import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
@@ -71,7 +72,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   app.use('*', prepare(deps))
   for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate, refuseStrayQuery(app))
   app.use('*', bodyLimit(mostBytes))
-  for (const path of GUARDED) app.use(path, idempotency)
+  for (const path of GUARDED) app.use(path, jsonBody, idempotency)
   for (const routes of [
     workspaceRoutes,
     memberRoutes,

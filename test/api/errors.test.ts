@@ -32,12 +32,15 @@ describe('a body', () => {
     expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', /^body: must be valid JSON|^body: /)
   })
 
-  test('in no UTF-8 is read with replacement characters', async () => {
-    const bytes = Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')
+  test.each([
+    ['in no UTF-8', Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')],
+    ['with half of a surrogate pair in its bytes', Buffer.from('{"name":"\xed\xa0\x80","icon":"bot"}', 'latin1')],
+    ['in UTF-16', Buffer.from('\ufeff{"name":"x","icon":"bot"}', 'utf16le')],
+  ])('%s is refused, not stored as something else', async (_, bytes) => {
     const head = lineOf('POST', '/agents', 'Content-Type: application/json', `Content-Length: ${bytes.length}`)
     const answer = await rawHttp(service.http, head, bytes)
-    // As the Encoding Standard decodes it: what is no UTF-8 becomes U+FFFD.
-    expect(answer).toMatchObject({ status: 201, body: expect.stringContaining('"name":"\ufffd\ufffd"') })
+    expectRawFailure(answer, 400)
+    expect(JSON.parse(answer.body).error.message).toBe('body: must be UTF-8')
   })
 
   test.each([
@@ -45,6 +48,9 @@ describe('a body', () => {
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=x', 415],
     ['application/xml', 415],
+    ['application/merge-patch+json', 415],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=iso-8859-1', 415],
   ])('of type %s is refused with %i', async (type, status) => {
     expectFailure(await owner.api('POST', '/agents', GOOD, { 'Content-Type': type }), 'invalid_input', /application\/json/, status)
   })
@@ -53,9 +59,12 @@ describe('a body', () => {
     expectRawFailure(await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD), 415)
   })
 
-  test.each(['application/json; charset=utf-8', 'Application/JSON'])('of type %s is taken', async (type) => {
-    expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
-  })
+  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ; charset="UTF-8"', 'application/json;v=1'])(
+    'of type %s is taken',
+    async (type) => {
+      expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
+    },
+  )
 
   test.each(['POST /agents', 'PUT /agents/:id/connection', 'POST /agents/:id/messages'])('must be there: %s', async (route) => {
     const [method = '', path = ''] = route.split(' ')
@@ -141,6 +150,7 @@ describe('a query', () => {
     ['GET', '/agents/:id/messages?page=2', /^page: is not a known field/],
     ['GET', '/agents/:id/messages?limit=1&limit=2', /^limit: must be given once/],
     ['GET', '/agents/:id/messages?channel=sms&channel=email', /^channel: must be given once/],
+    ['GET', '/agents/:id/messages?cursor=', /^cursor: is not one that this list gave/],
     ['GET', '/agents/:id/events?cursor=1&cursor=1', /^cursor: must be given once/],
   ])('%s %s is refused, by name', async (method, path, says) => {
     const answer = await owner.api(method, path.replace(':id', agent.id), method === 'POST' ? GOOD : undefined)
@@ -153,6 +163,11 @@ describe('a query', () => {
 
   test('of HEAD is refused like that of GET', async () => {
     expect(await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}?name=`))).toMatchObject({ status: 400, body: '' })
+  })
+
+  test.each(['%ff', '%ED%A0%80', '%', '%zz'])('that is no UTF-8 is refused: q=%s', async (q) => {
+    const { status, body } = await rawHttp(service.http, lineOf('GET', `/agents/${agent.id}/messages?q=${q}`))
+    expect({ status, message: JSON.parse(body).error.message }).toEqual({ status: 400, message: 'query: must be percent-encoded UTF-8' })
   })
 
   test('that is empty is none', async () => {
