@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { ANN, OURS, useSms } from '../support/sms-world.ts'
@@ -149,6 +151,19 @@ describe('files', () => {
     const { attachments, checks, status } = await newest()
     expect({ attachments, status }).toEqual({ attachments: [], status: 'received' })
     expect(checks).toContainEqual({ name: 'media', verdict: 'missing', detail: expect.stringMatching(says) })
+  })
+
+  test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'])('a redirect to https://%s is not followed', async (host) => {
+    let calls = 0
+    const inside = createServer(() => calls++)
+    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+    const location = `https://${host}:${(inside.address() as AddressInfo).port}/secret`
+    world.twilio.insteads.push({ pattern: /Media\/MEinside/, answer: { status: 307, body: '', location } })
+    await text('look', { NumMedia: '1', MediaUrl0: `${world.twilio.url}/Media/MEinside` })
+    world.twilio.insteads.length = 0
+    inside.close()
+    expect((await newest()).checks).toContainEqual({ name: 'media', verdict: 'missing', detail: 'file 1 of 1: it is not at Twilio' })
+    expect(calls).toBe(0)
   })
 
   test('a file that is too large is left out', async () => {

@@ -1,4 +1,7 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import { messageOf } from '../../core/errors.ts'
+import { isPublicAddress } from '../../core/public-address.ts'
 import type { Check, InboundAttachment } from '../channel.ts'
 import { oneLine } from '../storable.ts'
 import { readUpTo, type Twilio } from './twilio.ts'
@@ -15,18 +18,26 @@ export interface MediaDeps {
   apiUrl: string
 }
 
-/** Where files may lie: at Twilio's API, with our credentials, or where it redirects to, without them. */
-const mayAsk = (apiUrl: string, url: URL, redirected: boolean): boolean => {
+/** Whether a host, as a URL spells it, leads to the public internet and nowhere else. */
+const isPublic = async (hostname: string): Promise<boolean> => {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(bare) ? [bare] : (await lookup(bare, { all: true })).map(({ address }) => address)
+  return addresses.every(isPublicAddress)
+}
+
+/** Where files may lie: at Twilio's API, with our credentials, or where it redirects to, without them, but never inside our network. */
+const mayAsk = async (apiUrl: string, url: URL, redirected: boolean): Promise<boolean> => {
   const home = new URL(apiUrl)
   if (url.origin === home.origin) return true
   if (url.protocol !== 'https:' || url.username !== '') return false
-  return redirected || (home.hostname.endsWith('.twilio.com') && url.hostname.endsWith('.twilio.com'))
+  if (!redirected) return home.hostname.endsWith('.twilio.com') && url.hostname.endsWith('.twilio.com')
+  return isPublic(url.hostname)
 }
 
 const open = async ({ twilio, apiUrl }: MediaDeps, link: string, signal: AbortSignal): Promise<Response> => {
   let url = new URL(link)
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-    if (!mayAsk(apiUrl, url, hop > 0)) throw new Error('it is not at Twilio')
+    if (!(await mayAsk(apiUrl, url, hop > 0))) throw new Error('it is not at Twilio')
     const headers: Record<string, string> = hop === 0 ? { Authorization: twilio.authorization } : {}
     const response = await fetch(url, { headers, redirect: 'manual', signal })
     const location = response.headers.get('location')

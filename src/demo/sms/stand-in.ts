@@ -15,7 +15,7 @@ export interface SentSms {
 }
 
 /** What is answered in place of what was asked for; `hang`: nothing at all. */
-export type Instead = { status: number; body: string } | 'hang'
+export type Instead = { status: number; body: string; location?: string } | 'hang'
 
 interface Reply {
   status: number
@@ -47,9 +47,11 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   return new URLSearchParams(Buffer.concat(chunks).toString())
 }
 
+const locationOf = ({ location }: { location?: string | undefined }) => (location === undefined ? {} : { Location: location })
+
 const write = (response: ServerResponse, { status, body, file, location }: Reply): void => {
   const type = file?.type ?? 'application/json'
-  response.writeHead(status, { 'Content-Type': type, ...(location === undefined ? {} : { Location: location }) })
+  response.writeHead(status, { 'Content-Type': type, ...locationOf({ location }) })
   response.end(file?.content ?? (body === undefined ? undefined : JSON.stringify(body)))
 }
 
@@ -150,7 +152,7 @@ export class TwilioStandIn {
     const form = await readForm(request)
     const instead = this.insteads.find(({ pattern }) => pattern.test(line))?.answer
     if (instead === 'hang') return
-    if (instead) return void response.writeHead(instead.status).end(instead.body)
+    if (instead) return void response.writeHead(instead.status, locationOf(instead)).end(instead.body)
     write(response, this.#answer(line, request.headers.authorization, searchParams, form))
   }
 
