@@ -87,8 +87,14 @@ describe('what Telegram answers', () => {
     ['the account is gone', 403, 'Forbidden: user is deactivated'],
     ['the chat is not known', 400, 'Bad Request: chat not found'],
     ['too large', 413, 'Request Entity Too Large'],
+    ['a refusal without a number', 0, 'Forbidden: bot was kicked from the group chat'],
   ])('%s: failed, in its words, after one try', async (_, code, description) => {
-    telegram.refuse('sendmessage', code, description, 1)
+    const answer = { ok: false, description, ...(code === 0 ? {} : { error_code: code }) }
+    telegram.faults.push({
+      method: 'sendmessage',
+      times: 1,
+      answer: (response) => void response.writeHead(code || 403).end(JSON.stringify(answer)),
+    })
     const { id } = await toAnn(`refused: ${description}`)
     expect(await settled(id, 'failed')).toMatchObject({ error: description })
     expect(telegram.calls.filter(({ args }) => args.text === `refused: ${description}`).length).toBe(1)
@@ -114,6 +120,17 @@ describe('what Telegram answers', () => {
     const { id } = await toAnn(`after ${name}`)
     expect(await settled(id, 'sent')).toMatchObject({ error: null })
     expect(telegram.calls.filter(({ args }) => args.text === `after ${name}`).length).toBe(2)
+  })
+
+  test.each(['null', 'true', '{}'])('that it went, with %s in place of the message: sent, once', async (result) => {
+    telegram.faults.push({
+      method: 'sendmessage',
+      times: 1,
+      answer: (response) => response.writeHead(200).end(`{"ok":true,"result":${result}}`),
+    })
+    const { id } = await toAnn(`told ${result}`)
+    expect(await settled(id, 'sent')).toMatchObject({ error: null })
+    expect(telegram.calls.filter(({ args }) => args.text === `told ${result}`).length).toBe(1)
   })
 
   test('to wait: it is tried again then, not before, and nobody else waits', async () => {

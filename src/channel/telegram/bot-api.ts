@@ -114,17 +114,19 @@ const read = async (response: Response, most: number): Promise<Buffer | null> =>
   return Buffer.concat(chunks)
 }
 
-const isAnswer = (value: unknown): value is ApiResponse<unknown> => {
-  if (typeof value !== 'object' || value === null) return false
+/** As an answer of the Bot API, or null. One without an `error_code`, which is not promised, has the status of HTTP. */
+const asAnswer = (value: unknown, status: number): ApiResponse<unknown> | null => {
+  if (typeof value !== 'object' || value === null) return null
   const answer = value as Record<string, unknown>
-  return answer.ok === true ? 'result' in answer : answer.ok === false && typeof answer.error_code === 'number'
+  if (answer.ok === false) return { ...answer, error_code: Number(answer.error_code) || status } as ApiResponse<unknown>
+  return answer.ok === true && 'result' in answer ? (answer as unknown as ApiResponse<unknown>) : null
 }
 
 const answerOf = async (response: Response): Promise<ApiResponse<unknown>> => {
   const body = await read(response, MOST_ANSWER_BYTES)
   try {
-    const answer: unknown = JSON.parse(body?.toString() ?? '')
-    if (isAnswer(answer)) return answer
+    const answer = asAnswer(JSON.parse(body?.toString() ?? ''), response.status)
+    if (answer) return answer
   } catch {
     // falls through: a proxy's page, half an answer
   }

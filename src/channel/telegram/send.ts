@@ -56,11 +56,12 @@ class Conversation {
       ...(message ? answeredIn(message, this.#bot, this.#chat) : {}),
     }
     const { token } = this.#bot
-    const { message_id } =
+    const sent =
       'file' in part
         ? await this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
         : await this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
-    return keyOf({ botId: this.#bot.id, chatId: id, messageId: message_id })
+    // Sent is what `ok` says: without an id nobody can answer it, and sending it again would be worse.
+    return keyOf({ botId: this.#bot.id, chatId: id, messageId: sent?.message_id ?? 0 })
   }
 }
 
