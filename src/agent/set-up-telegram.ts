@@ -26,21 +26,23 @@ interface NewBot {
 const taken = ({ address }: NewBot, isOurs: boolean) =>
   new AppError('conflict', isOurs ? `The agent has ${address} already.` : `The bot ${address} is another agent’s.`)
 
-/** The agent has the bot already, but under a token that counts no more: the new one takes its place. Null when nobody has the bot. */
+/** The agent has the bot already, but under a token that counts no more, or another name: the new one takes its place. Null when nobody has the bot. */
 const renew = async (deps: SetUpTelegramDeps, tx: Prisma.TransactionClient, { agent }: Setup, bot: NewBot): Promise<true | null> => {
   const known = await tx.telegramBot.findUnique({ where: { botId: bot.id }, include: { address: true } })
   if (!known) return null
   if (known.address.agentId !== agent.id) throw taken(bot, false)
-  if ((await openBotToken(deps, agent.workspaceId, known.addressId, known.token)) === bot.token) throw taken(bot, true)
-  await retoken(deps, tx, known, bot.token)
+  const token = await openBotToken(deps, agent.workspaceId, known.addressId, known.token)
+  if (token === bot.token && known.address.value === bot.address) throw taken(bot, true)
+  await bringUpToDate(deps, tx, known, bot)
   return true
 }
 
 type Known = Prisma.TelegramBotGetPayload<{ include: { address: true } }>
 
-const retoken = async (deps: SetUpTelegramDeps, tx: Prisma.TransactionClient, { addressId, address }: Known, plain: string) => {
-  const token = await sealBotToken(deps, address.workspaceId, addressId, plain)
-  const { url, secretHash } = await deps.bots.connect(plain, addressId)
+const bringUpToDate = async (deps: SetUpTelegramDeps, tx: Prisma.TransactionClient, { addressId, address }: Known, bot: NewBot) => {
+  await tx.address.update({ where: { id: addressId }, data: { value: bot.address } })
+  const token = await sealBotToken(deps, address.workspaceId, addressId, bot.token)
+  const { url, secretHash } = await deps.bots.connect(bot.token, addressId)
   await tx.telegramBot.update({ where: { addressId }, data: { token, secretHash, webhookUrl: url } })
 }
 
@@ -111,12 +113,12 @@ const linkFor = async ({ prisma, clock }: SetUpTelegramDeps, { address, ownerId 
 }
 
 /**
- * Takes on a bot that somebody made with the manager's link, or the new token of one that an agent has. Whoever made it can wake the
+ * Takes on a bot that somebody made with the manager's link, or the new token and name of one that an agent has. Whoever made it can wake the
  * agent. May come twice; a bot that no open link waits for is nobody's. Throws what `BotProvider.connect` throws.
  */
 export const adoptManagedBot = async (deps: SetUpTelegramDeps, bot: ManagedBot): Promise<void> => {
   const known = await deps.prisma.telegramBot.findUnique({ where: { botId: bot.id }, include: { address: true } })
-  if (known) return deps.prisma.$transaction((tx) => retoken(deps, tx, known, bot.token), { timeout: 25_000 })
+  if (known) return deps.prisma.$transaction((tx) => bringUpToDate(deps, tx, known, bot), { timeout: 25_000 })
   const link = await linkFor(deps, bot)
   const added =
     link &&

@@ -108,6 +108,20 @@ describe('with a token that a member brings', () => {
     expect(bot.webhook!.secret).not.toBe(before!.secret)
   })
 
+  test('a bot whose username was changed goes on under the new one', async () => {
+    const other = await createTestAgent(plain, owner, 'Renamed')
+    const bot = telegram.world.bot('old_name_bot')
+    const { addressId } = await connectBot(plain, owner, other, bot)
+    bot.user.username = 'New_Name_bot'
+    expectPage(await bring(await link(other), bot.token), 200, /@new_name_bot/)
+    expect(await bots(other)).toMatchObject([{ id: addressId, value: '@new_name_bot' }])
+    expectPage(await bring(await link(other), bot.token), 409, /The agent has @new_name_bot already/)
+    await other.api('PUT', `/agents/${other.id}/access/telegram`, { admit: 'anyone' })
+    await telegram.write(bot, telegram.world.person('Gus'), 'hi')
+    const { items } = (await other.api('GET', `/agents/${other.id}/messages?channel=telegram`)).body
+    expect(items).toMatchObject([{ text: 'hi', to: ['@new_name_bot'] }])
+  })
+
   test.each([
     ['refuses the webhook', 'setwebhook', 400, 409, /Telegram refuses: no such place/],
     ['is down at getMe', 'getme', 502, 503, /Telegram can’t be asked right now/],
