@@ -9,9 +9,9 @@ export interface RawHeader {
 
 const LF = 0x0a
 const CR = 0x0d
-// Beyond these a header is an attack, not a letter. Exchange and mailing lists stay under 400 lines.
-const MAX_SCANNED = 256 * 1024
-const MAX_FIELDS = 5_000
+// As much as postal-mime reads. Exchange and mailing lists stay under 400 lines.
+const MAX_SCANNED = 2 * 1024 * 1024
+const MAX_FIELDS = 20_000
 // The longest name that is still looked at; real ones stay under 60 characters.
 const MAX_NAME = 1_000
 const USUAL = /^(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|content-type|sender|reply-to)[ \t]*:/i
@@ -62,7 +62,7 @@ const textOf = (raw: Uint8Array, start: number, end: number): string =>
 
 /**
  * The header fields in the order of the message, read as tolerantly as the most tolerant reader would: what no reader could take for a
- * `From` is not one here either, but `From :` is. Looks at the first 256 KiB.
+ * `From` is not one here either, but `From :` is. Looks at the first 2 MiB.
  */
 export function scanHeaders(raw: Uint8Array): RawHeader[] {
   const block = decodeHeader(raw.subarray(0, Math.min(headerLength(raw), MAX_SCANNED)))

@@ -215,7 +215,7 @@ class Sessions {
     const gathering = new Gathering()
     let bytes = 0
     let refusal: Reply | null = null
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of untilBroken(stream)) {
       bytes += chunk.length
       if (refusal === null && bytes > size) refusal = new Reply(552, `Message is longer than ${size} bytes`)
       if (refusal === null && bytes > smallBytes && !held.place) {
@@ -273,6 +273,15 @@ class Reply extends Error {
   constructor(responseCode: number, message: string) {
     super(message)
     this.responseCode = responseCode
+  }
+}
+
+/** The message's bytes. Rejects with a `Reply` when the sender goes away in the middle: their affair, and nobody hears it. */
+async function* untilBroken(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
+  try {
+    yield* stream as AsyncIterable<Buffer>
+  } catch {
+    throw new Reply(421, 'The connection broke off')
   }
 }
 

@@ -71,7 +71,8 @@ export async function verify(raw: Uint8Array, from: string, envelope: Envelope, 
   const timer = setTimeout(() => deadline.abort(), options.timeoutMs ?? 5_000)
   try {
     const watched = { ...options, resolver: counted(options.resolver, asking) }
-    const result = await Promise.race([check(raw, envelope, watched, deadline.signal), whenAborted(deadline.signal)])
+    const pieces = inTurns(raw, isSigned(headers), deadline.signal)
+    const result = await Promise.race([check(pieces, envelope, watched, deadline.signal), whenAborted(deadline.signal)])
     if (result !== null) return judge(result, headers, from)
     return { ...unproven('dmarc', 'temperror', 'the lookups took too long'), unsettled: asking.now > 0 }
   } catch (error) {
@@ -103,9 +104,17 @@ const counted =
 const whenAborted = (signal: AbortSignal) =>
   new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
 
-function check(raw: Uint8Array, envelope: Envelope, { resolver, mta }: VerifyOptions, signal: AbortSignal): Promise<Authentication> {
+const isSigned = (headers: readonly RawHeader[]): boolean =>
+  headers.some(({ name }) => name === 'dkim-signature' || name === 'arc-message-signature')
+
+function check(
+  pieces: AsyncIterable<Buffer>,
+  envelope: Envelope,
+  { resolver, mta }: VerifyOptions,
+  signal: AbortSignal,
+): Promise<Authentication> {
   const timedOut = () => Object.assign(new Error('the lookups took too long'), { code: 'ETIMEOUT' })
-  return authenticate(Readable.from(inTurns(raw, signal), { objectMode: false }), {
+  return authenticate(Readable.from(pieces, { objectMode: false }), {
     ip: envelope.ip,
     helo: envelope.helo,
     sender: envelope.reversePath,
@@ -118,15 +127,15 @@ function check(raw: Uint8Array, envelope: Envelope, { resolver, mta }: VerifyOpt
 
 /**
  * The message in pieces with a turn of the event loop after each: mailauth's own way through a buffer leaves none, 25 MB long. Throws when
- * the time is over, or at a line so long that hashing it (each piece takes the whole line again) would eat that time.
+ * the time is over, or at a line so long that hashing it for a signature (each piece takes the whole line again) would eat that time.
  */
-async function* inTurns(raw: Uint8Array, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* inTurns(raw: Uint8Array, signed: boolean, signal: AbortSignal): AsyncGenerator<Buffer> {
   let line = 0
   for (let at = 0; at < raw.length; at += PIECE) {
     if (signal.aborted) throw new Error('the checks took too long')
     const piece = Buffer.from(raw.buffer, raw.byteOffset + at, Math.min(PIECE, raw.length - at))
     line = piece.includes(0x0a) ? piece.length - piece.lastIndexOf(0x0a) : line + piece.length
-    if (line > MAX_LINE) throw new Error(`the body has a line longer than ${MAX_LINE / 1024} KiB`)
+    if (signed && line > MAX_LINE) throw new Error(`the body has a line longer than ${MAX_LINE / 1024} KiB`)
     yield piece
     if (raw.length > PIECE) await setImmediate()
   }

@@ -443,6 +443,8 @@ describe('trouble', () => {
     reset.socket.resetAndDestroy()
     await deliver(address, letter)
     expect(stored.map((message) => message.text)).toEqual(['hello'])
+    // Who goes away in the middle is no trouble of ours.
+    expect(lines.map(({ outcome }) => outcome).toSorted()).toEqual(['421', 'accepted'])
   })
 
   test('there is no AUTH to guess at', async () => {

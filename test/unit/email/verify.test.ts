@@ -165,6 +165,12 @@ describe('long mail', () => {
     expect(turns).toBeGreaterThan(5)
   })
 
+  test('in one line, without a signature to hash it for, is proven by SPF', async () => {
+    const raw = (await rawOf(letter)).toString().replace('hello', 'x y '.repeat(5_000_000))
+    const result = await verify(Buffer.from(raw), 'ann@example.com', good, { resolver: fakeResolver(zone), mta: 'here' })
+    expect(result).toMatchObject({ proven: true, unsettled: false })
+  })
+
   test.each([
     ['one line of 20 MB', ' '.repeat(20_000_000), 'longer than 512 KiB'],
     ['millions of blank lines', ' \r\n'.repeat(6_000_000), 'took too long'],
