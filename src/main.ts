@@ -25,6 +25,8 @@ const untilSignal = (): Promise<NodeJS.Signals> =>
 
 const serve = async (config: Config, log: Logger, foundation: Foundation): Promise<void> => {
   const stopping = untilSignal()
+  // On stdout are the lines below alone: of some mail a library (mailauth, of an `l=`) has something to tell the console.
+  console.log = (...said: unknown[]) => log.debug({ said: said.map(String) }, 'a library spoke')
   const ownerToken = await welcomeOwner(config, foundation)
   if (ownerToken) say(`Owner token (shown this once, kept in ${config.dataDir}/owner-token): ${ownerToken}`)
   // Loaded when it is needed: most of what there is, a bad setting or `token` needs nothing of.

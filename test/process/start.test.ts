@@ -73,6 +73,13 @@ test('it works: an agent, a mail in, an answer out', async () => {
   expect(modeOf('outbox', mail!)).toBe('600')
 })
 
+test('no mail makes it say anything on stdout but what it said at its start', async () => {
+  const oddlySigned = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=x; l=999; h=from; bh=AA==; b=AA=='
+  const raw = `${oddlySigned}\r\nFrom: boss@example.com\r\nSubject: Odd\r\n\r\nhi\r\n`
+  expect((await deliver(ready.smtp, { envelope: { from: 'boss@example.com', to: agent.address }, raw })).response).toMatch(/^250/)
+  expect(service.stdout.trimEnd().split('\n')).toHaveLength(2)
+})
+
 test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no PostgreSQL behind', async () => {
   const minted = await owner('POST', `/agents/${agent.id}/tokens`, {})
   const own = apiOf(ready.http, minted.body.token)
@@ -92,7 +99,7 @@ test('the next start has everything still, and prints no token', async () => {
   await start()
   expect(service.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(service.stdout).not.toContain('amt_')
-  expect(await subjects()).toEqual(['Re: First', 'First'])
+  expect(await subjects()).toEqual(['Odd', 'Re: First', 'First'])
 })
 
 test('a second service on the same folder is refused clearly, with 2', async () => {

@@ -20,9 +20,12 @@ export function automaticMark(headers: readonly RawHeader[], reversePath: string
   return hops > MAX_RECEIVED ? `${hops} Received headers, at most ${MAX_RECEIVED} are taken` : null
 }
 
+// Who runs the list. Not `List-Unsubscribe` and its kin, in which other people's lists name the subscriber.
+const OWN_MARKS = ['x-loop', 'list-id', 'list-post', 'mailing-list', 'x-mailing-list', 'x-beenthere']
+
 function ownMark(headers: readonly RawHeader[], mailDomain: string): string | null {
   const names = new RegExp(`(?:^|[@.<\\s])${mailDomain.replace(/[.\\+*?^$()[\]{}|]/g, '\\$&')}(?:$|[>\\s;])`, 'i')
-  for (const name of ['x-loop', 'list-id']) {
+  for (const name of OWN_MARKS) {
     if (valuesOf(headers, name).some((value) => names.test(value))) return `${name} names ${mailDomain}`
   }
   return null

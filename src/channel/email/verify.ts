@@ -192,15 +192,12 @@ function mayStillPass({ spf, dkim }: Authentication, domain: string, dmarc: { ve
 function weakness(signature: Signature, duplicated: string | undefined): string | null {
   const { result, comment, underSized } = signature.status
   if (result !== 'pass') return comment ?? 'it does not verify'
+  // Not in its types.
+  const { algo = '', signingHeaders = {} } = signature as { algo?: string; signingHeaders?: { keys?: string } }
+  if (/sha1\s*$/i.test(algo)) return 'SHA-1 proves nothing any more (RFC 8301 3.1)'
   if (Number(underSized) > 0) return `its l= leaves the last ${Number(underSized)} bytes unsigned`
-  const signed = (signature as { signingHeaders?: { keys?: string } }).signingHeaders?.keys ?? ''
-  if (
-    !signed
-      .toLowerCase()
-      .split(/\s*:\s*/)
-      .includes('from')
-  )
-    return 'it does not cover From'
+  const signed = (signingHeaders.keys ?? '').toLowerCase().split(/\s*:\s*/)
+  if (!signed.includes('from')) return 'it does not cover From'
   return duplicated === undefined ? null : `there is more than one ${duplicated} header`
 }
 

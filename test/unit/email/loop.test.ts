@@ -11,6 +11,8 @@ test.each([
   ['Auto-Submitted: nope', 'Auto-Submitted: nope'],
   ['X-Loop: bot@agents.example', 'x-loop names agents.example'],
   ['List-Id: Ours <news.agents.example>', 'list-id names agents.example'],
+  ['List-Post: <mailto:team@agents.example>', 'list-post names agents.example'],
+  ['Mailing-List: list team@agents.example; contact x@else.example', 'mailing-list names agents.example'],
   [Array.from({ length: 26 }, (_, i) => `Received: from h${i}`).join('\r\n'), '26 Received headers, at most 25 are taken'],
 ])('%j is a mark', (header, expected) => expect(mark(header)).toBe(expected))
 
@@ -21,6 +23,7 @@ test.each([
   'X-Loop: bot@notagents.example',
   'List-Id: <dev.lists.else.example>',
   'Precedence: bulk',
+  'List-Unsubscribe: <https://else.example/?who=bot@agents.example>, <mailto:off+bot=agents.example@else.example>',
   Array.from({ length: 25 }, (_, i) => `Received: from h${i}`).join('\r\n'),
 ])('%j is none', (header) => expect(mark(header)).toBeNull())
 

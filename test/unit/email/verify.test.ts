@@ -71,6 +71,17 @@ describe('not proven', () => {
     expect(await check(raw, elsewhere)).toMatchObject({ proven: false, verdicts: { dkim: 'fail', dmarc: 'fail' } })
   })
 
+  test('a signature by SHA-1', async () => {
+    const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
+    const raw = await rawOf(letter)
+    const signed = await dkimSign(raw, {
+      signatureData: [{ signingDomain: 'example.com', selector: 'test', privateKey: key.options.privateKey, algorithm: 'rsa-sha1' }],
+    })
+    const { proven, checks } = await check(Buffer.concat([Buffer.from(signed.signatures), raw]), elsewhere)
+    expect(proven).toBe(false)
+    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('RFC 8301') })
+  })
+
   test('text appended behind the end that an l= signature covers', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
