@@ -24,6 +24,7 @@ import { createGraphql } from './graphql/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { Janitor } from './janitor.ts'
 import { readLag } from './job/lag.ts'
+import { Keeper } from './keeper.ts'
 import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
 import { passToOwner } from './message/postmaster.ts'
@@ -131,6 +132,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
   })
   const sms = createSms(config, log, () => place.publicUrl)
   const channels: Partial<Record<ChannelKind, Channel>> & { email: Channel } = { email, ...sms, telegram }
+  const phoneNumbers = new PhoneNumbers({ ...db, clock, log, sms: channels.sms })
   const parts = {
     prisma: db.prisma,
     pool: db.pool,
@@ -148,11 +150,15 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     drafts: createDraftStore(db),
     channels,
     sinkOf,
-    phoneNumbers: new PhoneNumbers({ ...db, clock, log, sms: channels.sms }),
+    phoneNumbers,
     codes: createCodeSender({ ...db, clock, channels }),
     bots: telegram.provider,
     manager: telegram.manager,
-    webhookKeeper: telegram.keeper,
+    keeper: new Keeper({
+      rounds: [(signal) => telegram.followPublicUrl(signal), (signal) => phoneNumbers.followPublicUrl(signal)],
+      clock,
+      log,
+    }),
     mailer: new Letters({ email: channels.email, mailDomain: config.mailDomain, clock, log }),
     knownViewers: new KnownViewers(),
     plans: new Plans({ ...db, clock }),
@@ -180,7 +186,7 @@ interface Running {
 const startWorkers = (parts: Parts): Running[] => {
   const lanes = createLanes({ ...parts, onGivenUp: () => void tellOwners(parts) })
   parts.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
-  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts), parts.webhookKeeper]
+  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts), parts.keeper]
   for (const worker of workers) worker.start()
   return workers
 }

@@ -27,6 +27,8 @@ export const presentPhoneNumber = ({ id, value, addressId, createdAt }: PhoneNum
 const WORK_MS = 25_000
 /** How old a purchase of unknown outcome is before the provider is asked what became of it. */
 const UNSETTLED_MS = 60_000
+/** Numbers that are connected anew in one go. */
+const MOST_A_ROUND = 500
 
 const taken = (value: string) => new AppError('conflict', `The number ${value} is taken.`)
 
@@ -84,9 +86,34 @@ export class PhoneNumbers {
     }
   }
 
-  /** Makes the provider hand over here what is texted to a number. */
-  async connect({ providerId }: PhoneNumber): Promise<void> {
+  /** Makes the provider hand over here what is texted to a number. Resolves with where that is. */
+  async connect({ providerId }: PhoneNumber): Promise<string> {
+    const webhookUrl = this.#provider.webhookUrl()
     await this.#provider.connect(providerId)
+    return webhookUrl
+  }
+
+  /**
+   * Connects anew the agents' numbers that were last connected to another place than where `PUBLIC_URL` is now. Resolves with whether all
+   * are here; one that can't be connected is in the log.
+   */
+  async followPublicUrl(signal: AbortSignal): Promise<boolean> {
+    const { prisma, sms, log } = this.#deps
+    if (!sms?.numbers) return true
+    const where = { addressId: { not: null }, webhookUrl: { not: sms.numbers.webhookUrl() } }
+    const elsewhere = await prisma.phoneNumber.findMany({ where, take: MOST_A_ROUND })
+    let all = elsewhere.length < MOST_A_ROUND
+    for (const number of elsewhere) {
+      if (signal.aborted) return false
+      try {
+        const webhookUrl = await this.connect(number)
+        await prisma.phoneNumber.updateMany({ where: { id: number.id }, data: { webhookUrl } })
+      } catch (error) {
+        all = false
+        log.warn({ phoneNumberId: number.id, error: messageOf(error) }, 'a phone number could not be connected')
+      }
+    }
+    return all
   }
 
   /** Ends the rent of a number that no agent has. Throws `not_found`, `conflict` while an agent has it, `unavailable`. */

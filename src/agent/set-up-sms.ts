@@ -53,10 +53,10 @@ export const setUpPhoneNumber = async (
     const number = await lockNumber(tx, id)
     if (!number || number.addressId) throw new AppError('conflict', 'Another agent got this number just now.')
     const address = await joinAddress(tx, setup, { value: number.value, createdAt: deps.clock.now() })
-    await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id } })
     await listSenders(tx, setup, [...new Set([...(await provenNumbers(tx, setup.member)), ...own])])
     // The service may have moved since the number was rented.
-    await deps.phoneNumbers.connect(number)
+    const webhookUrl = await deps.phoneNumbers.connect(number)
+    await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id, webhookUrl } })
     return { value: number.value }
   })
 }

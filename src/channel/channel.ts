@@ -78,7 +78,9 @@ export interface NumberProvider {
   buy(value: string): Promise<string>
   /** What the provider calls a number that is bought already; null for one that is not. */
   find(value: string): Promise<string | null>
-  /** Makes the provider hand over here what is texted to a number. */
+  /** Where what is texted is to be handed over. It changes with PUBLIC_URL. */
+  webhookUrl(): string
+  /** Makes the provider hand over there what is texted to a number. */
   connect(providerId: string): Promise<void>
   /** Ends the rent. Idempotent. */
   giveBack(providerId: string): Promise<void>

@@ -5,6 +5,7 @@ import { expectFailure } from '../support/failure.ts'
 import { expectPage, visit } from '../support/page.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
 import { openTwilio } from '../support/sms.ts'
+import { until } from '../support/until.ts'
 
 const [ONE, TWO, THREE] = ['+15005550101', '+15005550102', '+15005550103']
 const PURCHASE = /POST .*IncomingPhoneNumbers\.json/
@@ -257,4 +258,32 @@ describe('the page of a set-up link', () => {
     expectPage(await send(await setUpLink(owner, agent), { number: TWO }), 402, /The plan free includes 1 phone numbers/)
     expect(bought()).toEqual([ONE])
   })
+})
+
+test('when PUBLIC_URL changes, the agents’ numbers follow at the next start, and are left alone otherwise', async () => {
+  const owner = await fresh()
+  const agent = await createTestAgent(service, owner)
+  await send(await setUpLink(owner, agent), { number: ONE })
+  await buy(owner, TWO)
+  const moved = { PUBLIC_URL: 'https://agents.example/ams', ROLES: 'worker' }
+  const connections = () => twilio.requests.filter((line) => /POST .*IncomingPhoneNumbers\/PN/.test(line)).length
+  const before = connections()
+  twilio.insteads.push({ pattern: /POST .*IncomingPhoneNumbers\/PN/, answer: { status: 503, body: '' } })
+  await service.again(moved)
+  await until(() => connections() > before)
+  twilio.insteads.length = 0
+  // It is tried again in a while.
+  await until(() => {
+    clock.advance(60_000)
+    return twilio.numbers.get(ONE)!.smsUrl === 'https://agents.example/ams/channels/sms/messages#rc=3&rp=5xx,ct,rt'
+  })
+  expect(twilio.numbers.get(TWO)!.smsUrl).toMatch(/localhost/) // in the pool it waits, and is connected by its next set-up
+  await until(async () => (await service.db.prisma.phoneNumber.count({ where: { webhookUrl: { startsWith: moved.PUBLIC_URL } } })) === 1)
+  const count = connections()
+  const next = await createTestAgent(service, owner)
+  await send(await setUpLink(owner, next), { number: TWO })
+  expect(connections()).toBe(count + 1)
+  await service.again(moved)
+  await until(() => twilio.numbers.get(TWO)!.smsUrl.startsWith('https://agents.example/'))
+  expect(connections()).toBe(count + 2)
 })

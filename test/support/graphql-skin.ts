@@ -44,6 +44,7 @@ const sms = {
     search: async () => [{ value: '+15005550101', locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } }],
     buy: async () => 'PN1',
     find: async () => null,
+    webhookUrl: () => 'https://agents.example/channels/sms/messages',
     connect: async () => undefined,
     giveBack: async () => undefined,
   },

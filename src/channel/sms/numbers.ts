@@ -5,7 +5,7 @@ import { type Twilio, type TwilioAnswer, text } from './twilio.ts'
 export interface NumberDeps {
   twilio: Twilio
   /** Where Twilio calls in with what is texted to a number. */
-  smsUrl(): string
+  webhookUrl(): string
 }
 
 const MOST_OFFERS = 20
@@ -46,7 +46,7 @@ const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
 }
 
 /** Numbers bought from Twilio and kept there. */
-export const createNumbers = ({ twilio, smsUrl }: NumberDeps): NumberProvider => {
+export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvider => {
   const find = async (value: string): Promise<string | null> => {
     const answer = await twilio.call('GET', 'IncomingPhoneNumbers.json', { PhoneNumber: value })
     if (!answer.ok) throw failed(answer)
@@ -70,12 +70,13 @@ export const createNumbers = ({ twilio, smsUrl }: NumberDeps): NumberProvider =>
     },
     find,
     buy: async (value) => {
-      const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', { PhoneNumber: value, SmsUrl: smsUrl(), SmsMethod: 'POST' })
+      const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', { PhoneNumber: value, SmsUrl: webhookUrl(), SmsMethod: 'POST' })
       if (!answer.ok) throw failed(answer)
       return text(answer.body.sid)
     },
+    webhookUrl,
     connect: async (providerId) => {
-      const answer = await twilio.call('POST', `IncomingPhoneNumbers/${providerId}.json`, { SmsUrl: smsUrl(), SmsMethod: 'POST' })
+      const answer = await twilio.call('POST', `IncomingPhoneNumbers/${providerId}.json`, { SmsUrl: webhookUrl(), SmsMethod: 'POST' })
       if (!answer.ok) throw failed(answer)
     },
     giveBack: async (providerId) => {

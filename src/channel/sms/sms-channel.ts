@@ -33,6 +33,6 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
     send: (message, signal, progress) =>
       sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress }, message, signal),
     ask: (providerId) => askSms(twilio, providerId),
-    numbers: createNumbers({ twilio, smsUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
+    numbers: createNumbers({ twilio, webhookUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
   }
 }

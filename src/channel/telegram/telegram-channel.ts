@@ -4,7 +4,7 @@ import type { Channel } from '../channel.ts'
 import { matches, names, normalize } from './address.ts'
 import { type BotApiOptions, createBotApi } from './bot-api.ts'
 import type { BotStore } from './bots.ts'
-import { WebhookKeeper } from './keeper.ts'
+import { followPublicUrl } from './follow.ts'
 import { type ManagedBot, Manager } from './manager.ts'
 import { type BotProvider, createBotProvider } from './provider.ts'
 import { sendMessage } from './send.ts'
@@ -25,7 +25,8 @@ export interface TelegramChannel extends Channel {
   /** What setting up a bot asks of Telegram. */
   readonly provider: BotProvider
   readonly manager: Manager | null
-  readonly keeper: WebhookKeeper
+  /** Moves the bots' webhooks to where `PUBLIC_URL` is now. Resolves with whether all are there. */
+  followPublicUrl(signal: AbortSignal): Promise<boolean>
 }
 
 const NO_PROGRESS = { of: () => [], took: async () => undefined }
@@ -56,6 +57,6 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     },
     provider,
     manager,
-    keeper: new WebhookKeeper({ ...options, provider, manager }),
+    followPublicUrl: (signal) => followPublicUrl({ ...options, provider, manager }, signal),
   }
 }

@@ -1,0 +1,45 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { BotStore } from './bots.ts'
+import type { Manager } from './manager.ts'
+import type { BotProvider } from './provider.ts'
+import { WEBHOOK_PATH } from './webhook.ts'
+
+export interface FollowOptions {
+  bots: BotStore
+  provider: BotProvider
+  manager: Manager | null
+  publicUrl(): string
+  log: Logger
+}
+
+const MOST_A_ROUND = 500
+
+/**
+ * Sets the webhooks that were last set to another place than where `PUBLIC_URL` is now: one look into the database when there are none.
+ * Resolves with whether all are here; one that can't be set is in the log.
+ */
+export const followPublicUrl = async (options: FollowOptions, signal: AbortSignal): Promise<boolean> => {
+  const { bots, provider, manager, publicUrl, log } = options
+  const attempt = async (whose: string, work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      log.warn({ bot: whose, error: messageOf(error) }, "a bot's webhook could not be set")
+      return false
+    }
+  }
+  const managed = manager === null || (await attempt('the manager bot', () => manager.connect()))
+  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MOST_A_ROUND)
+  let all = managed && elsewhere.length < MOST_A_ROUND
+  for (const { addressId } of elsewhere) {
+    if (signal.aborted) return false
+    const done = await attempt(addressId, async () => {
+      const token = await bots.token(addressId)
+      if (token !== null) await bots.connected(addressId, await provider.connect(token, addressId))
+    })
+    all &&= done
+  }
+  return all
+}
