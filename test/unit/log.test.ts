@@ -28,7 +28,15 @@ test('what is below the level is not written', () => {
 
 test.each(['authorization', 'token', 'secret', 'password', 'text'])('a %s is never written, however deep', (key) => {
   const { log, lines } = capture('debug')
-  log.debug({ [key]: 's3cr3t', headers: { [key]: 's3cr3t' }, request: { headers: { [key]: 's3cr3t', Authorization: 's3cr3t' } } }, 'asked')
+  log.debug(
+    {
+      [key]: 's3cr3t',
+      headers: { [key]: 's3cr3t' },
+      request: { headers: { [key]: 's3cr3t', [key.toUpperCase()]: 's3cr3t', Authorization: 's3cr3t' } },
+    },
+    'asked',
+  )
+  log.debug({ err: Object.assign(new Error('no'), { [key]: 's3cr3t' }), all: [{ [key]: 's3cr3t' }] }, 'failed')
   log.child({ [key]: 's3cr3t' }).debug({}, 'asked')
   expect(lines.join()).not.toContain('s3cr3t')
 })
