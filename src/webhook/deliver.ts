@@ -107,6 +107,7 @@ class Hearing implements Dispatcher.DispatchHandler {
   #retryAfterMs = 0
   #read = 0
   #mayRepeat: boolean
+  #finished = false
 
   constructor(connection: Connection, attempt: Attempt, resolve: (outcome: Outcome) => void) {
     this.#connection = connection
@@ -114,7 +115,7 @@ class Hearing implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
     this.#mayRepeat = connection.idleMs > STALE_AFTER_MS
     this.#timeoutMs = attempt.timeoutMs ?? ATTEMPT_MS
-    this.#timer = setTimeout(() => connection.destroy(new TimedOut()), this.#timeoutMs)
+    this.#timer = setTimeout(() => setImmediate(() => this.#timeOut()), this.#timeoutMs)
   }
 
   send(): void {
@@ -123,6 +124,11 @@ class Hearing implements Dispatcher.DispatchHandler {
     } catch (error) {
       this.onResponseError(null, error as Error)
     }
+  }
+
+  /** Called once everything that came in time has been heard, however busy this process was: the receiver is not to blame for that. */
+  #timeOut(): void {
+    if (!this.#finished) this.#connection.destroy(new TimedOut())
   }
 
   /**
@@ -179,6 +185,7 @@ class Hearing implements Dispatcher.DispatchHandler {
 
   #finish(outcome: Outcome): void {
     clearTimeout(this.#timer)
+    this.#finished = true
     this.#resolve(outcome)
   }
 

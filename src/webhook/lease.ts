@@ -31,6 +31,12 @@ export interface Lease {
   ms: number
 }
 
+/** How many lanes there is room for, and how many of them may have failed the last time. */
+export interface Most {
+  lanes: number
+  suspects: number
+}
+
 /** A lane with something to do that is due (an event, or what somebody asked for) and that nobody holds. */
 const DUE = `
   (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())`
@@ -53,28 +59,33 @@ const LEASE = `
 
 const OF_AGENTS = {
   name: 'lanes of agents',
-  text: `with picked as (select id from webhook where agent_id = any($4::uuid[]) limit $5), ${LEASE}`,
+  text: `
+    with picked as (
+      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) and ${DUE} limit $5
+    ), ${LEASE}`,
 }
 
-/** Workspaces take turns: everybody's first lane, then everybody's second … */
+/** Workspaces take turns: everybody's first lane, then everybody's second … Those that failed wait behind each other, not before the rest. */
 const ANY = {
   name: 'lanes due',
   text: `
-    with candidate as materialized (
-      select w.id, row_number() over (partition by w.workspace_id order by w.retry_at nulls first, w.id) as turn
+    with due as materialized (
+      select w.id, w.attempts > 0 as suspect,
+             row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
         from webhook w join event_log l on l.agent_id = w.agent_id
        where ${DUE}
     ),
-    picked as (select id from candidate order by turn limit $4), ${LEASE}`,
+    candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
+    picked as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`,
 }
 
 /** Leases the lanes of these agents that have something to do now, at most `most`. */
-export const leaseOfAgents = async ({ pool }: Db, lease: Lease, now: Date, agentIds: readonly string[], most: number) =>
-  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, most] })).rows
+export const leaseOfAgents = async ({ pool }: Db, lease: Lease, now: Date, agentIds: readonly string[], { lanes }: Most) =>
+  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, lanes] })).rows
 
 /** Leases any lanes that have something to do now, at most `most`, fairly between workspaces. */
-export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, most: number) =>
-  (await pool.query<LeasedLane>({ ...ANY, values: [lease.owner, lease.ms, now, most] })).rows
+export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, { lanes, suspects }: Most) =>
+  (await pool.query<LeasedLane>({ ...ANY, values: [lease.owner, lease.ms, now, lanes, suspects] })).rows
 
 /** When the next retry is due that is not due yet, or null. */
 export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {

@@ -15,6 +15,9 @@ export interface PollDeps extends Db {
 
 const BACKOFF_MS = 500
 
+/** Least time between two: thousands of retries that are due within a second are leased together. */
+const PACE_MS = 50
+
 /** Looks for due retries as they become due, and every now and then for lanes that no news told of (the net). */
 export class Poll {
   readonly #deps: PollDeps
@@ -49,8 +52,10 @@ export class Poll {
       this.#nap = new AbortController()
       const { signal } = this.#nap
       try {
+        const from = performance.now()
         const wait = await this.#poll()
         if (this.#running) await clock.sleep(wait, signal)
+        if (this.#running) await systemClock.sleep(from + PACE_MS - performance.now(), signal)
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'could not look for due webhooks')
         await systemClock.sleep(BACKOFF_MS, signal)

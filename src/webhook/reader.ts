@@ -8,8 +8,10 @@ import { addJobs, type Read, readAhead } from '../job/lane.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Dialler } from './dial.ts'
 import { type AskedJob, isMissing, Lane } from './lane.ts'
-import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
+import { type Lease, type LeasedLane, leaseOfAgents, type Most } from './lease.ts'
+import { type Batch, News } from './news.ts'
 import { askedEventId } from './payload.ts'
+import { Room, type RoomDeps } from './room.ts'
 import { openKeys } from './secret.ts'
 
 const askedJobOf = ({ agentId }: Lane, { id, seq, attempts, payload: body, event_id: eventId }: AskedRow): AskedJob => ({
@@ -20,14 +22,12 @@ const askedJobOf = ({ agentId }: Lane, { id, seq, attempts, payload: body, event
   eventId: askedEventId({ id, agentId, eventId }),
 })
 
-export interface ReaderDeps extends Db {
+export interface ReaderDeps extends Db, Omit<RoomDeps, 'lanes'> {
   lease: Lease
   clock: Clock
   keyring: Keyring
   dialler: Dialler
   log: Logger
-  /** Most lanes at once. */
-  most: number
   /** Called for a lane whose situation has changed. */
   turn(lane: Lane): void
 }
@@ -35,9 +35,6 @@ export interface ReaderDeps extends Db {
 /** Most agents that one statement asks for, and most jobs that one reads. */
 const AGENTS = 500
 const JOBS = 8192
-
-/** Events of one agent that are kept in hand until its lanes are leased; with more, the log is read. */
-const IN_HAND = 64
 
 /**
  * Least time between two statements that ask for leases: most news is of agents without webhooks, and at thousands of messages a
@@ -54,10 +51,10 @@ const NONE: ReadonlySet<Lane> = new Set()
  */
 export class Reader {
   readonly #deps: ReaderDeps
+  readonly #room: Room
   readonly #lanes = new Map<string, Lane>()
   readonly #byAgent = new Map<string, Set<Lane>>()
-  /** Agents with news; with the events when they are in hand and without gap. */
-  readonly #news = new Map<string, LoggedEvent[] | null>()
+  readonly #news = new News()
   readonly #hungry = new Set<Lane>()
   readonly #asking = new Set<Lane>()
   readonly #stopping = new AbortController()
@@ -69,6 +66,7 @@ export class Reader {
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
+    this.#room = new Room({ ...deps, lanes: this })
   }
 
   /** How many lanes it has. */
@@ -102,10 +100,7 @@ export class Reader {
 
   /** The agent has news: its free lanes are to be leased. */
   news(agentId: string, event: LoggedEvent | null): void {
-    const known = this.#news.get(agentId)
-    if (!event || known === null || (known && (known.length >= IN_HAND || known.at(-1)!.id + 1 !== event.id))) this.#news.set(agentId, null)
-    else if (known) known.push(event)
-    else this.#news.set(agentId, [event])
+    this.#news.add(agentId, event)
     this.#work()
   }
 
@@ -132,15 +127,18 @@ export class Reader {
     if (group?.size === 0) this.#byAgent.delete(lane.agentId)
   }
 
-  /** Leases what `ask` picks, as much as there is room for, and takes it to work. */
-  async lease(ask: (most: number) => Promise<LeasedLane[]>, inHand?: Map<string, LoggedEvent[] | null>): Promise<void> {
-    const room = this.#deps.most - this.#lanes.size
-    if (room <= 0) return
+  /** Leases what `ask` picks, as much as there is room for, and takes it to work. Returns whether that was all the room. */
+  async lease(ask: (most: Most) => Promise<LeasedLane[]>, inHand?: Batch): Promise<boolean> {
+    this.#room.makeWay()
+    const most = { lanes: this.#room.left, suspects: this.#room.leftForSuspects }
+    if (most.lanes <= 0) return true
     const from = performance.now()
-    for (const row of await ask(room)) await this.#adopt(row, from + this.#deps.lease.ms, inHand?.get(row.agent_id) ?? [])
+    const rows = await ask(most)
+    for (const row of rows) await this.#adopt(row, from + this.#deps.lease.ms, inHand?.get(row.agent_id) ?? [])
+    return rows.length >= most.lanes
   }
 
-  async #adopt(row: LeasedLane, leasedUntil: number, events: LoggedEvent[]): Promise<void> {
+  async #adopt(row: LeasedLane, leasedUntil: number, events: readonly LoggedEvent[]): Promise<void> {
     const known = this.#lanes.get(row.id)
     if (known) {
       // Its lease had run out without anybody taking it.
@@ -161,7 +159,7 @@ export class Reader {
   }
 
   get #newsDue(): boolean {
-    return this.#news.size > 0 && performance.now() - this.#askedAt >= PACE_MS
+    return this.#news.size > 0 && this.#room.left > 0 && performance.now() - this.#askedAt >= PACE_MS
   }
 
   #work(): void {
@@ -174,6 +172,7 @@ export class Reader {
     } else if (this.#news.size > 0) {
       this.#pacing ??= setTimeout(() => {
         this.#pacing = null
+        this.#room.makeWay()
         this.#work()
       }, PACE_MS)
     }
@@ -197,12 +196,12 @@ export class Reader {
 
   async #leaseNews(): Promise<void> {
     const { lease, clock } = this.#deps
-    const batch = new Map([...this.#news].slice(0, AGENTS))
-    for (const agentId of batch.keys()) this.#news.delete(agentId)
+    const batch = this.#news.take(AGENTS)
     try {
-      await this.lease((most) => leaseOfAgents(this.#deps, lease, clock.now(), [...batch.keys()], most), batch)
+      const full = await this.lease((most) => leaseOfAgents(this.#deps, lease, clock.now(), [...batch.keys()], most), batch)
+      if (full) this.#news.putBack(batch)
     } catch (error) {
-      for (const agentId of batch.keys()) this.#news.set(agentId, null)
+      this.#news.putBack(batch)
       throw error
     } finally {
       this.#askedAt = performance.now()

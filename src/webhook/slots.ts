@@ -44,7 +44,7 @@ interface Taken {
  * After this many milliseconds a POST needs no slot any more. Slots are for the work that one costs, and that is done: whoever takes longer
  * just waits, and a wave of dead receivers must not keep the living waiting until its timeout.
  */
-const PATIENCE_MS = 500
+const PATIENCE_MS = 200
 
 /**
  * Hands a bounded number of slots to waiters, fairly between workspaces. Suspects get an eighth of them before all others, so that they
@@ -70,6 +70,11 @@ export class Slots<T extends Waiter> {
   /** How many have run and not freed their slot, those that took too long for it included. */
   get underWay(): number {
     return this.#underWay
+  }
+
+  /** How many of them took too long for it. */
+  get slow(): number {
+    return this.#underWay - this.#taken.size
   }
 
   /** Asks for a slot; `run` is called with the waiter when it has one. */
@@ -121,8 +126,11 @@ export class Slots<T extends Waiter> {
     if (this.#relief || !oldest) return
     this.#relief = setTimeout(
       () => {
-        this.#relief = null
-        this.#relieve()
+        // Answers that came while this process was busy are heard first.
+        setImmediate(() => {
+          this.#relief = null
+          this.#relieve()
+        })
       },
       Math.max(1, oldest.since + PATIENCE_MS - performance.now()),
     )

@@ -55,15 +55,17 @@ export class LaneWorker implements Lanes {
     this.#lease = { owner: randomUUID(), ms: this.#options.leaseMs }
     this.#random = deps.random ?? Math.random
     const shared = { prisma, pool, log, lease: this.#lease }
-    this.#reader = new Reader({ ...shared, clock, keyring, dialler, most: this.#options.most, turn: (lane) => this.#turn(lane) })
-    this.#settler = new Settler({ ...shared, written: (progress, fate, from) => this.#written(progress, fate, from) })
+    const rest = (lane: Lane) => this.#running && this.#rest(lane)
     this.#slots = new Slots(this.#options.slots, (lane, slot) => this.#run(lane, slot))
+    const lanes = { most: this.#options.most, slots: this.#slots, rest }
+    this.#reader = new Reader({ ...shared, ...lanes, clock, keyring, dialler, turn: (lane) => this.#turn(lane) })
+    this.#settler = new Settler({ ...shared, written: (progress, fate, from) => this.#written(progress, fate, from) })
     this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: this.#options.pollMs })
     this.#tender = new Tender({
       ...shared,
       idleMs: this.#options.idleMs,
       reader: this.#reader,
-      rest: (lane) => this.#running && this.#rest(lane),
+      rest,
       lose: (lane) => this.#lose(lane),
       turn: (lane) => this.#turn(lane),
     })

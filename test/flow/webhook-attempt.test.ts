@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { generate } from 'selfsigned'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createAllow } from '../../src/webhook/address.ts'
@@ -283,4 +285,24 @@ test.each([
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
 ])('Retry-After: %j', (value, ms) => {
   expect(readRetryAfter(value, new Date('2026-11-20T12:00:00Z'))).toBe(ms)
+})
+
+test('an answer that came in time is heard, however busy this process was meanwhile', async () => {
+  const receiver = new Worker(
+    `const { createServer } = require('node:http')
+     const { parentPort } = require('node:worker_threads')
+     const server = createServer((request, response) => response.writeHead(204).end())
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+    { eval: true },
+  )
+  const [port] = await once(receiver, 'message')
+  const connection = local().connectionTo(`http://127.0.0.1:${port}/`)
+  open.push(connection)
+  const post = (timeoutMs: number) => deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date(), timeoutMs })
+  expect(await post(5000)).toMatchObject({ kind: 'delivered' })
+  const outcome = post(200)
+  await turn()
+  for (const until = performance.now() + 400; performance.now() < until; );
+  expect(await outcome).toMatchObject({ kind: 'delivered', status: 204 })
+  await receiver.terminate()
 })

@@ -1,39 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { afterAll, expect, test } from 'vitest'
-import { sealSecret } from '../../src/webhook/secret.ts'
-import { newSecret } from '../../src/webhook/sign.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
-import { createReceiver } from '../support/receiver.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { createWebhookBench } from '../support/webhooks.ts'
+import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
 
 const db = await openTestDatabase(20)
-const bench = createWebhookBench(db)
-const dead = await createReceiver()
-const living = await createReceiver()
-afterAll(() => Promise.all([bench.close(), dead.close(), living.close()]))
-
-/** Agents of one workspace with a webhook each, in two statements. */
-const crowd = async (workspaceId: string, count: number, urlOf: (n: number) => string): Promise<string[]> => {
-  const agents = Array.from({ length: count }, () => randomUUID())
-  const webhooks = agents.map(() => randomUUID())
-  const secrets = await Promise.all(webhooks.map((id) => sealSecret(bench.keyring, workspaceId, id, newSecret())))
-  await db.pool.query(
-    `with agents as (insert into agent (id, workspace_id, name, icon) select id, $1, 'Scout', 'bot' from unnest($2::uuid[]) id)
-     insert into event_log (agent_id) select id from unnest($2::uuid[]) id`,
-    [workspaceId, agents],
-  )
-  await db.pool.query(
-    `insert into webhook (id, workspace_id, agent_id, url, secret, position)
-     select w.id, $1, w.agent_id, w.url, w.secret, 0 from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) as w(id, agent_id, url, secret)`,
-    [workspaceId, webhooks, agents, agents.map((_, n) => urlOf(n)), secrets],
-  )
-  return agents
-}
+let bench: WebhookBench
+let dead: Receiver
+let living: Receiver
+beforeEach(async () => {
+  await db.prisma.webhook.deleteMany() // the lanes of one test are work for the workers of the next
+  bench = createWebhookBench(db)
+  dead = await createReceiver()
+  living = await createReceiver()
+})
+afterEach(() => Promise.all([bench.close(), dead.close(), living.close()]))
 
 test('1,000 webhooks that time out delay 50 living ones by less than a poll', async () => {
   const { workspaceId } = await bench.agent()
-  const sound = await crowd(workspaceId, 50, (n) => `${living.url}/${n}`)
+  const sound = await bench.crowd(workspaceId, 50, (n) => `${living.url}/${n}`)
   /** Milliseconds until each of the living has its next event. */
   const hear = async (nth: number) => {
     const from = performance.now()
@@ -45,7 +30,7 @@ test('1,000 webhooks that time out delay 50 living ones by less than a poll', as
   const undisturbed = await hear(1)
   await worker.stop(1000)
 
-  const silent = await crowd(workspaceId, 1000, (n) => `${dead.url}/${n}`)
+  const silent = await bench.crowd(workspaceId, 1000, (n) => `${dead.url}/${n}`)
   for (let n = 0; n < silent.length; n++) dead.always(`/${n}`, () => undefined)
   for (const agentId of silent) await bench.store(agentId, 1)
   bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
@@ -55,3 +40,44 @@ test('1,000 webhooks that time out delay 50 living ones by less than a poll', as
   await until(() => dead.received.length === 1000, 30_000) // none of which has been answered or given up
   expect(dead.mostAtOnce).toBe(1)
 }, 90_000)
+
+/** As many webhooks that never get an answer. */
+const hang = async (workspaceId: string, count: number): Promise<string[]> => {
+  for (let n = 0; n < count; n++) dead.always(`/${n}`, () => undefined)
+  return bench.crowd(workspaceId, count, (n) => `${dead.url}/${n}`)
+}
+
+test('a worker with room for fewer lanes than there are serves them all: those that have nothing to do make way', async () => {
+  const { workspaceId } = await bench.agent()
+  const agents = await bench.crowd(workspaceId, 100, (n) => `${living.url}/${n}`)
+  const worker = bench.worker({}, { most: 16, idleMs: 60_000 })
+  for (let round = 1; round <= 3; round++) {
+    for (const agentId of agents) await bench.raise(agentId, 1)
+    await until(() => living.received.length === round * 100)
+    expect(worker.held).toBeLessThanOrEqual(16)
+  }
+})
+
+test('receivers that hang keep no living one out of a worker that is full of them', async () => {
+  const { workspaceId } = await bench.agent()
+  const silent = await hang(workspaceId, 16)
+  const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
+  bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
+  for (const agentId of silent) await bench.raise(agentId, 1)
+  await until(() => dead.received.length === 16)
+  for (const agentId of sound) await bench.raise(agentId, 1)
+  await until(() => living.received.length === 16)
+})
+
+test('retries that are due leave half of the room to what has not failed', async () => {
+  const { workspaceId } = await bench.agent()
+  const silent = await hang(workspaceId, 64)
+  for (const agentId of silent) await bench.store(agentId, 1)
+  await db.pool.query('update webhook set attempts = 1, retry_at = $2 where agent_id = any($1::uuid[])', [silent, bench.clock.now()])
+  const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
+  const worker = bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
+  await until(() => worker.held >= 8)
+  for (const agentId of sound) await bench.raise(agentId, 1)
+  await until(() => living.received.length === 16)
+  await until(() => dead.received.length > 0)
+})

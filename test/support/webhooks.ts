@@ -7,6 +7,8 @@ import { createAllow } from '../../src/webhook/address.ts'
 import { Dialler } from '../../src/webhook/dial.ts'
 import { createLanes, type LaneOptions, type Lanes, type LanesDeps } from '../../src/webhook/lanes.ts'
 import { createLookup } from '../../src/webhook/lookup.ts'
+import { sealSecret } from '../../src/webhook/secret.ts'
+import { newSecret } from '../../src/webhook/sign.ts'
 import { type AddedWebhook, addWebhook, type WebhookDeps } from '../../src/webhook/webhook.ts'
 import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
@@ -20,6 +22,8 @@ export interface WebhookBench {
   /** An agent of a workspace of its own, or of the one given. */
   agent(workspaceId?: string | undefined): Promise<Viewer>
   webhook(viewer: Viewer, url: string): Promise<AddedWebhook>
+  /** Agents of one workspace with a webhook each, in two statements: their ids. */
+  crowd(workspaceId: string, count: number, urlOf: (n: number) => string): Promise<string[]>
   /** Commits events with their jobs, as storing a message does. Tells nobody. */
   store(agentId: string, count: number, fields?: Partial<LoggedEvent>): Promise<LoggedEvent[]>
   /** The same, and tells every worker. */
@@ -54,8 +58,7 @@ const STORE = `
   )
   select id, message_id, agent_name from events order by id`
 
-export const createWebhookBench = (db: Db): WebhookBench => {
-  const masterKey = randomBytes(32)
+export const createWebhookBench = (db: Db, masterKey: Uint8Array = randomBytes(32)): WebhookBench => {
   const keyring = createKeyring(db, masterKey)
   const clock = createFakeClock()
   const allow = createAllow(['127.0.0.0/8', 'localhost'])
@@ -95,6 +98,22 @@ export const createWebhookBench = (db: Db): WebhookBench => {
       return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null, expiresAt: null }
     },
     webhook: (viewer, url) => addWebhook(bench.operations, viewer, viewer.id, { url }),
+    async crowd(workspaceId, count, urlOf) {
+      const agents = Array.from({ length: count }, () => randomUUID())
+      const webhooks = agents.map(() => randomUUID())
+      const secrets = await Promise.all(webhooks.map((id) => sealSecret(keyring, workspaceId, id, newSecret())))
+      await db.pool.query(
+        `with agents as (insert into agent (id, workspace_id, name, icon) select id, $1, 'Scout', 'bot' from unnest($2::uuid[]) id)
+         insert into event_log (agent_id) select id from unnest($2::uuid[]) id`,
+        [workspaceId, agents],
+      )
+      await db.pool.query(
+        `insert into webhook (id, workspace_id, agent_id, url, secret, position)
+         select w.id, $1, w.agent_id, w.url, w.secret, 0 from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) as w(id, agent_id, url, secret)`,
+        [workspaceId, webhooks, agents, agents.map((_, n) => urlOf(n)), secrets],
+      )
+      return agents
+    },
     async store(agentId, count, fields = {}) {
       const event = { channel: 'email' as const, from: 'Ann <ann@example.com>', subject: 'Hi', createdAt: clock.now(), ...fields }
       const values = [agentId, count, event.channel, event.from, event.subject, event.createdAt]

@@ -1,0 +1,112 @@
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { createNotifier } from '../../src/db/notify.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { createWebhookBench } from '../support/webhooks.ts'
+
+// The promise speaks of 10,000, half of them dead, and of any number of processes: CROWD=10000 CROWD_WORKERS=4.
+const CROWD = Number(process.env.CROWD ?? 600)
+const WORKERS = Number(process.env.CROWD_WORKERS ?? 2)
+const PATIENCE_MS = 30_000 + CROWD * 20
+
+const db = await openTestDatabase()
+const masterKey = randomBytes(32)
+const bench = createWebhookBench(db, masterKey)
+const notifier = createNotifier({ url: db.url, pool: db.pool, log: silentLogger, clock: systemClock })
+const dataDir = temporaryDir()
+let receiver: ChildProcess
+let urls: { living: string; hanging: string; failing: string }
+let workers: { service: ServiceProcess; http: string }[]
+
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
+  receiver = fork(join(import.meta.dirname, 'crowd-receiver.ts'), { execArgv: ['--import', 'tsx'] })
+  ;[urls] = (await once(receiver, 'message')) as [typeof urls]
+}, 120_000)
+afterAll(async () => {
+  receiver.disconnect()
+  await notifier.stop()
+  await cleanUp(dataDir)
+})
+
+const startWorker = async () => {
+  const settings = { DATA_DIR: dataDir, DATABASE_URL: db.url, MASTER_KEY: masterKey.toString('base64'), WEBHOOK_ALLOW: '127.0.0.1' }
+  const service = run({ ...settings, ROLES: 'worker' })
+  return { service, http: (await service.ready()).http }
+}
+
+/** One event for each of these agents, committed and told to every process. */
+const raise = async (agents: readonly string[]): Promise<void> => {
+  for (const agentId of agents) {
+    await bench.store(agentId, 1, { createdAt: new Date() })
+    notifier.publish('events', agentId)
+  }
+}
+
+/** Milliseconds from now until the living have had `count` POSTs; and what they were. */
+const hear = async (count: number): Promise<{ ms: number; got: [string, string][] }> => {
+  const from = performance.now()
+  const got: [string, string][] = []
+  await until(async () => {
+    receiver.send('more')
+    got.push(...((await once(receiver, 'message')) as [[string, string][]])[0])
+    return got.length >= count
+  }, PATIENCE_MS)
+  return { ms: performance.now() - from, got }
+}
+
+const deliveriesOf = async (http: string): Promise<number> => {
+  const page = await (await fetch(`${http}/metrics`)).text()
+  return Number(/^ams_webhook_deliveries_total\{outcome="delivered"\} (\d+)$/m.exec(page)?.[1] ?? 0)
+}
+
+test(`${CROWD} webhooks, half of them dead, on ${WORKERS} workers: the living hear everything, in order, at once, and waste no attempt`, {
+  timeout: 120_000 + 6 * PATIENCE_MS,
+}, async () => {
+  const { workspaceId } = await bench.agent()
+  const half = Math.floor(CROWD / 2)
+  const living = await bench.crowd(workspaceId, half, (n) => `${urls.living}/${n}`)
+  const ends = ['http://127.0.0.1:1', urls.hanging, urls.failing]
+  const dead = await bench.crowd(workspaceId, half, (n) => `${ends[n % 3]}/${n}`)
+  workers = await Promise.all(Array.from({ length: WORKERS }, startWorker))
+
+  await raise(living)
+  const alone = await hear(half)
+  const everybody = living.flatMap((agentId, n) => [agentId, dead[n]!])
+  await raise(everybody)
+  const among = await hear(half)
+  // The dead cost the machine as much work as the living do, and nobody a wait for an answer that doesn't come.
+  expect(among.ms).toBeLessThan(3 * alone.ms + 4_000)
+
+  // Goes on while the first retries of the dead become due (after 10 s).
+  const inRetry = () => db.prisma.webhook.count({ where: { agentId: { in: dead }, attempts: { gte: 2 } } })
+  const rest = new Map(living.map((_, n) => [`/${n}`, ['1', '2']]))
+  let rounds = 0
+  while ((await inRetry()) < half) {
+    await raise(everybody)
+    for (const [path, cursor] of (await hear(half)).got) rest.get(path)!.push(cursor)
+    rounds++
+  }
+  expect(rounds).toBeGreaterThan(0)
+  const upTo = Array.from({ length: rounds + 2 }, (_, n) => String(n + 1))
+  for (const cursors of rest.values()) expect(cursors).toEqual(upTo)
+
+  const wasted = { agentId: { in: living }, OR: [{ attempts: { not: 1 } }, { state: { not: 'delivered' as const } }] }
+  await until(async () => (await db.prisma.job.count({ where: wasted })) === 0)
+  const counts = await Promise.all(workers.map(({ http }) => deliveriesOf(http)))
+  expect(counts.reduce((sum, count) => sum + count)).toBe(half * upTo.length)
+  expect(Math.min(...counts)).toBeGreaterThan(0)
+
+  for (const { service } of workers) service.kill('SIGTERM') // receivers hang at this moment
+  const exits = await Promise.all(workers.map(({ service }) => service.exited))
+  expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })))
+  expect(await db.prisma.webhook.count({ where: { leaseOwner: { not: null } } })).toBe(0)
+})
