@@ -77,7 +77,7 @@ const createTelegram = (
   needs: Pick<TelegramChannelOptions, 'bots' | 'publicUrl' | 'onManaged'>,
 ): TelegramChannel => createTelegramChannel({ apiUrl: telegram.apiUrl, managerToken: telegram.managerToken ?? null, ...needs, clock, log })
 
-type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKey' | 'ses'>
+type OwnEmail = Pick<EmailChannelOptions, 'local' | 'postmaster' | 'metrics' | 'signingKeyOf' | 'returnPathKeys' | 'ses'>
 
 const createEmail = (config: Config, log: Logger, { clock, resolver }: World, email: OwnEmail): Channel =>
   createEmailChannel({
@@ -100,11 +100,11 @@ const createSms = ({ twilio }: Config, log: Logger, publicUrl: () => string): { 
   twilio ? { sms: createSmsChannel({ ...twilio, publicUrl, log }) } : {}
 
 /** Everything that the operations, the workers and the skins ask for, in one object that each takes its part of. */
-const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log: Logger, world: World) => {
+const compose = (config: Config, { db, databaseUrl, masterKey, otherKeys = () => [] }: Foundation, log: Logger, world: World) => {
   const { clock, random, freshResolver } = world
   const place = { publicUrl: config.publicUrl ?? `http://localhost:${config.port}` }
   const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock })
-  const keyring = createKeyring(db, masterKey)
+  const keyring = createKeyring(db, masterKey, otherKeys)
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const allow = createAllow(config.webhookAllow)
   const lookup = createLookup(allow, config.dnsServers)
@@ -126,7 +126,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey }: Foundation, log
     ses: { topics: config.sesTopics, get: world.get ?? createGet(dialler) },
     local: { ...sinkOf('email'), accepts: (address) => isHere(parts, address) },
     signingKeyOf: createSigner({ ...db, clock, keyring, resolver: world.resolver, mailDomain: config.mailDomain }),
-    returnPathKey: deriveKey(masterKey, 'return path'),
+    returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),
     postmaster: (message) => passToOwner(parts, message),
     metrics,
   })

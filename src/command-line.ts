@@ -7,6 +7,7 @@ export const USAGE = `Usage:
   npm start                                             start the service
   npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
+  npm start -- rotate-key                               change the master key, print how much it sealed anew
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              make another DKIM key for MAIL_DOMAIN, print its records
   npm run demo                                          the tour
@@ -19,11 +20,11 @@ export class UsageError extends Error {}
 
 /** What the command line asks for. */
 export type Command =
-  | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
+  | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-key' | 'rotate-dkim' }
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
 
-const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
+const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-key', 'rotate-dkim'] as const
 
 const text = { type: 'string' } as const
 const OPTIONS = { name: text, owner: text, member: text, workspace: text, help: { type: 'boolean', short: 'h' } } as const

@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import {
   allowed,
-  base64Key,
+  base64Keys,
   count,
+  database,
   domain,
   email,
   file,
@@ -37,8 +38,8 @@ export interface Config {
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | undefined
-  /** 32 bytes. */
-  readonly masterKey: Uint8Array | undefined
+  /** 32 bytes each: the one in use, then others that may have sealed things. Empty: DATA_DIR has them. */
+  readonly masterKeys: readonly Uint8Array[]
   readonly ownerEmail: string
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>
@@ -119,13 +120,13 @@ function readTwilio(reader: Reader): Config['twilio'] {
   return accountSid !== undefined && authToken !== undefined ? { accountSid, authToken, apiUrl } : undefined
 }
 
-function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'masterKey'> {
-  const databaseUrl = reader.read('DATABASE_URL', url(['postgresql:', 'postgres:'], true))
-  const masterKey = reader.read('MASTER_KEY', base64Key)
+function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'masterKeys'> {
+  const databaseUrl = reader.read('DATABASE_URL', database)
+  const masterKeys = reader.read('MASTER_KEY', base64Keys) ?? []
   if (reader.isSet('DATABASE_URL') && !reader.isSet('MASTER_KEY')) {
     reader.problems.push('MASTER_KEY is not set; with DATABASE_URL it takes 32 bytes in base64 (openssl rand -base64 32).')
   }
-  return { databaseUrl, masterKey }
+  return { databaseUrl, masterKeys }
 }
 
 /** Nothing can change it any more (a key's bytes excepted). */

@@ -1,12 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { reasonOf, unusable } from './config/unusable.ts'
 
-/** A file of DATA_DIR that only its owner may read. */
+const sync = (path: string): void => {
+  const opened = openSync(path, 'r')
+  try {
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** A file of DATA_DIR that only its owner may read. Whole or as it was, and on the disk when this returns: it may be a key. */
 export const writePrivate = (file: string, content: string): void => {
-  writeFileSync(file, content, { mode: 0o600 })
-  chmodSync(file, 0o600)
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, content, { mode: 0o600, flag: 'wx' })
+  sync(draft)
+  renameSync(draft, file)
+  if (process.platform !== 'win32') sync(dirname(file)) // Windows opens no folders
 }
 
 /** Folder by folder: mkdir's own `recursive` never comes back where a file system takes no folders (below /proc). */

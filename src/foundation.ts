@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { unusable } from './config/unusable.ts'
@@ -9,7 +8,8 @@ import { type Db, openDb } from './db/client.ts'
 import { lockDataDir, startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { reachDatabase, UnusableDatabaseError } from './db/reach.ts'
-import { opensDataKey } from './workspace/keyring.ts'
+import { type MasterKeys, readMasterKeys } from './master-key.ts'
+import { type OtherKeys, opensDataKey } from './workspace/keyring.ts'
 import { newToken } from './workspace/token.ts'
 import { createFirstWorkspace } from './workspace/workspace.ts'
 
@@ -18,6 +18,8 @@ export interface Foundation {
   db: Db
   databaseUrl: string
   masterKey: Uint8Array
+  /** What may have sealed things before the master key was changed; left out: nothing. */
+  otherKeys?: OtherKeys
   /** Closes the database; an embedded one that this process runs is stopped. */
   close(): Promise<void>
 }
@@ -26,19 +28,10 @@ const MIGRATIONS = join(import.meta.dirname, '..', 'prisma', 'migrations')
 /** Connections of one process: a few for statements in groups, the rest for requests. PostgreSQL's own default allows 100 in all. */
 const MOST_CONNECTIONS = 20
 
-const readMasterKey = ({ masterKey, dataDir }: Config): Uint8Array => {
-  if (masterKey) return masterKey
-  const file = join(dataDir, 'master.key')
-  if (!existsSync(file)) writePrivate(file, randomBytes(32).toString('base64'))
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
-  if (key.length !== 32) throw new ConfigError([`${file} does not hold a key: put back the one that this database was made with.`])
-  return key
-}
-
 /** A wrong key would only be noticed when a secret doesn't open: ask now, of any workspace. */
-const checkMasterKey = async ({ prisma }: Db, masterKey: Uint8Array): Promise<void> => {
+const checkMasterKeys = async ({ prisma }: Db, { masterKey, otherKeys }: MasterKeys): Promise<void> => {
   const workspace = await prisma.workspace.findFirst({ select: { id: true, dataKey: true } })
-  if (workspace && !opensDataKey(masterKey, workspace.id, workspace.dataKey)) {
+  if (workspace && ![masterKey, ...otherKeys()].some((key) => opensDataKey(key, workspace.id, workspace.dataKey))) {
     throw new ConfigError(['MASTER_KEY (or master.key in DATA_DIR) is not the key that this database was made with.'])
   }
 }
@@ -91,14 +84,14 @@ export const lay = async (config: Config, log: Logger, { service }: { service: b
   try {
     await migrate(server.url, MIGRATIONS, log)
     const db = await openDb(server.url, { max: MOST_CONNECTIONS, log })
-    const masterKey = readMasterKey(config)
-    await checkMasterKey(db, masterKey)
+    const keys = readMasterKeys(config)
+    await checkMasterKeys(db, keys)
     await checkPlan(db, config.plan)
     const close = async () => {
       await db.close()
       await server.close()
     }
-    return { db, databaseUrl: server.url, masterKey, close }
+    return { db, databaseUrl: server.url, ...keys, close }
   } catch (error) {
     await server.close()
     throw error

@@ -7,6 +7,7 @@ import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
 import { dkimKeys, rotateDkimKey } from './domain/dkim.ts'
 import { type Foundation, lay, welcomeOwner } from './foundation.ts'
 import { createLogger } from './log.ts'
+import { rotateMasterKey } from './master-key.ts'
 import { createKeyring } from './workspace/keyring.ts'
 import { createMemberToken, createWorkspace } from './workspace/workspace.ts'
 
@@ -55,8 +56,8 @@ const command = async (config: Config, log: Logger, run: (foundation: Foundation
 }
 
 /** What DNS should say of the service's own domain, for mail that is signed with its keys. */
-const mailRecords = async ({ mailDomain }: Config, { db, masterKey }: Foundation, keysOf: typeof dkimKeys): Promise<object> => {
-  const deps = { ...db, keyring: createKeyring(db, masterKey), clock: systemClock }
+const mailRecords = async ({ mailDomain }: Config, { db, masterKey, otherKeys }: Foundation, keysOf: typeof dkimKeys): Promise<object> => {
+  const deps = { ...db, keyring: createKeyring(db, masterKey, otherKeys), clock: systemClock }
   const keys = await keysOf(deps, { domain: mailDomain, workspaceId: null })
   return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
@@ -78,6 +79,8 @@ const dispatch = async (asked: Command): Promise<void> => {
       return command(config, log, ({ db }) => createMemberToken(db, asked.member, asked.workspace))
     case 'domain':
       return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
+    case 'rotate-key':
+      return command(config, log, (foundation) => rotateMasterKey(config, foundation))
     case 'rotate-dkim':
       return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
   }

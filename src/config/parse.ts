@@ -49,13 +49,25 @@ export const url =
     return whole ? text : text.replace(/\/+$/, '')
   }
 
+const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)(?=\/)/
+
+/** A PostgreSQL's. Its host may be in the query alone, as a Unix socket's folder is: `postgresql:///name?host=/run/postgresql`. */
+export const database: Parse<string> = (text) => {
+  const named = text.replace(NO_HOST, '$1host')
+  if (named !== text && URL.canParse(named) && new URL(named).searchParams.get('host')) return text
+  return url(['postgresql:', 'postgres:'], true)(text)
+}
+
 export const http = url(['http:', 'https:'])
 
-export const base64Key: Parse<Uint8Array> = (text) => {
+const base64Key: Parse<Uint8Array> = (text) => {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== 32 || bytes.toString('base64') !== text) throw takes('32 bytes in base64 (openssl rand -base64 32)')
   return bytes
 }
+
+/** One key or, while it is changed, the new one and those before it. */
+export const base64Keys: Parse<Uint8Array[]> = (text) => text.split(',').map((one) => base64Key(one.trim()))
 
 export const email: Parse<string> = (text) => {
   const at = text.lastIndexOf('@')

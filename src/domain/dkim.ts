@@ -155,3 +155,14 @@ export const signingKey = async (deps: DkimDeps & { resolver: DnsResolver }, own
   const pem = await deps.keyring.open(owner.workspaceId, privateKey, boundTo(owner, selector))
   return { domain: owner.domain, selector, privateKey: pem.toString() }
 }
+
+/** Seals the service's own keys anew: with the master key in use, whichever sealed them before. Returns how many there are. */
+export const resealServiceKeys = async (tx: Prisma.TransactionClient, keyring: Keyring): Promise<number> => {
+  const keys = await tx.dkimKey.findMany({ where: { workspaceId: null } })
+  for (const { id, domain, selector, privateKey } of keys) {
+    const bound = boundTo({ domain, workspaceId: null }, selector)
+    const sealed = await keyring.seal(null, await keyring.open(null, privateKey, bound), bound)
+    await tx.dkimKey.update({ where: { id }, data: { privateKey: Uint8Array.from(sealed) } })
+  }
+  return keys.length
+}

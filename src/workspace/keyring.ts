@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Db } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE = 12
@@ -30,13 +31,46 @@ export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer => Buf
 export const wrapDataKey = (masterKey: Uint8Array, workspaceId: string, dataKey: Uint8Array = randomBytes(32)): Buffer =>
   sealWith(masterKey, dataKey, `workspace:${workspaceId}`)
 
+const unwrapDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): Buffer =>
+  openWith(masterKey, wrapped, `workspace:${workspaceId}`)
+
 /** Whether this master key is the one that wrapped a workspace's data key. */
 export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
   try {
-    return openWith(masterKey, wrapped, `workspace:${workspaceId}`).length === 32
+    return unwrapDataKey(masterKey, workspaceId, wrapped).length === 32
   } catch {
     return false
   }
+}
+
+/** Master keys besides the one in use. Called when that one doesn't open something, and worth calling again: they may be changed meanwhile. */
+export type OtherKeys = () => readonly Uint8Array[]
+
+/** Opens with the key in use, else with one of the others. Throws what the key in use made of it when none does. */
+const openWithAny = (masterKey: Uint8Array, otherKeys: OtherKeys, open: (key: Uint8Array) => Buffer): Buffer => {
+  try {
+    return open(masterKey)
+  } catch (error) {
+    for (const key of otherKeys()) {
+      try {
+        return open(key)
+      } catch {
+        // the next one
+      }
+    }
+    throw error
+  }
+}
+
+/** Wraps with `masterKey` the data keys that another one wrapped; returns how many. Throws when one opens with none of the keys. */
+export const rewrapDataKeys = async (tx: Prisma.TransactionClient, masterKey: Uint8Array, otherKeys: OtherKeys): Promise<number> => {
+  const workspaces = await tx.workspace.findMany({ select: { id: true, dataKey: true } })
+  const stale = workspaces.filter(({ id, dataKey }) => !opensDataKey(masterKey, id, dataKey))
+  for (const { id, dataKey } of stale) {
+    const plain = openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, id, dataKey))
+    await tx.workspace.update({ where: { id }, data: { dataKey: Uint8Array.from(wrapDataKey(masterKey, id, plain)) } })
+  }
+  return stale.length
 }
 
 /**
@@ -49,12 +83,12 @@ export interface Keyring {
   open(workspaceId: string | null, sealed: Uint8Array, bound: string): Promise<Buffer>
 }
 
-export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array): Keyring => {
+export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array, otherKeys: OtherKeys = () => []): Keyring => {
   const dataKeys = new Map<string, Promise<Buffer>>()
 
   const load = async (workspaceId: string) => {
     const { dataKey } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select: { dataKey: true } })
-    return openWith(masterKey, dataKey, `workspace:${workspaceId}`)
+    return openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, workspaceId, dataKey))
   }
 
   const dataKeyOf = (workspaceId: string) => {
@@ -66,10 +100,12 @@ export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array): Keyring =>
     return loading
   }
 
-  const keyOf = async (workspaceId: string | null) => (workspaceId === null ? masterKey : dataKeyOf(workspaceId))
-
   return {
-    seal: async (workspaceId, plain, bound) => sealWith(await keyOf(workspaceId), Buffer.from(plain), bound),
-    open: async (workspaceId, sealed, bound) => openWith(await keyOf(workspaceId), sealed, bound),
+    seal: async (workspaceId, plain, bound) =>
+      sealWith(workspaceId === null ? masterKey : await dataKeyOf(workspaceId), Buffer.from(plain), bound),
+    open: async (workspaceId, sealed, bound) =>
+      workspaceId === null
+        ? openWithAny(masterKey, otherKeys, (key) => openWith(key, sealed, bound))
+        : openWith(await dataKeyOf(workspaceId), sealed, bound),
   }
 }

@@ -25,6 +25,7 @@ test('with nothing set, the defaults', () => {
     host: '127.0.0.1',
     port: 4000,
     dataDir: join(process.cwd(), 'data'),
+    masterKeys: [],
     ownerEmail: 'owner@localhost',
     roles: new Set(['api', 'smtp', 'worker']),
     mailDomain: 'agents.localhost',
@@ -92,7 +93,7 @@ test('everything set', async () => {
     messageUrlBase: 'https://m.example.com',
     dataDir: '/var/lib/ams',
     databaseUrl: 'postgres://u:p@db/ams?sslmode=require',
-    masterKey: Buffer.alloc(32, 7),
+    masterKeys: [Buffer.alloc(32, 7)],
     ownerEmail: 'ann@example.com',
     ownerToken: 'a token of mine, spaces and all',
     roles: new Set(['api', 'worker']),
@@ -112,6 +113,32 @@ test('everything set', async () => {
     logLevel: 'debug',
   })
 })
+
+test.each([
+  'postgresql:///ams?host=/run/postgresql',
+  'postgresql:///ams?host=/run/postgresql&user=ann&password=p',
+  'postgres://ann@/ams?host=/run/postgresql',
+  'postgresql://ann:p@%2Frun%2Fpostgresql/ams',
+])('a PostgreSQL behind a Unix socket is one: %s', (url) => {
+  expect(readConfig({ DATABASE_URL: url, MASTER_KEY: KEY }).databaseUrl).toBe(url)
+})
+
+test.each([
+  ['MASTER_KEY', ','],
+  ['MASTER_KEY', `${KEY},`],
+  ['MASTER_KEY', `${KEY},short`],
+])('%s=%s is no key', (name, value) => {
+  expect(problems({ [name]: value })).toEqual([
+    `MASTER_KEY is a value of ${value.length} characters (not shown); it takes 32 bytes in base64 (openssl rand -base64 32).`,
+  ])
+})
+
+test.each(['postgresql:///ams', 'postgresql:///ams?host=', 'postgresql://', 'mysql:///ams?host=/run/mysql'])(
+  'DATABASE_URL=%s names no PostgreSQL',
+  (url) => {
+    expect(problems({ DATABASE_URL: url, MASTER_KEY: KEY })).toEqual([expect.stringMatching(/^DATABASE_URL is .*postgresql:\/\/ or/)])
+  },
+)
 
 test.each([
   ['INTROSPECTION', 'false'],

@@ -38,8 +38,8 @@ export interface EmailChannelOptions {
   dataDir: string
   /** What mail that leaves is signed with. Left out: nothing is signed. */
   signingKeyOf?: FindSigningKey
-  /** What return paths are signed with. Left out: bounces go to the sender's own address. */
-  returnPathKey?: Uint8Array
+  /** What return paths are signed with, and were before it was changed. Left out: bounces go to the sender's own address. */
+  returnPathKeys?: readonly Uint8Array[]
   /** Who takes mail for agents of this service without its leaving the process. Left out: it goes the way of all mail. */
   local?: Pick<Sink, 'accepts' | 'inbound'>
   /** Who reads mail to the postmaster of our own domain. Left out: there is no such recipient. */
@@ -77,7 +77,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const { mailDomain, smtp, resolver, log, clock = systemClock } = options
   const parser = createMailParser(options.parser)
   const relay = wayOut(options)
-  const returnPaths = options.returnPathKey === undefined ? null : createReturnPaths(options.returnPathKey, mailDomain)
+  const returnPaths = options.returnPathKeys === undefined ? null : createReturnPaths(options.returnPathKeys, mailDomain)
   const departing = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
   const sendAway = async (message: Outbound, signal: AbortSignal) => {
     const mail = await depart(message, departing)

@@ -13,14 +13,14 @@ export interface ReturnPaths {
   messageOf(address: string): string | null
 }
 
-/** Return paths on `mailDomain`, signed with `key`: who has not seen one cannot make one. */
-export function createReturnPaths(key: Uint8Array, mailDomain: string): ReturnPaths {
-  const macOf = (id: Uint8Array) => createHmac('sha256', key).update(id).digest().subarray(0, MAC_BYTES)
+/** Return paths on `mailDomain`, signed with the first of `keys` and known by all of them: who has not seen one cannot make one. */
+export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: string): ReturnPaths {
+  const macOf = (key: Uint8Array, id: Uint8Array) => createHmac('sha256', key).update(id).digest().subarray(0, MAC_BYTES)
   const form = new RegExp(`^${PREFIX}([0-9a-f]{${2 * (ID_BYTES + MAC_BYTES)}})$`)
   return {
     of(messageId) {
       const id = Buffer.from(messageId.replaceAll('-', ''), 'hex')
-      return `${PREFIX}${Buffer.concat([id, macOf(id)]).toString('hex')}@${mailDomain}`
+      return `${PREFIX}${Buffer.concat([id, macOf(keys[0]!, id)]).toString('hex')}@${mailDomain}`
     },
     messageOf(address) {
       const at = address.lastIndexOf('@')
@@ -28,7 +28,7 @@ export function createReturnPaths(key: Uint8Array, mailDomain: string): ReturnPa
       if (token === undefined || address.slice(at + 1) !== mailDomain) return null
       const bytes = Buffer.from(token, 'hex')
       const id = bytes.subarray(0, ID_BYTES)
-      return timingSafeEqual(bytes.subarray(ID_BYTES), macOf(id)) ? uuidOf(id) : null
+      return keys.some((key) => timingSafeEqual(bytes.subarray(ID_BYTES), macOf(key, id))) ? uuidOf(id) : null
     },
   }
 }

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { normalizeLoosely } from '../../../src/channel/email/address.ts'
 import { createReturnPaths, loggable } from '../../../src/channel/email/return-path.ts'
 
-const paths = createReturnPaths(randomBytes(32), 'agents.localhost')
+const key = randomBytes(32)
+const paths = createReturnPaths([key], 'agents.localhost')
 const id = newId()
 
 test('a return path leads back to its message, also in capitals', () => {
@@ -16,13 +17,20 @@ test('a return path leads back to its message, also in capitals', () => {
 
 test.each([
   ['another id', paths.of(newId()).slice(0, 39) + paths.of(id).slice(39)],
-  ['another key', createReturnPaths(randomBytes(32), 'agents.localhost').of(id)],
+  ['another key', createReturnPaths([randomBytes(32)], 'agents.localhost').of(id)],
   ['another domain', paths.of(id).replace('agents', 'other')],
   ['one digit less', paths.of(id).replace(/.@/, '@')],
   ['one digit more', paths.of(id).replace('@', '0@')],
   ['no token', 'bounce-@agents.localhost'],
   ['nothing', ''],
 ])('%s leads nowhere', (_, address) => expect(paths.messageOf(address)).toBeNull())
+
+test('a return path that a former key signed still leads back, and new ones are signed with the first', () => {
+  const first = randomBytes(32)
+  const changed = createReturnPaths([first, key], 'agents.localhost')
+  expect(changed.messageOf(paths.of(id))).toBe(id)
+  expect(createReturnPaths([first], 'agents.localhost').messageOf(changed.of(id))).toBe(id)
+})
 
 test('the log has the message of a return path, not its signature', () => {
   const path = paths.of(id)

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
+import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
+import { type Api, apiOf } from '../support/service.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+
+const command = async (settings: Record<string, string>, ...args: string[]) => {
+  const process = run(settings, ...args)
+  expect(await process.exited).toEqual({ code: 0, signal: null })
+  return JSON.parse(process.stdout)
+}
+
+/** An agent with a secret, and how to read that again: also through another start of the service. */
+const keepSecret = async (http: string, owner: string, value: string) => {
+  const api = apiOf(http, owner)
+  const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
+  const { token } = (await api('POST', `/agents/${id}/tokens`, {})).body
+  expect((await api('PUT', `/agents/${id}/secrets/KEY`, { value })).status).toBe(200)
+  return async (at = http) => (await (apiOf(at, token) as Api)('POST', `/agents/${id}/secrets/reveal`, {})).body.KEY
+}
+
+describe('the key in DATA_DIR', () => {
+  const dataDir = temporaryDir()
+  const settings = { DATA_DIR: dataDir }
+  const file = join(dataDir, 'master.key')
+  const keys = () => readFileSync(file, 'utf8').trim().split('\n')
+  afterAll(() => cleanUp(dataDir))
+  let service: ServiceProcess
+  let reveal: Awaited<ReturnType<typeof keepSecret>>
+  let revealOther: typeof reveal
+  let first: string
+  const restart = async () => {
+    service.kill('SIGTERM')
+    await service.exited
+    service = run(settings)
+    return (await service.ready()).http
+  }
+
+  test('changes beside a running service, which goes on, also with what it never opened before', async () => {
+    service = run(settings)
+    const { http } = await service.ready()
+    reveal = await keepSecret(http, readFileSync(join(dataDir, 'owner-token'), 'utf8').trim(), 'one')
+    const other = await command(settings, 'workspace', '--name', 'Other', '--owner', 'o@example.com')
+    const records = await command(settings, 'domain')
+    first = keys()[0]!
+    expect(await command(settings, 'rotate-key')).toEqual({ workspaces: 2, dkimKeys: 1 })
+    expect(keys()).toEqual([expect.not.stringContaining(first), first])
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+    expect(await reveal()).toBe('one')
+    revealOther = await keepSecret(http, other.token, 'two')
+    expect(await revealOther()).toBe('two')
+    expect(await command(settings, 'domain')).toEqual(records)
+  })
+
+  test('is the new one after the next start; the second change forgets the first key', async () => {
+    const http = await restart()
+    expect(await reveal(http)).toBe('one')
+    expect(await command(settings, 'rotate-key')).toEqual({ workspaces: 2, dkimKeys: 1 })
+    expect(keys()).toHaveLength(2)
+    expect(keys()).not.toContain(first)
+    expect(await revealOther(http)).toBe('two')
+  })
+
+  test('two changes at once come one after the other', async () => {
+    await Promise.all([command(settings, 'rotate-key'), command(settings, 'rotate-key')])
+    const http = await restart()
+    expect([await reveal(http), await revealOther(http)]).toEqual(['one', 'two'])
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('master.key'))).toEqual(['master.key'])
+  })
+
+  test('after a crash between the new key and what it seals, everything opens, and the change can be made again', async () => {
+    writeFileSync(file, `${randomBytes(32).toString('base64')}\n${keys().join('\n')}\n`)
+    const http = await restart()
+    expect([await reveal(http), await revealOther(http)]).toEqual(['one', 'two'])
+    expect(await command(settings, 'rotate-key')).toEqual({ workspaces: 2, dkimKeys: 1 })
+    expect(keys()).toHaveLength(2)
+    const again = await restart()
+    expect([await reveal(again), await revealOther(again)]).toEqual(['one', 'two'])
+  })
+})
+
+describe('MASTER_KEY', () => {
+  const name = `rotation_${randomBytes(6).toString('hex')}`
+  const dataDir = temporaryDir()
+  const [old, fresh] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+  const token = 'the token of this owner'
+  const with_ = (MASTER_KEY: string) => ({
+    DATA_DIR: dataDir,
+    DATABASE_URL: urlOf(inject('postgres').url, name),
+    OWNER_TOKEN: token,
+    MASTER_KEY,
+  })
+  beforeAll(() => execute(inject('postgres').url, `CREATE DATABASE ${name}`))
+  afterAll(async () => {
+    await cleanUp(dataDir)
+    await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
+  })
+
+  test('changes from the second to the first, and then opens alone', async () => {
+    const before = run(with_(old))
+    const reveal = await keepSecret((await before.ready()).http, token, 'one')
+    const alone = run(with_(old), 'rotate-key')
+    expect((await alone.exited).code).toBe(2)
+    expect(alone.stderr).toMatch(/^MASTER_KEY has one key; rotate-key takes the new one and, after a comma, the one in use/)
+    const both = run(with_(`${fresh},${old}`))
+    const { http } = await both.ready()
+    expect(await reveal(http)).toBe('one')
+    expect(await command(with_(`${fresh},${old}`), 'rotate-key')).toEqual({ workspaces: 1, dkimKeys: 0 })
+    expect(await command(with_(`${fresh},${old}`), 'rotate-key')).toEqual({ workspaces: 0, dkimKeys: 0 })
+    const after = run(with_(fresh))
+    expect(await reveal((await after.ready()).http)).toBe('one')
+    const outdated = run(with_(old))
+    expect((await outdated.exited).code).toBe(2)
+    expect(outdated.stderr).toContain('not the key that this database was made with')
+  })
+})
