@@ -44,7 +44,7 @@ export const setUpPhoneNumber = async (
   deps: SetUpSmsDeps,
   token: string,
   input: { value: string; own: string },
-): Promise<{ value: string } | null> => {
+): Promise<{ value: string; listed: string[] } | null> => {
   const found = await findSetup(deps, token)
   if (found.state !== 'open' || found.setup.channel !== 'sms') return null
   const own = ownNumber(deps, input.own)
@@ -53,10 +53,11 @@ export const setUpPhoneNumber = async (
     const number = await lockNumber(tx, id)
     if (!number || number.addressId) throw new AppError('conflict', 'Another agent got this number just now.')
     const address = await joinAddress(tx, setup, { value: number.value, createdAt: deps.clock.now() })
-    await listSenders(tx, setup, [...new Set([...(await provenNumbers(tx, setup.member)), ...own])])
+    const listed = [...new Set([...(await provenNumbers(tx, setup.member)), ...own])]
+    await listSenders(tx, setup, listed)
     // The service may have moved since the number was rented.
     const webhookUrl = await deps.phoneNumbers.connect(number)
     await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id, webhookUrl } })
-    return { value: number.value }
+    return { value: number.value, listed }
   })
 }

@@ -24,17 +24,17 @@ ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 </form>`,
 })
 
-const done = (value: string): Page => ({
+const done = (value: string, { member }: Setup): Page => ({
   status: 200,
   title: 'The address is set up',
-  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on. Whoever asked for this link can wake the agent by writing to it.</p>`,
+  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on, if its access list lets the sender in.${member ? ' Whoever asked for this link is on it.' : ''}</p>`,
 })
 
 /** Picks a free local part on the service's domain or on a verified one of the workspace. */
 export const createEmailSetup = (deps: EmailSetupDeps): ChannelSetup => ({
   form: async (setup, wrong) => emailForm(setup, await listDomains(deps, setup.agent.workspaceId), wrong),
-  submit: async (_setup, token, form) => {
+  submit: async (setup, token, form) => {
     const made = await setUpEmailAddress(deps, token, `${form.get('local')?.trim() ?? ''}@${form.get('domain') ?? ''}`)
-    return made && done(made.value)
+    return made && done(made.value, setup)
   },
 })

@@ -48,10 +48,13 @@ ${body}`,
 
 const problem = (wrong: Wrong | null): Html => (wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : html``)
 
-const done = (value: string): Page => ({
+const NOBODY = 'No number of yours is on the agent’s access list: texts from you are refused until one is.'
+
+const done = ({ value, listed }: { value: string; listed: readonly string[] }): Page => ({
   status: 200,
   title: 'The number is set up',
-  body: html`<code>${value}</code><p>Texts to it reach the agent from now on, if its access list lets the sender in.</p>`,
+  body: html`<code>${value}</code><p>Texts to it reach the agent from now on, if its access list lets the sender in.</p>
+<p>${listed.length > 0 ? `You can text it from ${listed.join(', ')}.` : NOBODY}</p>`,
 })
 
 /** What was offered and chosen before something else was wrong, so that nobody has to look for it again. */
@@ -89,7 +92,7 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
       const value = fields.get('number')
       if (value === null) return offers(setup, fields)
       const made = await setUpPhoneNumber(deps, token, { value, own: fields.get('own')?.trim() ?? '' })
-      return made && done(made.value)
+      return made && done(made)
     },
   }
 }

@@ -171,7 +171,7 @@ describe('the page of a set-up link', () => {
     expect(start.text).not.toContain('numbers that no agent uses')
     const found = await send(url, { country: 'us', areaCode: '500' })
     expectPage(found, 200, /<option value="\+15005550101">\+15005550101 · Springfield · 1\.15 USD a month<\/option>/)
-    expectPage(await send(url, { number: ONE, own: '+1 555 333 0000' }), 200, /The number is set up/)
+    expectPage(await send(url, { number: ONE, own: '+1 555 333 0000' }), 200, /You can text it from \+15551234567, \+15553330000/)
     expect(await addressesOf(agent)).toMatchObject([{ value: ONE, primary: true }])
     expect((await agent.api('GET', `/agents/${agent.id}/access`)).body.sms).toEqual({
       admit: 'team',
@@ -192,7 +192,7 @@ describe('the page of a set-up link', () => {
     twilio.numbers.get(TWO)!.smsUrl = 'https://where-the-service-was.example'
     const url = await setUpLink(owner, agent)
     expectPage(await visit(service.http, url), 200, /numbers that no agent uses[\s\S]*<option value="\+15005550102">/)
-    expectPage(await send(url, { number: TWO }), 200, /The number is set up/)
+    expectPage(await send(url, { number: TWO }), 200, /The number is set up[\s\S]*No number of yours is on the agent’s access list/)
     expect(twilio.numbers.get(TWO)!.smsUrl).toContain('/channels/sms/messages')
     expect(twilio.requests.filter((line) => PURCHASE.test(line)).length).toBeGreaterThan(0)
     expect(await addressesOf(agent)).toMatchObject([{ value: TWO }])
