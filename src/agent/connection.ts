@@ -15,7 +15,7 @@ export interface ConnectionDeps extends Db {
 /** How long a connection counts as listening after its last sign of life. */
 const LEASE_MS = 45_000
 
-/** The topic on which every process hears that an agent's client was replaced; the key is the agent's id. */
+/** The topic on which every process hears that an agent's client was replaced or went away; the key is the agent's id. */
 export const CLIENT_REPLACED = 'client_replaced'
 
 export const presentConnection = ({ id, client, machine, tokenId }: Connection) => ({ id, client, machine, tokenId })
@@ -89,9 +89,10 @@ export const readStanding = async ({ pool }: Db, uses: readonly Omit<Standing, '
   return rows
 }
 
-/** Ends a lease at once, when its stream closes. */
-export const endLease = async ({ pool }: Db, connectionId: string): Promise<void> => {
-  await pool.query('update connection set lease_until = null where id = $1 and replaced_at is null', [connectionId])
+/** Ends a lease at once, when its stream closes. A process to which the client has come back meanwhile hears of it and renews the lease. */
+export const endLease = async ({ pool, notifier }: ConnectionDeps, agentId: string, connectionId: string): Promise<void> => {
+  const { rowCount } = await pool.query('update connection set lease_until = null where id = $1 and replaced_at is null', [connectionId])
+  if (rowCount === 1) notifier.publish(CLIENT_REPLACED, agentId)
 }
 
 export interface Listener {

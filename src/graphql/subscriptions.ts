@@ -111,9 +111,9 @@ export class Subscriptions {
   async close(subscription: Subscription): Promise<void> {
     subscription.end()
     if (!this.#open.delete(subscription)) return
-    const { connectionId } = subscription.options
+    const { agentId, connectionId } = subscription.options
     if (connectionId === null || this.#where((one) => one.connectionId === connectionId).length > 0) return
-    await endLease(this.#deps, connectionId).catch((error: unknown) =>
+    await endLease(this.#deps, agentId, connectionId).catch((error: unknown) =>
       this.#deps.log.warn({ error: messageOf(error) }, 'a lease could not be ended; it runs out by itself'),
     )
   }

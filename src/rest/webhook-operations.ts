@@ -47,7 +47,12 @@ const resend = createRoute({
   responses: { 201: ok('The new delivery, still to be made', DeliveryView), ...failures('agent', 'conflict') },
 })
 
-const after = z.int().min(0).max(Number.MAX_SAFE_INTEGER).openapi({ description: "An event's id, a delivery's `cursor`; 0: all of them" })
+const position = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
+const after = z
+  .int()
+  .min(0, position)
+  .max(Number.MAX_SAFE_INTEGER, position)
+  .openapi({ description: "An event's id, a delivery's `cursor`; 0: all of them" })
 
 const replay = createRoute({
   method: 'post',

@@ -109,7 +109,7 @@ export class Streams {
 
   async #release({ options }: Stream): Promise<void> {
     if ([...this.#open].some((other) => other.options.connectionId === options.connectionId)) return
-    await endLease(this.#deps, options.connectionId).catch((error: unknown) =>
+    await endLease(this.#deps, options.agentId, options.connectionId).catch((error: unknown) =>
       this.#deps.log.warn({ error: messageOf(error) }, 'a lease could not be ended; it runs out by itself'),
     )
   }

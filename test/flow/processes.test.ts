@@ -98,6 +98,20 @@ describe('connected at one process, streamed from another, born in a third, deli
     await heard(4, 1_000)
   })
 
+  test('a client that came back to another process still listens when its first stream is found to be gone', async () => {
+    const agent = await createOpenAgent()
+    const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+    const open = ({ http }: { http: string }) => openEvents(`${http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
+    const first = await open(service)
+    const second = await open(skins)
+    leaving.push(() => second.close())
+    const leaseUntil = async () => (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
+    const before = await until(leaseUntil)
+    first.close()
+    await until(async () => ((await leaseUntil()) ?? 0) > before, 5_000) // ended, and renewed long before the next heartbeat
+    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([{ kind: 'client', client: 'c', machine: 'm' }])
+  })
+
   describe('with every notification between processes lost', () => {
     const query = { original: undefined as unknown }
     beforeEach(() => {
