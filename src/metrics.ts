@@ -2,36 +2,65 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { systemClock } from './core/clock.ts'
 import type { Counted, Metrics } from './core/metrics.ts'
 
-/** What is counted, under the name and the label that Prometheus reads. Labels are few and fixed: an address or an id is never one. */
-const COUNTERS: Record<Counted, { name: string; label: string; help: string }> = {
+interface Counting {
+  /** The name and the label that Prometheus reads. */
+  name: string
+  label: string
+  help: string
+  /** The label's values that are known before: they stand at 0 from the start, so that the first of them is seen as a rise. */
+  values: readonly string[]
+}
+
+/** What is counted. Labels are few and fixed: an address or an id is never one. */
+const COUNTERS: Record<Counted, Counting> = {
   deliveries: {
     name: 'ams_webhook_deliveries_total',
     label: 'outcome',
     help: 'Attempts to deliver to webhooks by outcome (delivered, failed, too_large, gone), and events that were given up (expired)',
+    values: ['delivered', 'failed', 'too_large', 'gone', 'expired'],
   },
-  answers: { name: 'ams_smtp_answers_total', label: 'code', help: 'SMTP answers to messages (250, or why not), and to unknown recipients' },
-  events: { name: 'ams_events_total', label: 'channel', help: 'Events appended to the logs of agents' },
+  answers: {
+    name: 'ams_smtp_answers_total',
+    label: 'code',
+    help: 'SMTP answers to messages (250, or why not), and to unknown recipients',
+    values: ['250', '550'],
+  },
+  events: {
+    name: 'ams_events_total',
+    label: 'channel',
+    help: 'Events appended to the logs of agents',
+    values: ['email', 'sms', 'telegram', 'url'],
+  },
   mails: {
     name: 'ams_mails_total',
     label: 'verdict',
     help: 'Messages that came in by channels: received, why each was refused, or deferred (the sender is to try again)',
+    values: ['received', 'deferred', 'self', 'spam', 'plan_limit', 'rate_limit', 'sender', 'outsider', 'unverified'],
   },
   sends: {
     name: 'ams_sends_total',
     label: 'outcome',
     help: 'Attempts to send messages (sent, retried, failed), and what came back of those sent (bounced, reported)',
+    values: ['sent', 'retried', 'failed', 'bounced', 'reported'],
   },
   spamChecks: {
     name: 'ams_spam_checks_total',
     label: 'outcome',
     help: 'Messages that Rspamd was asked about: spam, ham, failed (let through)',
+    values: ['spam', 'ham', 'failed'],
   },
   callbacks: {
     name: 'ams_callbacks_total',
     label: 'outcome',
     help: "Calls of channels' providers: taken, refused (not proven, malformed), failed",
+    values: ['taken', 'refused', 'failed'],
   },
-  requests: { name: 'ams_http_requests_total', label: 'status', help: 'HTTP requests by status class; aborted: gone before the answer' },
+  requests: {
+    name: 'ams_http_requests_total',
+    label: 'status',
+    help: 'HTTP requests by status class; aborted: gone before the answer',
+    values: ['2xx', '3xx', '4xx', '5xx', 'aborted'],
+  },
 }
 
 /** How long a scrape waits for what has to be asked of others. */
@@ -46,8 +75,11 @@ export class ServiceMetrics implements Metrics {
 
   constructor() {
     const registers = [this.#registry]
-    const counter = ([what, { name, label, help }]: [string, (typeof COUNTERS)[Counted]]) =>
-      [what, new Counter({ name, help, labelNames: [label], registers })] as const
+    const counter = ([what, { name, label, help, values }]: [string, Counting]) => {
+      const counter = new Counter({ name, help, labelNames: [label], registers })
+      for (const value of values) counter.inc({ [label]: value }, 0)
+      return [what, counter] as const
+    }
     this.#counters = Object.fromEntries(Object.entries(COUNTERS).map(counter)) as Record<Counted, Counter>
     collectDefaultMetrics({ register: this.#registry })
   }
