@@ -4,8 +4,9 @@ import { type Batch, createBatch } from '../db/batch.ts'
 import { byteaArray } from '../db/bytea.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { within } from '../db/transaction.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
-import type { Plans } from '../workspace/plan.ts'
+import { ensureRoomToSend, type Plans } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
@@ -102,13 +103,26 @@ export const createSenders = ({ pool }: Db): Senders =>
     { most: 100, parallel: 2, patienceMs: 5, isUnavailable },
   )
 
+/** How long a message may wait for its turn and be stored. */
+const TURN_MS = 30_000
+
+/** Stores a message of a workspace that may send no more than so many, alone and one after the other: the last one is the last. */
+const storeCounted = ({ prisma, clock }: SendDeps, made: Draft): Promise<unknown> =>
+  prisma.$transaction(
+    async (tx) => {
+      await ensureRoomToSend(tx, clock, made.message.workspaceId)
+      await storeDrafts(within(tx), [made])
+    },
+    { timeout: TURN_MS, maxWait: 5_000 },
+  )
+
 /** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
 export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
   const agent = ensureReach(viewer, await deps.senders.add(agentId))
   const made = await draft(deps, agent, input)
-  await deps.plans.ensureMaySend(agent.workspaceId)
+  const limited = await deps.plans.ensureMaySend(agent.workspaceId)
   ensureRate(deps, agentId)
-  await deps.drafts.add(made)
+  await (limited ? storeCounted(deps, made) : deps.drafts.add(made))
   deps.notifier.publish(SEND_DUE, 'send')
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${made.message.id}`)
   return { ...made.message, attachments: made.files }

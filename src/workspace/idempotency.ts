@@ -92,6 +92,8 @@ export const once = async (
     await keep(deps, tx, viewer, attempt, answer)
     return null
   }
+  // Later, others might wait with all connections for a row that this transaction has locked.
+  await deps.keyring.load(viewer.workspaceId)
   try {
     return await deps.prisma.$transaction(transaction, { timeout: TIMEOUT_MS, maxWait: 5_000 })
   } catch (error) {

@@ -79,6 +79,8 @@ export const rewrapDataKeys = async (tx: Prisma.TransactionClient, masterKey: Ui
  * null) is sealed with the master key itself.
  */
 export interface Keyring {
+  /** Fetches a workspace's key: what seals with it afterwards needs no connection of its own. */
+  load(workspaceId: string): Promise<void>
   seal(workspaceId: string | null, plain: string | Uint8Array, bound: string): Promise<Buffer>
   open(workspaceId: string | null, sealed: Uint8Array, bound: string): Promise<Buffer>
 }
@@ -101,6 +103,7 @@ export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array, otherKeys: 
   }
 
   return {
+    load: async (workspaceId) => void (await dataKeyOf(workspaceId)),
     seal: async (workspaceId, plain, bound) =>
       sealWith(workspaceId === null ? masterKey : await dataKeyOf(workspaceId), Buffer.from(plain), bound),
     open: async (workspaceId, sealed, bound) =>

@@ -6,6 +6,8 @@ import type { Plan, Prisma } from '../db/generated/prisma/client.ts'
 /** How old an answer about a plan, or about how full it is, may be. */
 const FRESH_MS = 5_000
 const DAY_MS = 24 * 3_600_000
+/** Messages before a workspace is full from which on each one is counted. */
+const NEARLY_FULL = 100
 
 const planLimit = (plan: Plan, what: string) => new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
 
@@ -14,6 +16,10 @@ const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'work
   const { plan } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } })
   return plan
 }
+
+/** Holds a workspace until the transaction commits: of two who want its last place one waits, and then finds it taken. */
+const lock = (tx: Prisma.TransactionClient, workspaceId: string): Promise<unknown> =>
+  tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
 
 /** What `ensureRoom` counts, each with its name in messages. */
 const COUNTED = {
@@ -34,7 +40,7 @@ const COUNTED = {
  * until it commits: two that are made at once can't both be the last. Throws `plan_limit`.
  */
 export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: keyof typeof COUNTED): Promise<void> => {
-  await tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+  await lock(tx, workspaceId)
   const plan = await planOf({ prisma: tx }, workspaceId)
   const most = plan[kind]
   if (most === null) return
@@ -70,6 +76,21 @@ export const usageOf = async ({ prisma, clock }: Db & { clock: Clock }, workspac
   return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers }
 }
 
+type Sent = { prisma: Pick<Prisma.TransactionClient, 'message'>; clock: Clock }
+
+const ensureSendsLeft = async ({ prisma, clock }: Sent, workspaceId: string, plan: Plan): Promise<void> => {
+  if (plan.sendsPerDay === null) return
+  const since = new Date(clock.now().getTime() - DAY_MS)
+  const sent = await prisma.message.count({ where: { workspaceId, direction: 'outbound', createdAt: { gt: since } } })
+  if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
+}
+
+/** Makes sure, like `ensureRoom`, that a workspace may send one more message today. Throws `plan_limit`. */
+export const ensureRoomToSend = async (tx: Prisma.TransactionClient, clock: Clock, workspaceId: string): Promise<void> => {
+  await lock(tx, workspaceId)
+  await ensureSendsLeft({ prisma: tx, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
+}
+
 /** Throws `plan_limit` where the plan doesn't let the given address be changed. */
 export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
   const plan = await planOf(db, workspaceId)
@@ -91,13 +112,14 @@ export class Plans {
     this.#deps = deps
   }
 
-  /** Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes. */
-  async ensureMaySend(workspaceId: string): Promise<void> {
+  /**
+   * Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes. Returns whether that is limited:
+   * then others may send the last one at the same moment, which `ensureRoomToSend` sees.
+   */
+  async ensureMaySend(workspaceId: string): Promise<boolean> {
     const plan = await this.#planOf(workspaceId)
-    if (plan.sendsPerDay === null) return
-    const since = new Date(this.#deps.clock.now().getTime() - DAY_MS)
-    const sent = await this.#deps.prisma.message.count({ where: { workspaceId, direction: 'outbound', createdAt: { gt: since } } })
-    if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
+    await ensureSendsLeft(this.#deps, workspaceId, plan)
+    return plan.sendsPerDay !== null
   }
 
   /** Whether the workspace stores as many messages as its plan includes. */
@@ -105,7 +127,9 @@ export class Plans {
     const { storedMessages } = await this.#planOf(workspaceId)
     if (storedMessages === null) return false
     const count = () => this.#deps.prisma.message.count({ where: { workspaceId } })
-    return (await this.#remember(this.#stored, workspaceId, count)) >= storedMessages
+    const stored = await this.#remember(this.#stored, workspaceId, count)
+    if (stored < storedMessages && stored + NEARLY_FULL > storedMessages) this.#stored.delete(workspaceId)
+    return stored >= storedMessages
   }
 
   #planOf(workspaceId: string): Promise<Plan> {
