@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { startApp } from '../app.ts'
 import { readConfig } from '../config.ts'
+import { AppError } from '../core/errors.ts'
 import { lay, welcomeOwner } from '../foundation.ts'
 import { createLogger } from '../log.ts'
 import { type Client, createHttpClient } from './client.ts'
@@ -123,17 +124,29 @@ const story = async (stage: Stage): Promise<void> => {
   await tourSms(chapter)
 }
 
-const withinLimit = async (work: Promise<void>): Promise<void> => {
+const withinLimit = async (work: Promise<void>, interruption: Promise<never>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`the tour did not end within ${LIMIT_MS / 1000} s`)), LIMIT_MS)
   })
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer))
+  await Promise.race([work, limit, interruption]).finally(() => clearTimeout(timer))
+}
+
+/** Rejects when somebody ends the tour (Ctrl-C) or stops reading it (`| head`): it tidies up behind itself all the same. */
+const watchInterruption = (): Promise<never> => {
+  const interruption = new Promise<never>((_, reject) => {
+    const end = () => reject(new AppError('unavailable', 'The tour was interrupted.'))
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+    process.stdout.on('error', end)
+  })
+  interruption.catch(() => undefined)
+  return interruption
 }
 
 /** The tour: one process, no account anywhere, everything real but the DNS. Rejects with what went wrong. */
 export const demo = async (): Promise<void> => {
   const started = performance.now()
+  const interruption = watchInterruption()
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-messaging-demo-'))
   const mailbox = await openMailbox()
   const receiver = await openReceiver()
@@ -158,7 +171,7 @@ export const demo = async (): Promise<void> => {
     const app = await startApp(config, foundation, log, { resolver })
     say(`1. The service runs, with a PostgreSQL, HTTP and SMTP of its own, ${ms(started)} after it was called.`)
     const stage = { base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver, telegram, manager, twilio }
-    await withinLimit(story(stage)).finally(() => app.stop(GRACE_MS))
+    await withinLimit(story(stage), interruption).finally(() => app.stop(GRACE_MS))
   } finally {
     await Promise.all([mailbox.stop(), receiver.stop(), telegram.stop(), twilio.stop()])
     await foundation.close()

@@ -180,8 +180,13 @@ export class TwilioStandIn {
       return refusal(400, 21606, `The 'From' phone number provided (${from}) is not a valid number of this account.`)
     const sms = { sid: sidOf('SM'), from, to, body, statusCallback, status: 'queued' }
     this.sent.push(sms)
-    if (this.#reports) void this.report(sms, 'sent').then(() => this.report(sms, 'delivered'))
+    if (this.#reports) void this.#reportAll(sms)
     return { status: 201, body: { sid: sms.sid, status: 'queued', from, to, body, error_code: null, error_message: null } }
+  }
+
+  /** Whoever is gone by then hears nothing any more, and that is all. */
+  async #reportAll(sms: SentSms): Promise<void> {
+    for (const status of ['sent', 'delivered']) await this.report(sms, status).catch(() => undefined)
   }
 
   #tell({ parts: [sid] }: Asked): Reply {

@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, run } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const places = [temporaryDir(), temporaryDir()] as const
+beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+afterAll(async () => {
+  for (const place of places) await cleanUp(place)
+})
+
+test('the tour tells its story to the end, and leaves nothing behind', async () => {
+  const tour = run({ TMPDIR: places[0] }, 'demo')
+  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({ code: 0, signal: null, stderr: '' })
+  const lines = tour.stdout.split('\n').filter((line) => /^\d+\. /.test(line))
+  expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(Array.from({ length: 16 }, (_, index) => index + 1))
+  expect(readdirSync(places[0])).toEqual([])
+})
+
+test('interrupted, it leaves nothing behind either', async () => {
+  const tour = run({ TMPDIR: places[1] }, 'demo')
+  await until(() => tour.stdout.startsWith('1. '), 60_000)
+  tour.kill('SIGINT')
+  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({ code: 1, signal: null, stderr: 'The tour was interrupted.\n' })
+  expect(readdirSync(places[1])).toEqual([])
+})
