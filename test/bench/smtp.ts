@@ -20,10 +20,23 @@ import { type BenchRow, pairedRounds } from './table.ts'
 
 const ROUNDS = 5
 const AGENTS = 10
-const MAILS = 600
-const BYTES = 10_000
-const SESSIONS = 10
 const ONE_BY_ONE = 300
+
+interface Load {
+  sessions: number
+  bytes: number
+  /** As many as take about half a second on a calm machine. */
+  mails: number
+}
+
+const LOADS: readonly Load[] = [
+  { sessions: 1, bytes: 10_000, mails: 200 },
+  { sessions: 10, bytes: 10_000, mails: 600 },
+  { sessions: 1, bytes: 1_000_000, mails: 6 },
+  { sessions: 10, bytes: 1_000_000, mails: 20 },
+]
+const MOST_SESSIONS = Math.max(...LOADS.map(({ sessions }) => sessions))
+const sizeOf = (bytes: number) => (bytes < 1_000_000 ? `${bytes / 1_000} KB` : `${bytes / 1_000_000} MB`)
 
 /** Ann's domain proves this machine: the checks are real, the answers at hand. */
 const resolver = async (name: string, type: string): Promise<string[][]> => {
@@ -38,11 +51,11 @@ const startSender = async (): Promise<ChildProcess> => {
   return child
 }
 
-/** Mails a second over so many sessions. */
-const send = async (sender: ChildProcess, port: number, to: string[]): Promise<number> => {
-  sender.send({ port, sessions: SESSIONS, mails: MAILS, to, bytes: BYTES })
+/** Mails a second. */
+const send = async (sender: ChildProcess, port: number, to: string[], load: Load): Promise<number> => {
+  sender.send({ port, to, ...load })
   const [{ seconds }] = (await once(sender, 'message')) as [{ seconds: number }]
-  return MAILS / seconds
+  return load.mails / seconds
 }
 
 interface Peer {
@@ -90,7 +103,7 @@ const startBare = async (pool: Pool): Promise<Peer> => {
         done()
       },
     },
-    SESSIONS * 2,
+    MOST_SESSIONS * 2,
   )
   await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
   const http = createServer((_request, response) => {
@@ -137,7 +150,7 @@ const openStream = async (base: string, api: ReturnType<typeof apiOf>, id: strin
   return { url: `${base}/agents/${id}/connections/${connection.id}/events`, token: token as string }
 }
 
-/** Mails stored a second over SMTP, and the time from the 250 to the event on the stream. */
+/** Mails stored a second over SMTP, few and many, short and long; and the time from the 250 to the event on the stream. */
 export const benchSmtp = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const { app, foundation, api, agents } = await startOurs(dataDir)
@@ -146,13 +159,12 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
   try {
     const port = Number(app.smtp!.split(':')[1])
     const to = agents.map(({ address }) => address)
-    const stored = await pairedRounds(
-      `mails stored over SMTP, ${SESSIONS} sessions, ${BYTES / 1000} KB / same parsing and checks, one insert a mail`,
-      'mails/s',
-      ROUNDS,
-      () => send(sender, port, to),
-      () => send(sender, bare.smtpPort, to),
-    )
+    const stored: BenchRow[] = []
+    for (const load of LOADS) {
+      const name = `mails stored over SMTP, sessions: ${load.sessions}, ${sizeOf(load.bytes)} / same parsing and checks, one insert a mail`
+      const [ours, theirs] = [port, bare.smtpPort].map((each) => () => send(sender, each, to, load))
+      stored.push(await pairedRounds(name, 'mails/s', ROUNDS, ours!, theirs!))
+    }
     const stream = await openStream(app.http, api, agents[0]!.id)
     const ours = await latencies({
       smtpPort: port,
@@ -178,7 +190,7 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
       ratio: pick(ours) / pick(theirs),
     })
     return [
-      stored,
+      ...stored,
       rowOf('from the end of DATA to the 250, p50', ({ answer }) => answer.p50),
       rowOf('from the end of DATA to the event on the stream, p50', ({ event }) => event.p50),
       rowOf('from the end of DATA to the event on the stream, p99', ({ event }) => event.p99),
