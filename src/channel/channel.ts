@@ -213,6 +213,8 @@ export interface Inbound {
   spam?: string | null
   /** A mark that makes it a loop or a machine's answer (RFC 3834), in words, or null. */
   automatic: string | null
+  /** Whether it says that an agent sent it, here or elsewhere: agents wake each other only so often. Left out: it doesn't. */
+  byAgent?: boolean
   /** What was checked, for `Message.checks`. */
   checks: Check[]
   /**

@@ -14,7 +14,7 @@ import type { Feed } from '../event/feed.ts'
 import type { Plans } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
-import { findTargets, type Target } from './target.ts'
+import { AGENT_CHECK, findTargets, type Target } from './target.ts'
 
 export interface ReceiveDeps extends Db {
   clock: Clock
@@ -116,7 +116,7 @@ const arrivalOf = async (
       threadId: target.threadId ?? id,
       replyToId: null,
       forwardOfId: null,
-      checks: [...message.checks, ...keywordCheck(message), evidenceOf(verdict)].map((check) => ({ ...check })),
+      checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map((check) => ({ ...check })),
       fingerprint,
       createdAt: deps.clock.now(),
     },
@@ -147,6 +147,9 @@ const heed = async (
 
 const keywordCheck = ({ keyword }: Inbound): Check[] =>
   keyword ? [{ name: 'keyword', verdict: keyword.means, detail: `"${keyword.word}" speaks to the service: it wakes nobody` }] : []
+
+const agentCheck = ({ byAgent }: Inbound): Check[] =>
+  byAgent ? [{ name: AGENT_CHECK, verdict: 'claimed', detail: 'it says that an agent sent it' }] : []
 
 /**
  * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of those that took it.

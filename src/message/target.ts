@@ -6,6 +6,9 @@ import type { Admit } from '../db/generated/prisma/enums.ts'
 
 const HOUR_MS = 3_600_000
 
+/** What the evidence calls a message's word that an agent sent it. */
+export const AGENT_CHECK = 'agent'
+
 /** One of an inbound message's recipients, with what admission and the thread need to know of the agent behind it. */
 export interface Target {
   addressId: string
@@ -62,11 +65,12 @@ const IS_AGENT = (address: string) =>
   `exists (select from address o where o.channel = $1 and o.value = ${address} and o.agent_id <> t.agent_id)`
 const AGENT_TURNS = `select count(*)::int from (
     select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > $7
-       and m.direction = 'inbound' and m.status = 'received' and ${IS_AGENT('m.counterpart')} limit ${AGENT_TURNS_AN_HOUR}) turn`
+       and m.direction = 'inbound' and m.status = 'received'
+       and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
 
 /**
  * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the ids that it answers, $6 whether
- * its channel's threads are by counterpart, $7 an hour ago.
+ * its channel's threads are by counterpart, $7 an hour ago, $8 whether it says that an agent sent it.
  */
 const TARGETS = {
   name: 'inbound targets',
@@ -77,7 +81,7 @@ const TARGETS = {
            (${MEMBER}) as member,
            (select jsonb_build_object('id', a.id, 'name', a.name) from address o join agent a on a.id = o.agent_id
              where o.channel = $1 and o.value = $3 and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id) as teammate,
-           thread.id as thread_id, case when ${IS_AGENT('$3')} then (${AGENT_TURNS}) else 0 end as agent_turns
+           thread.id as thread_id, case when ${IS_AGENT('$3')} or $8 then (${AGENT_TURNS}) else 0 end as agent_turns
       from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
            cross join lateral (select coalesce((${THREAD_OF_ANSWERED}), case when $1::"Channel" <> 'email' then (${THREAD_OF_SENT}) end,
                                                case when $6 then (${THREAD_OF_CHAT}) end) as id) thread
@@ -98,6 +102,7 @@ export const findTargets = async ({ pool, clock }: Db & { clock: Clock }, messag
       answers,
       chat,
       new Date(clock.now().getTime() - HOUR_MS),
+      message.byAgent ?? false,
     ],
   })
   return rows.map((row) => ({

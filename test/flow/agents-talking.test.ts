@@ -13,7 +13,8 @@ const clock = createFakeClock()
 const service = await startService({ world: { clock, resolver: fakeResolver(proves('example.com')) } })
 const owner = await service.workspace()
 const [ann, bob] = [await createTestAgent(service, owner, 'Ann'), await createTestAgent(service, owner, 'Bob')]
-for (const agent of [ann, bob]) await agent.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'team', senders: [owner.email] })
+for (const agent of [ann, bob])
+  await agent.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'team', senders: [owner.email, 'bot@example.com'] })
 
 // biome-ignore lint/suspicious/noExplicitAny: messages as the API gives them
 type Json = any
@@ -57,4 +58,19 @@ test('two agents that answer each other without end are stopped, a person in the
 
   clock.advance(HOUR_MS)
   expect(await say(ann, bob, { replyTo: (await newest(ann))[0].id })).toMatchObject({ status: 'received' })
+})
+
+test('an agent of another service is stopped by what its mail says, and a person is not', async () => {
+  const letter = { from: 'bot@example.com', to: ann.address, subject: 'Ping', text: 'And you?' }
+  const marked = { ...letter, headers: { 'X-Sent-By-Agent': 'yes' } }
+  const opening = await receive(service, ann, marked)
+  const answer = { inReplyTo: opening.thread.messageId }
+  const statuses = [opening.status]
+  while (statuses.length <= TURNS) statuses.push((await receive(service, ann, { ...marked, ...answer })).status)
+  expect(statuses).toEqual([...Array(TURNS).fill('received'), 'refused'])
+  const [{ refusal, checks }] = await newest(ann)
+  expect(refusal).toBe('self')
+  expect(checks).toContainEqual({ name: 'agent', verdict: 'claimed', detail: 'it says that an agent sent it' })
+  expect(await receive(service, ann, { ...letter, ...answer })).toMatchObject({ status: 'received' })
+  expect(await receive(service, ann, marked)).toMatchObject({ status: 'received' })
 })

@@ -3,6 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Outbound } from '../channel.ts'
 import { oneLine } from '../storable.ts'
 import { spell } from './address.ts'
+import { AGENT_MARK } from './loop.ts'
 
 /**
  * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `spell`
@@ -18,6 +19,8 @@ export async function compose(out: Outbound): Promise<Buffer> {
     messageId: bracketed(out.messageId),
     ...(out.inReplyTo === null ? {} : { inReplyTo: bracketed(out.inReplyTo) }),
     ...(out.references.length === 0 ? {} : { references: out.references.map(bracketed).join(' ') }),
+    // A letter of the service itself wants no machine's answer (RFC 3834 5); what agents write may be answered, but not by each other without end.
+    headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_MARK]: 'yes' },
     date: out.createdAt,
     text: out.text,
     textEncoding: textEncoding(out.text),

@@ -2,6 +2,12 @@ import { oneLine } from '../storable.ts'
 import type { RawHeader } from './headers.ts'
 import { valuesOf } from './headers.ts'
 
+/** The header by which a service tells others that an agent sent the mail; no proof of anything. */
+export const AGENT_MARK = 'X-Sent-By-Agent'
+
+/** Whether a mail says that an agent sent it, perhaps of another service. */
+export const hasAgentMark = (headers: readonly RawHeader[]): boolean => valuesOf(headers, AGENT_MARK.toLowerCase()).length > 0
+
 // Postfix' hopcount_limit is 50 and Exchange's 30; nothing legitimate on its way to an agent comes near 25.
 const MAX_RECEIVED = 25
 

@@ -1,6 +1,6 @@
 import type { Inbound } from '../channel.ts'
 import { normalizeLoosely } from './address.ts'
-import { automaticMark } from './loop.ts'
+import { automaticMark, hasAgentMark } from './loop.ts'
 import type { MailParser } from './parser.ts'
 import type { SpamCheck } from './rspamd.ts'
 import { type Envelope, type VerifyOptions, verify } from './verify.ts'
@@ -27,6 +27,7 @@ export async function understand(raw: Buffer, envelope: Envelope, recipients: st
     from: { ...mail.from, address: mail.from.address || normalizeLoosely(envelope.reversePath) },
     ...proof,
     automatic: automaticMark(headers, envelope.reversePath, options.mailDomain),
+    byAgent: hasAgentMark(headers),
     spam: verdict?.spam ?? null,
     checks: [
       ...checks,

@@ -305,6 +305,15 @@ describe('composing', () => {
     expect((await parseMail(raw)).text).toBe(text)
   })
 
+  test('says that an agent sent it, and of a letter of the service that no machine should answer', async () => {
+    const byAgent = (await compose({ ...out, id: '01a1fcec-a07a-745f-a798-d0d84db77901' })).toString()
+    expect(byAgent).toMatch(/^X-Sent-By-Agent: yes\r$/m)
+    expect(byAgent).not.toContain('Auto-Submitted')
+    const letter = (await compose(out)).toString()
+    expect(letter).toMatch(/^Auto-Submitted: auto-generated\r$/m)
+    expect(letter).not.toContain('X-Sent-By-Agent')
+  })
+
   test('attachments keep name, type and bytes', async () => {
     const content = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 256))
     const raw = await compose({ ...out, attachments: [{ name: 'Größe "1".bin', type: 'application/x-thing', content }] })
