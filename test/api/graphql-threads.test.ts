@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
+import { statementsOf } from '../support/statements.ts'
 
 const service = await startGraphql()
 const ours = await service.tenant()
@@ -19,6 +21,19 @@ const idOf = async (text: string): Promise<string> => {
   const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { id } } } } }'
   return (await ours.ask(query, { id: agent.id, q: text })).data.agent.messages.edges[0].node.id
 }
+
+interface PlanNode {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Join Filter'?: number
+  Plans?: PlanNode[]
+}
+
+/** How many rows all parts of a plan looked at. */
+const rowsOf = (node: PlanNode): number =>
+  node['Actual Rows'] * node['Actual Loops'] +
+  (node['Rows Removed by Join Filter'] ?? 0) +
+  (node.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), 0)
 
 beforeAll(async () => {
   for (const word of ['apples', 'pears', 'plums']) await service.letter(agent, ours, `about ${word}`)
@@ -58,6 +73,34 @@ test('pages of threads follow each other without gap or repetition', async () =>
   const texts = [...first.edges, ...rest.edges].map(({ node }) => node.lastMessage.text)
   expect(texts).toEqual(['An answer', 'about plums', 'about pears'])
   expect([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([true, false])
+})
+
+test('a long conversation is found as quickly as a short one', async () => {
+  const chat = await service.agent(ours, 'Chat')
+  const { workspaceId } = await service.deps.prisma.agent.findUniqueOrThrow({ where: { id: chat.id } })
+  const common = { workspaceId, agentId: chat.id, addressId: chat.id, channel: 'sms', direction: 'inbound', status: 'received' } as const
+  const threads = [randomUUID(), randomUUID(), randomUUID()]
+  const messages = (of: object, count: number, threadOf: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => ({
+      ...common,
+      ...of,
+      threadId: threadOf(n),
+      counterpart: `+1415555010${n % 3}`,
+      text: `message ${n}`,
+      createdAt: new Date(Date.now() + n),
+    }))
+  // Most agents have few messages: PostgreSQL takes this one for such a one too.
+  const others = Array.from({ length: 200 }, (_, n) => ({ id: randomUUID(), workspaceId, name: `Agent ${n}`, icon: 'bot' }))
+  await service.deps.prisma.agent.createMany({ data: others })
+  const few = others.flatMap(({ id }) => messages({ agentId: id }, 20, () => randomUUID()))
+  await service.deps.prisma.message.createMany({ data: [...few, ...messages({}, 6_000, (n) => threads[n % 3]!)] })
+  await service.deps.pool.query('analyze message')
+  const query = 'query ($id: UUID!) { agent(id: $id) { threads { edges { node { id } } } } }'
+  const { result, statements } = await statementsOf(service.deps.pool, () => ours.ask(query, { id: chat.id }))
+  expect(result.data.agent.threads.edges.map(({ node }: { node: { id: string } }) => node.id)).toEqual(threads.reverse())
+  const places = statements.find((text) => text.includes('cross join lateral') && !text.includes('message_count'))!
+  const { rows } = await service.deps.pool.query(`explain (analyze, format json) ${places}`, [[chat.id], 21, null, null, null])
+  expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(50_000)
 })
 
 test('one thread, by its id or that of any message of it', async () => {
