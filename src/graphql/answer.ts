@@ -17,11 +17,24 @@ interface HttpOfError {
 const JSON_TYPE = 'application/json'
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
+/** The media types of an Accept header that are taken, the most wanted first (RFC 9110, 12.4.2: a q of 0 is not acceptable). */
+const wantedOf = (accept: string): string[] =>
+  accept
+    .toLowerCase()
+    .split(',')
+    .map((one) => {
+      const [type = '', ...parameters] = one.split(';').map((part) => part.trim())
+      const q = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1)
+      return { type, q: Number.isNaN(q) ? 1 : q }
+    })
+    .filter(({ q }) => q > 0)
+    .sort((one, other) => other.q - one.q)
+    .map(({ type }) => type)
+
 /** What the client takes; null when that is nothing of ours. Without a wish it is plain JSON. */
 export const typeOf = (accept: string | undefined): typeof JSON_TYPE | typeof GRAPHQL_TYPE | null => {
-  if (accept === undefined || accept === '*/*') return JSON_TYPE
-  const types = accept.toLowerCase().split(',')
-  for (const type of types.map((one) => one.split(';', 1)[0]!.trim())) {
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return JSON_TYPE
+  for (const type of wantedOf(accept)) {
     if (type === GRAPHQL_TYPE) return GRAPHQL_TYPE
     if (type === JSON_TYPE || type === 'application/*' || type === '*/*') return JSON_TYPE
   }

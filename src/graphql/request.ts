@@ -76,20 +76,21 @@ export interface Params {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isString = (value: unknown): boolean => typeof value === 'string'
-const FORMS: Record<keyof Params, [(value: unknown) => boolean, string]> = {
-  query: [isString, 'must be a string'],
-  operationName: [isString, 'must be a string'],
-  variables: [isObject, 'must be an object'],
-  extensions: [isObject, 'must be an object'],
-  documentId: [isString, 'must be a string'],
-}
+/** A map, not an object: a field may be called `toString`. */
+const FORMS = new Map<string, [(value: unknown) => boolean, string]>([
+  ['query', [isString, 'must be a string']],
+  ['operationName', [isString, 'must be a string']],
+  ['variables', [isObject, 'must be an object']],
+  ['extensions', [isObject, 'must be an object']],
+  ['documentId', [isString, 'must be a string']],
+])
 
 /** Throws `invalid_input` for what are no parameters of GraphQL over HTTP. Null counts as left out. */
 const checkParams = (given: unknown): Params => {
   if (!isObject(given)) throw new AppError('invalid_input', 'body: must be a JSON object; batches are not served', { field: 'body' })
   const params: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
-    const [fits, words] = FORMS[name as keyof Params] ?? []
+    const [fits, words] = FORMS.get(name) ?? []
     if (!fits || !words) throw invalidInput(name, 'is not a known field')
     if (value === null) continue
     if (!fits(value)) throw invalidInput(name, words)

@@ -69,6 +69,11 @@ test('what the client accepts decides how it is answered', async () => {
   expect(await typeFor('application/graphql-response+json, application/json;q=0.9')).toBe(
     'application/graphql-response+json; charset=utf-8',
   )
+  expect(await typeFor('application/graphql-response+json;q=0.1, application/json')).toBe('application/json; charset=utf-8')
+  expect(await typeFor('application/json;q=0, */*;q=0.1, application/graphql-response+json;q=0.5')).toBe(
+    'application/graphql-response+json; charset=utf-8',
+  )
+  expect((await ask('application/json;q=0')).status).toBe(406)
   expect(await (await ask('text/event-stream')).text()).toBe(
     ':\n\nevent: next\ndata: {"data":{"viewer":{"kind":"member"}}}\n\nevent: complete\ndata:\n\n',
   )
