@@ -4,36 +4,10 @@ import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
 import { ScalarError } from './input.ts'
+import { innermost, wrongVariable } from './wrong-input.ts'
 
 /** Errors that the outside may read as they are. */
 const presented = new WeakSet<object>()
-
-const innermost = (error: unknown): unknown =>
-  error instanceof GraphQLError && error.originalError ? innermost(error.originalError) : error
-
-/** How GraphQL says that a variable's value is wrong: which variable, where in it, and why. The value itself may stand in between. */
-const WRONG_VARIABLE =
-  /^Variable "\$(\w+)" (?:got invalid value .*?|of (?:required|non-null) type .*?)(?: at "\1\.?([^"]+)")?(?:; (.+)| (must not be null\.|was not provided\.))$/s
-
-/** What is wrong with an input object itself, in REST's words. */
-const WRONG_FIELD = /^Field "(\w+)" (?:of (required) type .+ was not provided|is not defined by type)/
-
-/** The part of the input that broke a rule, as REST names it (an input object's own name is left out), and the rule. */
-const wrongInput = (message: string): { field: string; rule: string } | null => {
-  const [matched, variable, path, reason, missing] = WRONG_VARIABLE.exec(message) ?? []
-  if (matched === undefined) return null
-  const [wrong, name, required] = WRONG_FIELD.exec(reason ?? '') ?? []
-  if (wrong === undefined) return { field: path ?? variable!, rule: missing ?? reason! }
-  return { field: path === undefined ? name! : `${path}.${name}`, rule: required ? 'is required' : 'is not a known field' }
-}
-
-/** What broke a rule of GraphQL itself, or of a scalar: the client's doing, always. */
-const inputError = (error: GraphQLError, inner: unknown): AppError => {
-  const wrong = wrongInput(error.message)
-  if (wrong === null) return new AppError('invalid_input', error.message)
-  const rule = inner instanceof ScalarError ? inner.message : wrong.rule
-  return new AppError('invalid_input', `${wrong.field}: ${rule}`, { field: wrong.field })
-}
 
 /**
  * GraphQL's own errors, without another one inside, are about the request until something runs; with a path they are about the answer:
@@ -42,7 +16,8 @@ const inputError = (error: GraphQLError, inner: unknown): AppError => {
 const failureOf = (error: unknown): AppError => {
   const inner = innermost(error)
   const own = inner instanceof ScalarError || inner instanceof GraphQLError
-  return own && error instanceof GraphQLError && !error.path ? inputError(error, inner) : publicError(inner)
+  if (!own || !(error instanceof GraphQLError) || error.path) return publicError(inner)
+  return wrongVariable(error) ?? new AppError('invalid_input', error.message)
 }
 
 const extensionsOf = (failure: AppError): Record<string, unknown> => ({

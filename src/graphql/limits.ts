@@ -11,6 +11,8 @@ const MOST_DIRECTIVES = 50
 const MOST_DEPTH = 12
 const MOST_FIELDS = 300
 const MOST_COST = 25_000
+/** Rows that all lists of one operation may ask for together. The cost above knows a list of agents for one of fifty. */
+const MOST_ROWS = 25_000
 
 const refuse = (rule: string) => new AppError('invalid_input', `query: ${rule}`, { field: 'query' })
 
@@ -81,4 +83,16 @@ export const checkCost = (schema: GraphQLSchema, operation: Operation, context: 
   if (key !== null && keys.has(key)) return
   addUp(schema, operation, context)
   if (key !== null && keys.size < MOST_ALLOWED) allowed.set(operation.document, keys.add(key))
+}
+
+const asked = new WeakMap<object, number>()
+
+/**
+ * Counts rows that a list is about to ask for, on the operation's context: how many agents, threads and messages it is asked of shows
+ * only as it runs. Throws `invalid_input` once it is too much.
+ */
+export const countRows = (context: object, rows: number): void => {
+  const sum = (asked.get(context) ?? 0) + rows
+  asked.set(context, sum)
+  if (sum > MOST_ROWS) throw refuse(`asks for too much at once (its lists hold more than ${MOST_ROWS} entries together)`)
 }

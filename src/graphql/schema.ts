@@ -1,5 +1,6 @@
-import type { GraphQLSchema } from 'graphql'
+import { type GraphQLEnumType, type GraphQLSchema, isEnumType } from 'graphql'
 import { builder } from './builder.ts'
+import { ScalarError } from './input.ts'
 import './types/scalars.ts'
 import './types/enums.ts'
 import './types/phone-number.ts'
@@ -26,10 +27,31 @@ import './types/webhook-operation.ts'
 import './types/change.ts'
 import './types/viewer.ts'
 
+/** Says of a wrong value what REST says. GraphQL's own words name a type that the client never wrote. */
+const sayValues = (type: GraphQLEnumType): void => {
+  const names = type.getValues().map(({ name }) => name)
+  const orSay = <Args extends unknown[]>(parse: (...args: Args) => unknown) =>
+    function parsed(this: GraphQLEnumType, ...args: Args) {
+      try {
+        return parse.apply(this, args)
+      } catch {
+        throw new ScalarError(`must be one of ${names.join(', ')}`)
+      }
+    }
+  type.parseValue = orSay(type.parseValue)
+  type.parseLiteral = orSay(type.parseLiteral)
+}
+
+const makeSchema = (): GraphQLSchema => {
+  const schema = builder.toSchema()
+  for (const type of Object.values(schema.getTypeMap())) if (isEnumType(type) && !type.name.startsWith('__')) sayValues(type)
+  return schema
+}
+
 let made: GraphQLSchema | undefined
 
 /** The schema of all types. Made once. */
 export const createSchema = (): GraphQLSchema => {
-  made ??= builder.toSchema()
+  made ??= makeSchema()
   return made
 }

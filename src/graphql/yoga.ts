@@ -13,6 +13,7 @@ import type { GraphqlContext } from './context.ts'
 import { presentError } from './errors.ts'
 import { execute, type Operation, type Results, subscribe } from './execution.ts'
 import { parseWithinLimits } from './limits.ts'
+import { withField } from './wrong-input.ts'
 
 /** Only documents that are sent again and again are worth their memory: those of this length, in UTF-16 units, and this many. */
 const CACHED_LENGTH = 10_000
@@ -30,8 +31,13 @@ const documentCache = <Value extends object>() => {
 
 /** "Did you mean …" tells names of the schema one by one. */
 const withoutHint = (error: GraphQLError): GraphQLError => {
-  const { nodes = null, source = null, positions = null } = error
-  return new GraphQLError(error.message.replace(/ Did you mean .*\?$/, ''), { nodes, source, positions })
+  const { nodes = null, source = null, positions = null, originalError } = error
+  return new GraphQLError(error.message.replace(/ Did you mean .*\?$/, ''), {
+    nodes,
+    source,
+    positions,
+    originalError: originalError ?? null,
+  })
 }
 
 /**
@@ -45,10 +51,11 @@ const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   onParse({ setParseFn }) {
     setParseFn((source: string | Source) => parseWithinLimits(typeof source === 'string' ? source : source.body))
   },
-  onValidate({ addValidationRule }) {
+  onValidate({ addValidationRule, params: { documentAST } }) {
     if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule)
+    const shown = (error: GraphQLError) => withField(introspection ? error : withoutHint(error), documentAST)
     return ({ valid, result, setResult }) => {
-      if (!valid) setResult(result.map((error) => presentError(introspection ? error : withoutHint(error), log)))
+      if (!valid) setResult(result.map((error) => presentError(shown(error), log)))
     }
   },
   onExecute({ setExecuteFn }) {

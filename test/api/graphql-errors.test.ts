@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isNonNullType } from 'graphql'
 import { expect, test } from 'vitest'
+import { ICONS } from '../../src/agent/agent.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { presentError } from '../../src/graphql/errors.ts'
@@ -59,6 +60,8 @@ test.each([
   ['no query', '{}', 400],
   ['a query that is none', '{"query":5}', 400],
   ['an unknown parameter', '{"query":"{viewer{id}}","x":1}', 400],
+  ['a parameter that every object has', '{"query":"{viewer{id}}","toString":1}', 400],
+  ['a parameter __proto__', '{"query":"{viewer{id}}","__proto__":{}}', 400],
   ['wrong variables', '{"query":"{viewer{id}}","variables":"x"}', 400],
 ])('a body with %s is refused', async (_name, body, status) => {
   const response = await post(body)
@@ -106,6 +109,7 @@ const ACCESS = 'mutation ($input: SetAccessInput!) { setAccess(input: $input) { 
 const HOOK = 'mutation ($input: AddWebhookInput!) { addWebhook(input: $input) { secret } }'
 const mail = { agentId: agent.id, text: 'x', channel: 'email', to: ['a@example.com'] }
 const emoji = '😀'
+const WRONG_ICON = `icon: must be one of ${[...ICONS].sort().join(', ').replaceAll('-', '_')}`
 
 test.each<[string, string, object, string, string]>([
   ['a blank name', CREATE, { name: '  ', icon: 'bot' }, 'name', 'name: must not be blank'],
@@ -113,20 +117,32 @@ test.each<[string, string, object, string, string]>([
   ['a long name', CREATE, { name: emoji.repeat(101), icon: 'bot' }, 'name', 'name: must be 1 to 100 characters long'],
   ['a NUL', CREATE, { name: 'a\0b', icon: 'bot' }, 'name', 'name: must not hold NUL characters'],
   ['half a surrogate pair', CREATE, { name: 'a\ud800', icon: 'bot' }, 'name', 'name: must not hold half of a surrogate pair'],
-  ['no name', CREATE, { icon: 'bot' }, 'name', ''],
-  ['an unknown icon', CREATE, { name: 'x', icon: 'bolt' }, 'icon', ''],
-  ['an unknown field', CREATE, { name: 'x', icon: 'bot', colour: 'red' }, 'colour', ''],
+  ['no name', CREATE, { icon: 'bot' }, 'name', 'name: is required'],
+  ['a name that is null', CREATE, { name: null, icon: 'bot' }, 'name', 'name: must not be null'],
+  ['a name that is none', CREATE, { name: ['x'], icon: 'bot' }, 'name', 'name: must be a string'],
+  ['an unknown icon', CREATE, { name: 'x', icon: 'bolt' }, 'icon', WRONG_ICON],
+  ['an icon that is none', CREATE, { name: 'x', icon: 5 }, 'icon', WRONG_ICON],
+  ['an unknown field', CREATE, { name: 'x', icon: 'bot', colour: 'red' }, 'colour', 'colour: is not a known field'],
   ['an id that is none', SEND, { ...mail, agentId: 'x' }, 'agentId', 'agentId: must be a UUID'],
   ['a wrong UUID version', SEND, { ...mail, replyTo: '00000000-0000-9000-8000-000000000001' }, 'replyTo', 'replyTo: must be a UUID'],
   ['a long text', SEND, { ...mail, text: 'x'.repeat(32_001) }, 'text', 'text: must be 1 to 32000 characters long'],
   ['an empty text', SEND, { ...mail, text: '' }, 'text', 'text: must be 1 to 32000 characters long'],
-  ['a text that is none', SEND, { ...mail, text: 5 }, 'text', ''],
+  ['a text that is none', SEND, { ...mail, text: 5 }, 'text', 'text: must be a string'],
+  ['a recipient that is none', SEND, { ...mail, to: ['a@b.c', 5] }, 'to[1]', 'to[1]: must be a string'],
+  ['a file that is none', SEND, { ...mail, attachments: [5] }, 'attachments[0]', 'attachments[0]: must be an object'],
+  [
+    'a file without content',
+    SEND,
+    { ...mail, attachments: [{ name: 'a', type: 'text/plain' }] },
+    'attachments[0].content',
+    'attachments[0].content: is required',
+  ],
   ['a long subject', SEND, { ...mail, subject: 'x'.repeat(241) }, 'subject', 'subject: must be at most 240 characters long'],
   ['eleven recipients', SEND, { ...mail, to: Array(11).fill('a@b.c') }, 'to', 'to: must name 1 to 10 recipients'],
   ['no recipient', SEND, { ...mail, to: [] }, 'to', 'to: must name 1 to 10 recipients'],
   ['a long recipient', SEND, { ...mail, to: ['a@b.c', 'x'.repeat(321)] }, 'to[1]', 'to[1]: must be 1 to 320 characters long'],
   ['51 copies', SEND, { ...mail, cc: Array(51).fill('a@b.c') }, 'cc', 'cc: must name at most 50 recipients'],
-  ['the Message URL as channel', SEND, { ...mail, channel: 'url' }, 'channel', ''],
+  ['the Message URL as channel', SEND, { ...mail, channel: 'url' }, 'channel', 'channel: must be one of email, sms, telegram'],
   [
     'a message that is not there',
     SEND,
@@ -179,6 +195,32 @@ test.each<[string, string, object, string, string]>([
   expect(error).toEqual({ code: 'invalid_input', field, message: message || expect.stringMatching(new RegExp(`^${field}: `)) })
 })
 
+test.each([
+  ['createAgent(input: {name: 5, icon: bot})', 'name: must be a string'],
+  ['createAgent(input: {name: null, icon: bot})', 'name: must not be null'],
+  ['createAgent(input: {icon: bot})', 'name: is required'],
+  ['createAgent(input: {name: "x", icon: bolt})', WRONG_ICON],
+  ['createAgent(input: {name: "x", icon: "bot"})', WRONG_ICON],
+  ['createAgent(input: {name: "x", icon: bot, colour: 1})', 'colour: is not a known field'],
+  ['createAgent(input: 5)', 'input: must be an object'],
+  ['createAgent(input: null)', 'input: must not be null'],
+  ['createAgent', 'input: is required'],
+  ['sendMessage(input: {agentId: "x", text: "a"})', 'agentId: must be a UUID'],
+  [`sendMessage(input: {agentId: "${agent.id}", text: "a", to: ["a", 5]})`, 'to[1]: must be a string'],
+  [`sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{name: "a", type: "b"}]})`, 'attachments[0].content: is required'],
+  [`sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{kind: 1}]})`, 'attachments[0].kind: is not a known field'],
+  [
+    `replayWebhook(input: {agentId: "${agent.id}", webhookId: "${agent.id}", after: -1})`,
+    'after: must be a whole number from 0 to 9007199254740991',
+  ],
+])('%s in the document: as it is in a variable', async (mutation, message) => {
+  const { errors } = await ask(`mutation { ${mutation} { __typename } }`)
+  expect(errors?.map((error) => [error.message, error.extensions])).toContainEqual([
+    message,
+    { code: 'invalid_input', field: message.split(': ')[0] },
+  ])
+})
+
 test('32000 characters outside the basic plane are a text, 100 a name', async () => {
   expect((await ask(SEND, { input: { ...mail, text: emoji.repeat(32_000) } })).errors).toBeUndefined()
   expect((await ask(CREATE, { input: { name: emoji.repeat(100), icon: 'bot' } })).errors).toBeUndefined()
@@ -196,8 +238,9 @@ const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edge
 test.each([
   ['a syntax error', '{ agents {', 'Syntax Error'],
   ['an unknown field', '{ agents { colour } }', 'Cannot query field "colour"'],
-  ['a missing variable', 'query ($id: UUID!) { agent(id: $id) { id } }', 'id: '],
-  ['a wrong literal', '{ agent(id: "x") { id } }', 'must be a UUID'],
+  ['a missing variable', 'query ($id: UUID!) { agent(id: $id) { id } }', 'id: is required'],
+  ['a wrong literal', '{ agent(id: "x") { id } }', 'id: must be a UUID'],
+  ['a wrong page', '{ agents { messages(first: "x") { edges { cursor } } } }', 'first: must be a whole number'],
   ['too many tokens', `{ agents { ${'id '.repeat(2001)} } }`, 'token'],
   ['too long a document', `{ agents { id } } #${'x'.repeat(100_000)}`, 'query: must be at most 100000 characters long'],
   ['10,000 aliases', `{ ${Array.from({ length: 10_000 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, ''],

@@ -133,6 +133,46 @@ test('two lists of one agent in one query stay apart', async () => {
   expect(data.agent.b.edges[0].node).toEqual({ id: expect.any(String), subject: 'Hello', attachments: [{ name: 'a.txt' }] })
 })
 
+test('a message that is deleted while its page is read is left out, and nothing half-read stands in for it', async () => {
+  const { prisma } = service.deps
+  const inbox = await service.agent(ours, 'Deleted from')
+  for (let n = 1; n <= 3; n++) await service.letter(inbox, ours, `letter ${n}`)
+  service.deps.prisma = prisma.$extends({
+    query: {
+      message: {
+        async findMany({ args, query }) {
+          await prisma.message.deleteMany({ where: { agentId: inbox.id, text: 'letter 3' } })
+          return query(args)
+        },
+      },
+    },
+  }) as unknown as typeof prisma
+  const query = `query ($id: UUID!) { agent(id: $id) { messages(first: 2) { edges { node { text attachments { name } agent { name } } }
+    pageInfo { hasNextPage } } } }`
+  const { data, errors } = await ours.ask(query, { id: inbox.id })
+  service.deps.prisma = prisma
+  expect(errors).toBeUndefined()
+  const node = { text: 'letter 2', attachments: [{ name: 'a.txt' }], agent: { name: 'Deleted from' } }
+  expect(data.agent.messages).toEqual({ edges: [{ node }], pageInfo: { hasNextPage: true } })
+})
+
+test('what lists ask for together is bounded, however many agents or threads they are asked of', async () => {
+  const many = await service.tenant()
+  const first = await service.agent(many, 'First')
+  const { workspaceId } = await service.deps.prisma.agent.findUniqueOrThrow({ where: { id: first.id } })
+  const agents = Array.from({ length: 260 }, (_, n) => ({ workspaceId, name: `Agent ${n}`, icon: 'bot' }))
+  await service.deps.prisma.agent.createMany({ data: agents })
+  const asked = async (fields: string) => (await many.ask(`{ agents { ${fields} } }`)).errors?.map(({ message }) => message)
+  const tooMuch = ['query: asks for too much at once (its lists hold more than 25000 entries together)']
+  const edges = '{ edges { cursor } }'
+  expect(await asked(`messages(first: 90) ${edges}`)).toBeUndefined()
+  expect(await asked(`messages(first: 100) ${edges}`)).toEqual(tooMuch)
+  expect(await asked(`messages(first: 60) ${edges} events(first: 60) ${edges}`)).toEqual(tooMuch)
+  expect(await asked(`messages(first: 1, q: "word") ${edges}`)).toEqual(tooMuch)
+  expect(await asked(`threads(first: 20) ${edges}`)).toEqual(tooMuch)
+  expect(await asked('unreadCount lastMessage { text }')).toBeUndefined()
+})
+
 test('the number of statements does not grow with the number of agents', async () => {
   const statements = async (tenant: typeof ours, query: string) => {
     const { result, statements } = await statementsOf(service.deps.pool, () => tenant.ask(query))

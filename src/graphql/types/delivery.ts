@@ -5,6 +5,7 @@ import type { Job } from '../../db/generated/prisma/client.ts'
 import { type Delivery as DeliveryShape, merge, type Place, readPlace, toDelivery } from '../../webhook/deliveries.ts'
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
+import { countRows } from '../limits.ts'
 import { DeliveryStatus } from './enums.ts'
 import { DEFAULT_PAGE, pageInfoOf, pathOf } from './message-list.ts'
 import { Webhook } from './webhook.ts'
@@ -91,6 +92,7 @@ builder.prismaObjectField(Webhook, 'deliveries', (t) =>
     resolve: async ({ id }, args, context, info) => {
       const first = args.first ?? DEFAULT_PAGE
       if (first < 1 || first > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+      countRows(context, first)
       const place = placeOf(args.after)
       const name = [pathOf(info), first, args.after ?? ''].join(' ')
       const jobs = await batched(context, name, id, (ids: readonly string[]) => readDeliveries(context.deps, ids, place, first + 1))

@@ -3,6 +3,7 @@ import type { Db } from '../../db/client.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
+import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { Event } from './event.ts'
 import { DEFAULT_PAGE, pageInfoOf, pathOf } from './message-list.ts'
@@ -50,6 +51,7 @@ builder.prismaObjectField(Agent, 'events', (t) =>
     resolve: async ({ id }, args, context, info) => {
       const first = args.first ?? DEFAULT_PAGE
       if (first < 1 || first > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+      countRows(context, first)
       const after = positionOf(args.after)
       const events = await batched(context, JSON.stringify([pathOf(info), after, first]), id, (agentIds: readonly string[]) =>
         readEventPages(context.deps, agentIds, after, first + 1),

@@ -8,6 +8,7 @@ import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
 import type { GraphqlContext } from '../context.ts'
 import { checked, given } from '../input.ts'
+import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel, Direction, MessageStatus } from './enums.ts'
 import { Message } from './message.ts'
@@ -51,22 +52,41 @@ const plainFields = (select: Select): string[] | null => {
   return [...fields]
 }
 
-const readRows = async (context: GraphqlContext, select: Select, keys: readonly PageKey[], filter: MessageFilter, page: PageRequest) => {
+interface Page {
+  rows: Row[]
+  /** Whether there is more behind it. */
+  more: boolean
+}
+
+/** The page without what was read only to see whether more comes. */
+const pageOf = (read: Row[], { first }: PageRequest): Page => {
+  const asked = fitting(read, first)
+  return { rows: read.slice(0, asked), more: read.length > asked }
+}
+
+const readRows = async (
+  context: GraphqlContext,
+  select: Select,
+  keys: readonly PageKey[],
+  filter: MessageFilter,
+  page: PageRequest,
+): Promise<(Page | Error)[]> => {
   const { deps } = context
   const plain = plainFields(select)
   const bounded = select.text === true || select.replyText === true
-  const pages = await readPages<Row>(deps, keys, plain ?? ['id', 'createdAt'], filter, { ...page, bounded })
+  const read = await readPages<Row>(deps, keys, plain ?? ['id', 'createdAt'], filter, { ...page, bounded })
+  const pages = read.map((rows) => (rows instanceof Error ? rows : pageOf(rows, page)))
   if (plain) return pages
-  const ids = pages.flatMap((places) => (places instanceof Error ? [] : places.slice(0, fitting(places, page.first)).map(({ id }) => id)))
-  const rows = ids.length === 0 ? [] : await deps.prisma.message.findMany({ select: select as { id: true }, where: { id: { in: ids } } })
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  // One may have been deleted between the two reads.
-  const filled = (places: Row[]) => {
-    const asked = fitting(places, page.first)
-    return places.filter(({ id }, index) => index >= asked || byId.has(id)).map((place) => ({ ...place, ...byId.get(place.id) }))
-  }
-  return pages.map((places) => (places instanceof Error ? places : filled(places)))
+  const ids = pages.flatMap((one) => (one instanceof Error ? [] : one.rows.map(({ id }) => id)))
+  const found = ids.length === 0 ? [] : await deps.prisma.message.findMany({ select: select as { id: true }, where: { id: { in: ids } } })
+  const byId = new Map(found.map((row) => [row.id, row]))
+  // One that was deleted between the two reads is not there any more.
+  const filled = (rows: Row[]) => rows.filter(({ id }) => byId.has(id)).map((place) => ({ ...place, ...byId.get(place.id) }))
+  return pages.map((one) => (one instanceof Error ? one : { ...one, rows: filled(one.rows) }))
 }
+
+/** A search looks at more than it finds: as much as reading so many rows. */
+const SEARCH_ROWS = 100
 
 /** One page of messages, read together with the pages of the other agents or threads that the same field is asked of. */
 export const messagesOf = async (
@@ -76,21 +96,22 @@ export const messagesOf = async (
   filter: MessageFilter,
   page: PageRequest,
 ) => {
+  countRows(context, page.first + (filter.q === undefined ? 0 : SEARCH_ROWS))
   const { select } = queryFromInfo({ context, info, typeName: 'Message', paths: [['edges', 'node']], select: { id: true } })
   const name = JSON.stringify([pathOf(info), filter, page])
-  const rows = await batched(context, name, key, (keys: readonly PageKey[]) => readRows(context, select as Select, keys, filter, page))
-  if (rows instanceof Error) throw rows
-  const edges = rows.slice(0, fitting(rows, page.first)).map((row) => ({ cursor: cursorOf(row), node: row }))
-  return { edges, pageInfo: pageInfoOf(edges, rows.length > edges.length, page) }
+  const read = await batched(context, name, key, (keys: readonly PageKey[]) => readRows(context, select as Select, keys, filter, page))
+  if (read instanceof Error) throw read
+  const edges = read.rows.map((row) => ({ cursor: cursorOf(row), node: row }))
+  return { edges, pageInfo: pageInfoOf(edges, read.more, page) }
 }
 
 /** The newest message of an agent or a thread. */
 export const newestOf = async (context: GraphqlContext, info: GraphQLResolveInfo, key: PageKey): Promise<Row | null> => {
   const { select } = queryFromInfo({ context, info, typeName: 'Message', select: { id: true } })
   const read = (keys: readonly PageKey[]) => readRows(context, select as Select, keys, {}, { first: 1 })
-  const rows = await batched(context, pathOf(info), key, read)
-  if (rows instanceof Error) throw rows
-  return rows[0] ?? null
+  const newest = await batched(context, pathOf(info), key, read)
+  if (newest instanceof Error) throw newest
+  return newest.rows[0] ?? null
 }
 
 /** One message, read together with those that the same field of other parents asks for. */

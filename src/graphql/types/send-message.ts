@@ -12,7 +12,7 @@ const AttachmentInput = builder.inputType('AttachmentInput', {
     type: t.string({ required: true, description: 'Its media type, without parameters: application/pdf.' }),
     content: t.string({
       required: true,
-      description: 'Its bytes in base64: padded, without line breaks. In a variable: a query is at most 1 MiB.',
+      description: 'Its bytes in base64: padded, without line breaks. In a variable: a document is at most 100,000 characters long.',
     }),
   }),
 })

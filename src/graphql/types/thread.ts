@@ -11,6 +11,7 @@ import {
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
 import { given } from '../input.ts'
+import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
@@ -69,6 +70,9 @@ const ThreadConnection = builder.connectionObject(
   { name: 'ThreadEdge', description: 'A thread and its place in the list.' },
 )
 
+/** Who takes part in a thread, and how much is unread, is read off its messages: as much as reading so many rows. */
+const THREAD_ROWS = 5
+
 builder.prismaObjectFields(Agent, (t) => ({
   threads: t.field({
     type: ThreadConnection,
@@ -81,6 +85,7 @@ builder.prismaObjectFields(Agent, (t) => ({
     },
     resolve: async ({ id }, args, context, info) => {
       const page = checkPage(args.first ?? DEFAULT_PAGE, args.after)
+      countRows(context, page.first * THREAD_ROWS)
       const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
       const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
       const request = { most: page.first + 1, before, channel: given(args.channel) }
@@ -109,7 +114,7 @@ builder.prismaObjectFields(Agent, (t) => ({
   }),
   unreadCount: t.int({
     description: `How many received messages nobody has answered: with no later message of the agent in their thread. Of its newest ${UNREAD_WITHIN} messages. (The service keeps no mark of who has looked at what.)`,
-    complexity: 5,
+    complexity: 50,
     resolve: ({ id }, _args, context, info) =>
       batched(context, pathOf(info), id, (agentIds: readonly string[]) => countUnread(context.deps, agentIds)),
   }),
