@@ -32,7 +32,7 @@ import { createMessageReads } from './message/read.ts'
 import { accepts, isHere, receive } from './message/receive.ts'
 import { takeReturned } from './message/returned.ts'
 import { Indexer } from './message/search.ts'
-import { createDraftStore, createSenders } from './message/send.ts'
+import { createDraftStore } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
 import { ServiceMetrics } from './metrics.ts'
 import { listenerOf } from './rest/listener.ts'
@@ -146,7 +146,6 @@ const compose = (config: Config, { db, databaseUrl, masterKey, otherKeys = () =>
     keyring,
     arrivals: createArrivalStore(db),
     reads: createMessageReads(db),
-    senders: createSenders(db),
     drafts: createDraftStore(db),
     channels,
     sinkOf,

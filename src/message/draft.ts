@@ -4,9 +4,10 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { codePoints } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
-import type { Agent, Message } from '../db/generated/prisma/client.ts'
-import { type Mode, type Plan, planOf, type SendInput } from './plan.ts'
+import type { Message } from '../db/generated/prisma/client.ts'
+import { type Plan, planOf, type Sender, type SendInput } from './plan.ts'
 import type { AttachmentView } from './present.ts'
+import type { Unplaced } from './row.ts'
 
 export interface DraftDeps extends Db {
   channels: Partial<Record<ChannelKind, Channel>>
@@ -14,32 +15,12 @@ export interface DraftDeps extends Db {
   mailDomain: string
 }
 
-/** A message to send, ready to be stored. */
+/** A message to send, ready to be stored. Its `addressId` is the address that the message it answers or passes on came to. */
 export interface Draft {
-  message: Message
+  message: Unplaced
   recipients: string[]
   files: AttachmentView[]
   attachments: InboundAttachment[]
-}
-
-/** Whose messages with whom, through which address. */
-interface Place {
-  agentId: string
-  addressId: string
-  counterpart: string
-}
-
-/** Where an agent may write from, the primary address of each channel first. */
-export interface Sender extends Agent {
-  addresses: { id: string; channel: string }[]
-}
-
-/** The address that it goes out from: the one that the original came to while the agent has it, else the channel's primary one. */
-const senderAddress = ({ addresses }: Sender, plan: Plan): { id: string } => {
-  const ofChannel = addresses.filter(({ channel }) => channel === plan.channel)
-  const address = ofChannel.find(({ id }) => id === plan.original?.addressId) ?? ofChannel[0]
-  if (!address) throw new AppError('conflict', `The agent has no address on the channel ${plan.channel}.`)
-  return address
 }
 
 /** Recipients as they are addressed, by the spelling in which they are compared: each once, however often it is named. */
@@ -69,16 +50,9 @@ export const conversationOf = ({ threadReferences, threadMessageId, internetMess
   ...new Set([...threadReferences, ...[threadMessageId, internetMessageId].filter((id) => id !== null)]),
 ]
 
-/** The conversation that it goes on with. */
-const threadIdOf = async ({ prisma }: Db, channel: Channel, plan: Plan, mode: Mode, place: Place): Promise<string | null> => {
-  if (channel.threads === 'replies' || mode === 'reply') return plan.original?.threadId ?? null
-  const last = await prisma.message.findFirst({
-    where: { ...place, channel: { in: ['sms', 'telegram'] } }, // to the letter what `message_counterpart_idx` is for
-    orderBy: { createdAt: 'desc' },
-    select: { threadId: true },
-  })
-  return last?.threadId ?? null
-}
+/** The conversation that it goes on with; null in a chat, where it is that of the last message with its counterpart. */
+const threadIdOf = (channel: Channel, { mode, original }: Plan, id: string): string | null =>
+  channel.threads === 'replies' || mode === 'reply' ? (original?.threadId ?? id) : null
 
 const attachmentsToForward = async ({ prisma }: Db, { forward }: SendInput): Promise<InboundAttachment[]> =>
   forward === undefined ? [] : prisma.attachment.findMany({ where: { messageId: forward }, orderBy: { index: 'asc' } })
@@ -91,17 +65,15 @@ const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Prom
   return []
 }
 
-/** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` without an address. */
-export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): Promise<Draft> => {
-  const plan = await planOf(deps, agent, input)
+/** Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict` for a channel that is not there. */
+export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): Promise<Draft> => {
+  const plan = await planOf(deps, sender, input)
   const { mode } = plan
-  const address = senderAddress(agent, plan)
   const channel = deps.channels[plan.channel]
   if (!channel) throw new AppError('conflict', `This service has no channel ${plan.channel}.`)
   if (codePoints(plan.text) > channel.limits.text)
     throw invalidInput('text', `must be at most ${channel.limits.text} characters long on the channel ${channel.kind}`)
   const { to, cc } = recipientsOf(channel, plan, input)
-  const place = { agentId: agent.id, addressId: address.id, counterpart: to.join(', ') }
   const attachments = await attachmentsOf(deps, channel, input)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
@@ -112,16 +84,16 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
     files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
     message: {
       id,
-      workspaceId: agent.workspaceId,
-      agentId: agent.id,
-      addressId: address.id,
+      workspaceId: sender.workspaceId,
+      agentId: sender.agentId,
+      addressId: plan.original?.addressId ?? null,
       channel: plan.channel,
       direction: 'outbound',
       status: 'sending',
       refusal: null,
       admission: null,
       error: null,
-      counterpart: place.counterpart,
+      counterpart: to.join(', '),
       counterpartName: plan.counterpartName,
       replyAddress: null,
       to,
@@ -132,7 +104,7 @@ export const draft = async (deps: DraftDeps, agent: Sender, input: SendInput): P
       internetMessageId: isMail ? `${id}@${deps.mailDomain}` : null,
       threadMessageId: answered && isMail ? answered.internetMessageId : null,
       threadReferences: answered && isMail ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId) : [],
-      threadId: (await threadIdOf(deps, channel, plan, mode, place)) ?? id,
+      threadId: threadIdOf(channel, plan, id),
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],

@@ -1,7 +1,13 @@
 import type { ChannelKind, InboundAttachment } from '../channel/channel.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Agent, Message } from '../db/generated/prisma/client.ts'
+import type { Message } from '../db/generated/prisma/client.ts'
+
+/** Who sends: an agent, as far as the workspace of who asks has it. */
+export interface Sender {
+  agentId: string
+  workspaceId: string
+}
 
 /** What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with `to`). */
 export interface SendInput {
@@ -37,8 +43,13 @@ const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
   return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
 }
 
-const findOriginal = async ({ prisma }: Db, agent: Agent, field: 'replyTo' | 'forward', id: string): Promise<Message> => {
-  const original = await prisma.message.findFirst({ where: { id, agentId: agent.id } })
+const findOriginal = async (
+  { prisma }: Db,
+  { agentId, workspaceId }: Sender,
+  field: 'replyTo' | 'forward',
+  id: string,
+): Promise<Message> => {
+  const original = await prisma.message.findFirst({ where: { id, agentId, workspaceId } })
   if (!original) throw invalidInput(field, 'is no message of this agent')
   return original
 }
@@ -53,8 +64,8 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
 const answerTo = (original: Message): string[] =>
   original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
 
-const planReply = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
-  const original = await findOriginal(deps, agent, 'replyTo', input.replyTo!)
+const planReply = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
+  const original = await findOriginal(deps, sender, 'replyTo', input.replyTo!)
   const to = input.to ?? answerTo(original)
   if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
   return {
@@ -82,9 +93,9 @@ const headOf = (original: Message): string => {
     .join('\n')
 }
 
-const planForward = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
+const planForward = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
   if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
-  const original = await findOriginal(deps, agent, 'forward', input.forward!)
+  const original = await findOriginal(deps, sender, 'forward', input.forward!)
   return {
     mode: 'forward',
     channel: original.channel as ChannelKind,
@@ -103,8 +114,8 @@ const planStart = (input: SendInput): Plan => {
 }
 
 /** What a send asks for, as a plan. Throws `invalid_input` naming the field. */
-export const planOf = async (deps: Db, agent: Agent, input: SendInput): Promise<Plan> => {
+export const planOf = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
   const mode = modeOf(input)
-  if (mode === 'reply') return planReply(deps, agent, input)
-  return mode === 'forward' ? planForward(deps, agent, input) : planStart(input)
+  if (mode === 'reply') return planReply(deps, sender, input)
+  return mode === 'forward' ? planForward(deps, sender, input) : planStart(input)
 }

@@ -1,12 +1,15 @@
 import type { Message } from '../db/generated/prisma/client.ts'
 import type { AttachmentView, MessageWithFiles } from './present.ts'
 
+/** A message of which the statement that stores it finds out where it goes out from, and which conversation it goes on with. */
+export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & { addressId: string | null; threadId: string | null }
+
 /** A message under its column names, as `json_populate_record(null::message, …)` reads it back. */
-export const toRow = (message: Message) => ({
+export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   id: message.id,
   workspace_id: message.workspaceId,
   agent_id: message.agentId,
-  address_id: message.addressId,
+  address_id: message.addressId as Of['addressId'],
   channel: message.channel,
   direction: message.direction,
   status: message.status,
@@ -24,7 +27,7 @@ export const toRow = (message: Message) => ({
   internet_message_id: message.internetMessageId,
   thread_message_id: message.threadMessageId,
   thread_references: message.threadReferences,
-  thread_id: message.threadId,
+  thread_id: message.threadId as Of['threadId'],
   reply_to_id: message.replyToId,
   forward_of_id: message.forwardOfId,
   checks: message.checks,
@@ -33,7 +36,7 @@ export const toRow = (message: Message) => ({
 })
 
 /** A message with its attachments' descriptions, as `SELECT_MESSAGE` reads it. */
-export interface MessageRow extends Omit<ReturnType<typeof toRow>, 'fingerprint'> {
+export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint'> {
   attachments: AttachmentView[]
 }
 
@@ -46,9 +49,10 @@ const WRITTEN = `${COLUMNS}, fingerprint`
 
 /**
  * Stores rows `m` as `toRow` makes them; a `from` follows. It names its columns, so that those of a newer build's schema get their
- * defaults, not nulls.
+ * defaults, not nulls. `instead` has expressions for columns that are not taken from `m`.
  */
-export const INSERT_MESSAGES = `insert into message (${WRITTEN}) select ${ofM(WRITTEN)}`
+export const insertMessages = (instead: Record<string, string> = {}): string =>
+  `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
 
 /** What is read of messages `m`, with their attachments; a `from` follows. */
 export const SELECTED = `${ofM(COLUMNS)},

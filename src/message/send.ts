@@ -1,8 +1,9 @@
-import { AGENT_COLUMNS, type AgentRow, ensureReach, toAgent } from '../agent/reach.ts'
+import { ensureReach, findAgent } from '../agent/reach.ts'
 import { AppError } from '../core/errors.ts'
 import { type Batch, createBatch } from '../db/batch.ts'
 import { byteaArray } from '../db/bytea.ts'
 import { type Db, isUnavailable } from '../db/client.ts'
+import type { Message } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { within } from '../db/transaction.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from '../job/enqueue.ts'
@@ -10,19 +11,32 @@ import { ensureRoomToSend, type Plans } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
-import { type Draft, type DraftDeps, draft, type Sender } from './draft.ts'
-import type { SendInput } from './plan.ts'
+import { type Draft, type DraftDeps, draft } from './draft.ts'
+import type { Sender, SendInput } from './plan.ts'
 import type { MessageWithFiles } from './present.ts'
-import { INSERT_MESSAGES, toRow } from './row.ts'
+import { insertMessages, toRow } from './row.ts'
 
-/** Stores messages to send, their recipients and their jobs: one statement for all that have gathered. */
+/** Where a message `m` goes out from: the address that its original came to while the agent has it, else the channel's primary one. */
+const PLACE = `select a.id from address a where a.agent_id = m.agent_id and a.workspace_id = m.workspace_id and a.channel = m.channel
+    order by a.id = m.address_id desc, a."primary" desc, a.created_at limit 1`
+
+/** To the letter what `message_counterpart_idx` is for. */
+const THREAD_OF_CHAT = `select l.thread_id from message l
+    where l.agent_id = m.agent_id and l.address_id = place.id and l.counterpart = m.counterpart and l.channel in ('sms', 'telegram')
+    order by l.created_at desc limit 1`
+
+/**
+ * Stores messages to send, their recipients and their jobs: one statement for all that have gathered. It leaves out those whose agent is
+ * not their workspace's or has no address on their channel.
+ */
 const STORE = {
   name: 'store drafts',
   text: `
     with
     drafted as (
-      ${INSERT_MESSAGES} from json_populate_recordset(null::message, $1) m
-      returning id, agent_id, created_at
+      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)` })}
+        from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place
+      returning id, agent_id, address_id, thread_id, created_at
     ),
     recipients as (
       insert into recipient (message_id, address, updated_at)
@@ -33,14 +47,17 @@ const STORE = {
       select f.id, f.index, f.name, f.type, length(f.content), f.content
         from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[]) as f(id, index, name, type, content) join drafted using (id)
     ),${ENQUEUE_SENDS}
-    select 1`,
+    select id, address_id as "addressId", thread_id as "threadId" from drafted`,
 }
 
-/** Stores drafts in one statement. */
-export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<undefined[]> => {
+/** What storing a draft found out. */
+type Placed = Pick<Message, 'addressId' | 'threadId'>
+
+/** Stores drafts in one statement; null for each that it left out. */
+export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
   const recipients = drafts.flatMap(({ message, recipients }) => recipients.map((address) => ({ id: message.id, address })))
   const files = drafts.flatMap(({ message, attachments }) => attachments.map((file, index) => ({ id: message.id, index, file })))
-  await pool.query({
+  const { rows } = await pool.query<Placed & { id: string }>({
     ...STORE,
     values: [
       JSON.stringify(drafts.map(({ message }) => toRow(message))),
@@ -53,7 +70,8 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
       byteaArray(files.map(({ file }) => file.content)),
     ],
   })
-  return drafts.map(() => undefined)
+  const stored = new Map(rows.map(({ id, ...placed }) => [id, placed]))
+  return drafts.map(({ message }) => stored.get(message.id) ?? null)
 }
 
 /** Of files in one statement; a message with more goes alone. */
@@ -61,13 +79,12 @@ const MOST_BYTES = 4 * 1024 * 1024
 const sizeOf = ({ files }: Draft) => files.reduce((sum, { size }) => sum + size, 0)
 
 /** Where messages to send gather to be committed together. */
-export type DraftStore = Batch<Draft, undefined>
+export type DraftStore = Batch<Draft, Placed | null>
 
 export const createDraftStore = (db: Db): DraftStore =>
   createBatch((drafts) => storeDrafts(db, drafts), { most: 100, parallel: 1, mostBytes: MOST_BYTES, sizeOf, isUnavailable })
 
 export interface SendDeps extends DraftDeps {
-  senders: Senders
   drafts: DraftStore
   notifier: Notifier
   plans: Plans
@@ -77,53 +94,44 @@ export interface SendDeps extends DraftDeps {
 /** Messages that an agent may send in a minute. */
 const SENDS_A_MINUTE = 60
 
-const ensureRate = ({ rates }: SendDeps, agentId: string): void => {
-  const { allowed, limit, resetSeconds } = rates.take(`send:${agentId}`, SENDS_A_MINUTE)
+/** Counted for each workspace that asks, so that none can use up another's. */
+const ensureRate = ({ rates }: SendDeps, { agentId, workspaceId }: Sender): void => {
+  const { allowed, limit, resetSeconds } = rates.take(`send:${workspaceId}:${agentId}`, SENDS_A_MINUTE)
   if (!allowed) throw new AppError('rate_limited', `An agent sends at most ${limit} messages a minute.`, { retryAfter: resetSeconds })
 }
-
-const SENDERS = {
-  name: 'agents that send',
-  text: `select ${AGENT_COLUMNS},
-                coalesce((select json_agg(json_build_object('id', o.id, 'channel', o.channel) order by o."primary" desc, o.created_at)
-                            from address o where o.agent_id = a.id), '[]') as addresses
-           from unnest($1::uuid[]) with ordinality as asked(id, place) left join agent a on a.id = asked.id order by asked.place`,
-}
-type SenderRow = Pick<Sender, 'addresses'> & (AgentRow | { id: null })
-
-/** Where agents that send are looked up, in one statement for all that have gathered. */
-export type Senders = Batch<string, Sender | null>
-
-export const createSenders = ({ pool }: Db): Senders =>
-  createBatch(
-    async (ids) => {
-      const { rows } = await pool.query<SenderRow>({ ...SENDERS, values: [ids] })
-      return rows.map((row) => (row.id === null ? null : { ...toAgent(row), addresses: row.addresses }))
-    },
-    { most: 100, parallel: 2, patienceMs: 5, isUnavailable },
-  )
 
 /** How long a message may wait for its turn and be stored. */
 const TURN_MS = 30_000
 
 /** Stores a message of a workspace that may send no more than so many, alone and one after the other: the last one is the last. */
-const storeCounted = ({ prisma, clock }: SendDeps, made: Draft): Promise<unknown> =>
+const storeCounted = ({ prisma, clock }: SendDeps, made: Draft): Promise<Placed | null> =>
   prisma.$transaction(
     async (tx) => {
       await ensureRoomToSend(tx, clock, made.message.workspaceId)
-      await storeDrafts(within(tx), [made])
+      return (await storeDrafts(within(tx), [made]))[0] ?? null
     },
     { timeout: TURN_MS, maxWait: 5_000 },
   )
 
-/** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
-export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
-  const agent = ensureReach(viewer, await deps.senders.add(agentId))
-  const made = await draft(deps, agent, input)
-  const limited = await deps.plans.ensureMaySend(agent.workspaceId)
-  ensureRate(deps, agentId)
-  await (limited ? storeCounted(deps, made) : deps.drafts.add(made))
+const send = async (deps: SendDeps, { workspaceId }: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
+  const made = await draft(deps, { agentId, workspaceId }, input)
+  const limited = await deps.plans.ensureMaySend(workspaceId)
+  ensureRate(deps, { agentId, workspaceId })
+  const placed = await (limited ? storeCounted(deps, made) : deps.drafts.add(made))
+  if (!placed) throw new AppError('conflict', `The agent has no address on the channel ${made.message.channel}.`)
   deps.notifier.publish(SEND_DUE, 'send')
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${made.message.id}`)
-  return { ...made.message, attachments: made.files }
+  return { ...made.message, ...placed, attachments: made.files }
+}
+
+/** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
+export const sendMessage = async (deps: SendDeps, viewer: Viewer, agentId: string, input: SendInput): Promise<MessageWithFiles> => {
+  try {
+    ensureReach(viewer, { id: agentId, workspaceId: viewer.workspaceId, createdByAgentId: null })
+    return await send(deps, viewer, agentId, input)
+  } catch (error) {
+    // The statement that stores it sees whether the workspace has the agent: a look of its own cost a fifth of a send. Who can't reach it is told that first.
+    await findAgent(deps, viewer, agentId)
+    throw error
+  }
 }

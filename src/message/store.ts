@@ -6,7 +6,7 @@ import type { Message } from '../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../event/append.ts'
 import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../event/event.ts'
 import { enqueueWebhookJobs } from '../job/enqueue.ts'
-import { INSERT_MESSAGES, toRow } from './row.ts'
+import { insertMessages, toRow } from './row.ts'
 
 /** A received or refused message, ready to be stored with all that belongs to it. */
 export interface Arrival {
@@ -33,7 +33,7 @@ const storing = (raws: string, files: string): string => `
       select * from json_to_recordset($1) as a(ord int, id uuid, message json, event json)
     ),
     stored as (
-      ${INSERT_MESSAGES} from arrival a, json_populate_record(null::message, a.message) m order by a.ord
+      ${insertMessages()} from arrival a, json_populate_record(null::message, a.message) m order by a.ord
       on conflict do nothing
       returning id, agent_id, channel, subject, created_at
     ),

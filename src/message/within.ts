@@ -12,7 +12,7 @@ type Deps = SendDeps & Pick<MessageUrlDeps, 'feed' | 'texts'> & Pick<InvitationD
 export const depsWithin = <Given extends Deps>(deps: Given, db: Db, afterwards: (() => void)[]): Given => ({
   ...deps,
   ...db,
-  drafts: { add: async (draft) => (await storeDrafts(db, [draft]))[0] } satisfies Deps['drafts'],
+  drafts: { add: async (draft) => (await storeDrafts(db, [draft]))[0] ?? null } satisfies Deps['drafts'],
   notifier: {
     ...deps.notifier,
     publish: (...told) => void afterwards.push(() => deps.notifier.publish(...told)),

@@ -91,6 +91,17 @@ describe('per agent', () => {
     expect(await service.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(60)
   })
 
+  test("another workspace's requests use nothing of it up", async () => {
+    const agent = await createTestAgent(service, owner, 'Wanted')
+    const stranger = await service.workspace()
+    const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
+    const statuses = await Promise.all(
+      Array.from({ length: 61 }, async () => (await stranger.api('POST', `/agents/${agent.id}/messages`, mail)).status),
+    )
+    expect(new Set(statuses)).toEqual(new Set([404]))
+    expect((await agent.api('POST', `/agents/${agent.id}/messages`, mail)).status).toBe(201)
+  })
+
   test('30 mails a minute of one sender; the next is refused and wakes nobody; another sender gets in', async () => {
     const agent = await createTestAgent(service, owner, 'Popular')
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

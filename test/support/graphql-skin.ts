@@ -12,7 +12,7 @@ import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context.ts'
 import { createGraphql } from '../../src/graphql/handler.ts'
 import type { ReceiveDeps } from '../../src/message/receive.ts'
-import { createDraftStore, createSenders } from '../../src/message/send.ts'
+import { createDraftStore } from '../../src/message/send.ts'
 import { createArrivalStore } from '../../src/message/store.ts'
 import { createAllow } from '../../src/webhook/address.ts'
 import { createLookup } from '../../src/webhook/lookup.ts'
@@ -102,7 +102,6 @@ export const startSkin = async (
     leaveDomain: async () => undefined,
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
-    senders: createSenders(db),
     drafts: createDraftStore(db),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     codes: { normalize: (_channel, value) => value, send: async () => undefined },
