@@ -11,8 +11,8 @@ import { rotateMasterKey } from './master-key.ts'
 import { createKeyring } from './workspace/keyring.ts'
 import { createMemberToken, createWorkspace } from './workspace/workspace.ts'
 
-/** How long work in hand may take after SIGTERM. */
-const GRACE_MS = 10_000
+/** How long work in hand may take after SIGTERM: whoever stops a container kills it after 10 s, and closing takes its time too. */
+const GRACE_MS = 8_000
 /** Exit codes: settings or usage that must be changed first; anything else that went wrong. */
 const EXIT_USAGE = 2
 const EXIT_FAILURE = 1

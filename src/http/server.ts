@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Route } from '../channel/channel.ts'
 import { AppError } from '../core/errors.ts'
 import { askerOf, httpFailure } from '../core/http.ts'
@@ -103,7 +103,7 @@ const logRequest = ({ log, metrics }: Observers, request: IncomingMessage, respo
       by: askerOf(response),
       method: request.method,
       path: loggable(request.url ?? ''),
-      status: response.statusCode,
+      status: response.headersSent ? response.statusCode : null,
       ms: Math.round(performance.now() - started),
     }
     log.info(fields, 'request')
@@ -135,7 +135,19 @@ const listen = (server: Server, host: string, port: number): Promise<AddressInfo
     })
   })
 
-const stop = async (server: Server, graceMs: number): Promise<void> => {
+/** The connections that have asked for nothing yet: Node waits for them as for those that have. */
+const silentOnes = (server: Server): Set<Socket> => {
+  const silent = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('request', ({ socket }) => silent.delete(socket))
+  return silent
+}
+
+const stop = async (server: Server, silent: Iterable<Socket>, graceMs: number): Promise<void> => {
+  for (const socket of silent) socket.destroy()
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -164,7 +176,8 @@ export const startHttp = async ({ host, port, api, skins, callbacks = [], ...obs
   server.on('request', (request, response) => void handle(request, response))
   server.on('checkExpectation', (request, response) => void expected(request, response))
   refuseUnreadable(server, observers.log)
+  const silent = silentOnes(server)
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, graceMs) }
+  return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, silent, graceMs) }
 }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { deliver } from '../support/mail.ts'
@@ -53,4 +54,16 @@ test('a request, a message that comes in and each attempt to deliver it have one
     'url-words',
   ]
   for (const secret of secrets) expect(all).not.toContain(secret)
+})
+
+test.each(['/agents', '/graphql'])('a client that goes away in the middle of its request to %s is no trouble of ours', async (path) => {
+  const { hostname, port } = new URL(service.http)
+  const socket = connect(Number(port), hostname)
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: 100\r\n\r\n{"name": `)
+  await fetch(`${service.http}/healthz`) // answered behind it, so that it is being read by now
+  lines.length = 0
+  socket.destroy()
+  await until(() => linesOf('request').some((fields) => fields.path === path && fields.status === null))
+  expect(lines.filter(({ text }) => text !== 'request')).toEqual([])
 })

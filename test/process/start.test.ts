@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openEvents } from '../support/events.ts'
@@ -86,6 +87,11 @@ test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no P
   const { body } = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
   const stream = await openEvents(`${ready.http}/agents/${agent.id}/connections/${body.id}/events`, minted.body.token)
   expect(stream.status).toBe(200)
+  const { hostname, port } = new URL(ready.http)
+  for (const said of ['', 'GET /agents HTTP/1.1\r\nHo'])
+    connect(Number(port), hostname)
+      .on('error', () => undefined)
+      .write(said)
   const postgres = postgresOf(dataDir)
   const started = performance.now()
   service.kill('SIGTERM')
