@@ -71,8 +71,8 @@ async function findServers({ resolver, mayDial = isPublicAddress }: DirectOption
 async function sendToServer(options: DirectOptions, host: string, address: string, mail: Departure, signal: AbortSignal) {
   const { mailHost, port = 25, timeouts: { connectMs = 15_000, greetingMs = 60_000, idleMs = 120_000 } = {} } = options
   // The address that was checked, not the name: a name server may say something else by now.
-  const transport = (ignoreTLS: boolean) =>
-    createTransport({
+  const server = (ignoreTLS: boolean) => {
+    const options = {
       host: address,
       port,
       name: mailHost,
@@ -81,9 +81,9 @@ async function sendToServer(options: DirectOptions, host: string, address: strin
       connectionTimeout: connectMs,
       greetingTimeout: greetingMs,
       socketTimeout: idleMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
-  const secured = await transact(transport(false), mail, signal)
-  return secured.tlsFailed ? transact(transport(true), mail, signal) : secured
+    }
+    return { options, transport: createTransport({ ...options, disableFileAccess: true, disableUrlAccess: true }) }
+  }
+  const secured = await transact(server(false), mail, signal)
+  return secured.tlsFailed ? transact(server(true), mail, signal) : secured
 }

@@ -4,6 +4,7 @@ import type { Rejection, SendResult } from '../channel.ts'
 import { oneLine } from '../storable.ts'
 import type { Departure } from './departure.ts'
 import { rejectionOf } from './lasting.ts'
+import { needsUtf8, offersUtf8, type SmtpOptions } from './smtp-utf8.ts'
 
 export interface Relay {
   /** Never rejects: what the relay said or didn't say is in the answer. */
@@ -29,21 +30,19 @@ interface SmtpError extends Error {
 
 /** Sends through the server at `url` (`smtp://`, `smtps://`; `user:password@` if it wants them) over up to 5 connections that stay open. */
 export function createRelay(url: string, { connectMs = 15_000, greetingMs = 15_000, idleMs = 60_000 }: RelayTimeouts = {}): Relay {
+  const options = { ...fromUrl(url), connectionTimeout: connectMs, greetingTimeout: greetingMs, socketTimeout: idleMs }
   const transport = createTransport({
-    ...fromUrl(url),
+    ...options,
     pool: true,
     // A message whose connection broke comes back through the job table, with its attempts counted there.
     maxRequeues: 0,
-    connectionTimeout: connectMs,
-    greetingTimeout: greetingMs,
-    socketTimeout: idleMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   })
   // A connection that breaks while it is idle belongs to no message.
   transport.on('error', () => undefined)
   return {
-    send: async (mail, signal) => (await transact(transport, mail, signal)).result,
+    send: async (mail, signal) => (await transact({ transport, options }, mail, signal)).result,
     close: () => transport.close(),
   }
 }
@@ -56,8 +55,26 @@ interface Transaction {
   tlsFailed: boolean
 }
 
+/** A server, and how it is reached. */
+interface Server {
+  transport: Pick<Transporter, 'sendMail'>
+  options: SmtpOptions
+}
+
 /** One message through one server. Never rejects. */
-export async function transact(transport: Pick<Transporter, 'sendMail'>, mail: Departure, signal: AbortSignal): Promise<Transaction> {
+export async function transact(server: Server, mail: Departure, signal: AbortSignal): Promise<Transaction> {
+  const unfit = mail.recipients.filter(needsUtf8)
+  if (unfit.length === 0 || (await offersUtf8(server.options, signal))) return attempt(server, mail, signal)
+  const rejected = unfit.map((recipient) => rejectionOf(recipient, NO_UTF8, true))
+  const recipients = mail.recipients.filter((recipient) => !unfit.includes(recipient))
+  if (recipients.length === 0) return { result: { accepted: [], rejected }, reached: true, tlsFailed: false }
+  const { result, ...rest } = await attempt(server, { ...mail, recipients }, signal)
+  return { ...rest, result: { ...result, rejected: [...result.rejected, ...rejected] } }
+}
+
+const NO_UTF8 = '5.6.7 the server takes no addresses beyond ASCII (SMTPUTF8)'
+
+async function attempt({ transport }: Server, mail: Departure, signal: AbortSignal): Promise<Transaction> {
   const { reversePath, recipients, raw } = mail
   try {
     const info = await transport.sendMail({ envelope: { from: reversePath, to: recipients }, raw, signal } as SendMailOptions)

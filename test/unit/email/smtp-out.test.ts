@@ -204,6 +204,23 @@ describe('through a relay', () => {
     expect(result.rejected).toEqual([{ recipient: 'ann@example.com', reason: expect.stringContaining(reason), permanent }])
   })
 
+  test('an address beyond ASCII goes only to a server that takes such', async () => {
+    const envelopeTo = ['bø@example.com', 'ann@example.com']
+    const able = await relay()
+    expect((await through(able.url).send({ ...out, envelopeTo }, signal)).accepted).toEqual(envelopeTo)
+    expect(able.taken[0]!.to).toEqual(envelopeTo)
+    const unable = await relay({ hideSMTPUTF8: true })
+    const refusal = { recipient: 'bø@example.com', reason: expect.stringContaining('SMTPUTF8'), permanent: true }
+    expect(await through(unable.url).send({ ...out, envelopeTo }, signal)).toEqual({ accepted: ['ann@example.com'], rejected: [refusal] })
+    expect(unable.taken[0]!.to).toEqual(['ann@example.com'])
+    expect(await through(unable.url).send({ ...out, envelopeTo: ['bø@example.com'] }, signal)).toEqual({
+      accepted: [],
+      rejected: [refusal],
+    })
+    const { rejected } = await through('smtp://127.0.0.1:1').send({ ...out, envelopeTo: ['bø@example.com'] }, signal)
+    expect(rejected).toMatchObject([{ permanent: false }])
+  })
+
   test('with a login from the URL; a wrong one is temporary, for somebody can put it right', async () => {
     const { url, taken } = await relay({
       authOptional: false,
