@@ -5,6 +5,7 @@ import { tidy } from '../storable.ts'
 import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'
 import { decodeText, readableHeaders } from './charset.ts'
+import { plainOfEnriched } from './enriched.ts'
 import { unflow } from './flowed.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { headerLength } from './headers.ts'
@@ -56,9 +57,11 @@ function readAsText(part: Part): void {
   const type = part.contentType.parsed
   const named = type.params.name ?? part.contentDisposition.parsed.params.filename
   const odd = !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value) || SHOWN_AS_PLAIN.test(type.value)
+  const enriched = /^text\/(?:enriched|richtext)$/.test(type.value)
   if (odd && named === undefined) type.value = 'text/plain'
   part.getTextContent = () => {
     const text = decodeText(new Uint8Array(part.content ?? new ArrayBuffer(0)), type.params.charset)
+    if (enriched) return plainOfEnriched(text)
     return /^flowed$/i.test(type.params.format ?? '') ? unflow(text, /^yes$/i.test(type.params.delsp ?? '')) : text
   }
 }

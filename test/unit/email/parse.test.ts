@@ -92,6 +92,17 @@ Content-Type: text/html
     expect(mail.text).toBe('日本語\n次')
   })
 
+  test.each([
+    ['<bold>Now</bold> is the <fontfamily><param>Times</param>time</fontfamily>', 'Now is the time'],
+    ['one\nline\n\nnext\n\n\nlast', 'one line\nnext\n\nlast'],
+    ['<nofill>as it\n  stands</nofill>\nhere', 'as it\n  stands here'],
+    ['1 <<2 <verbatim-ish and a < b', '1 <2 <verbatim-ish and a < b'],
+    ['<param>without an end', '<param>without an end'],
+    ['<param>'.repeat(50_000), '<param>'.repeat(50_000)],
+  ])('enriched text is read as its words: %#', async (enriched, expected) => {
+    expect((await parse(`From: a@x.com\nContent-Type: text/enriched\n\n${enriched}\n`)).text).toBe(expected)
+  })
+
   test('a forwarded message stays an attachment, a delivery report is readable', async () => {
     const mail = await parse(`From: MAILER-DAEMON@x.com
 Content-Type: multipart/report; boundary=b; report-type=delivery-status
