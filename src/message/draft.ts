@@ -7,9 +7,10 @@ import type { Db } from '../db/client.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
 import { type Plan, planOf, type Sender, type SendInput } from './plan.ts'
 import type { AttachmentView } from './present.ts'
+import type { ReadDeps } from './read.ts'
 import type { Unplaced } from './row.ts'
 
-export interface DraftDeps extends Db {
+export interface DraftDeps extends ReadDeps {
   channels: Partial<Record<ChannelKind, Channel>>
   clock: Clock
   mailDomain: string

@@ -1,7 +1,7 @@
 import type { ChannelKind, InboundAttachment } from '../channel/channel.ts'
 import { invalidInput } from '../core/errors.ts'
-import type { Db } from '../db/client.ts'
 import type { Message } from '../db/generated/prisma/client.ts'
+import { messageOf, type ReadDeps } from './read.ts'
 
 /** Who sends: an agent, as far as the workspace of who asks has it. */
 export interface Sender {
@@ -43,13 +43,9 @@ const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
   return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
 }
 
-const findOriginal = async (
-  { prisma }: Db,
-  { agentId, workspaceId }: Sender,
-  field: 'replyTo' | 'forward',
-  id: string,
-): Promise<Message> => {
-  const original = await prisma.message.findFirst({ where: { id, agentId, workspaceId } })
+const findOriginal = async ({ reads }: ReadDeps, sender: Sender, field: 'replyTo' | 'forward', id: string): Promise<Message> => {
+  const found = await reads.add({ agentId: sender.agentId, messageId: id })
+  const original = found.agent_workspace_id === sender.workspaceId ? messageOf(found) : null
   if (!original) throw invalidInput(field, 'is no message of this agent')
   return original
 }
@@ -64,7 +60,7 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
 const answerTo = (original: Message): string[] =>
   original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
 
-const planReply = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
+const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<Plan> => {
   const original = await findOriginal(deps, sender, 'replyTo', input.replyTo!)
   const to = input.to ?? answerTo(original)
   if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message names no sender to answer')
@@ -93,7 +89,7 @@ const headOf = (original: Message): string => {
     .join('\n')
 }
 
-const planForward = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
+const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<Plan> => {
   if (!input.to) throw invalidInput('to', 'name whom to pass the message on to')
   const original = await findOriginal(deps, sender, 'forward', input.forward!)
   return {
@@ -114,7 +110,7 @@ const planStart = (input: SendInput): Plan => {
 }
 
 /** What a send asks for, as a plan. Throws `invalid_input` naming the field. */
-export const planOf = async (deps: Db, sender: Sender, input: SendInput): Promise<Plan> => {
+export const planOf = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<Plan> => {
   const mode = modeOf(input)
   if (mode === 'reply') return planReply(deps, sender, input)
   return mode === 'forward' ? planForward(deps, sender, input) : planStart(input)

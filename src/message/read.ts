@@ -34,6 +34,9 @@ export const createMessageReads = ({ pool }: Db): MessageReads =>
     { most: 16, parallel: 4, patienceMs: 5, isUnavailable },
   )
 
+/** The message of what was found, if there is one. */
+export const messageOf = (found: Found): MessageWithFiles | null => (found.id ? fromRow(found as MessageRow) : null)
+
 export interface ReadDeps extends Db {
   reads: MessageReads
 }
@@ -43,8 +46,9 @@ export const readMessage = async ({ reads }: ReadDeps, viewer: Viewer, agentId: 
   const found = await reads.add({ agentId, messageId })
   const { agent_workspace_id: workspaceId, created_by_agent_id: createdByAgentId } = found
   ensureReach(viewer, workspaceId === null ? null : { id: agentId, workspaceId, createdByAgentId })
-  if (!found.id) throw notFound('message')
-  return fromRow(found as MessageRow)
+  const message = messageOf(found)
+  if (!message) throw notFound('message')
+  return message
 }
 
 /** The email as it came, byte for byte. Throws `not_found` for a message that has no such form. */
