@@ -11,6 +11,7 @@ import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context.ts'
 import { createGraphql } from '../../src/graphql/handler.ts'
+import { createMessageReads } from '../../src/message/read.ts'
 import type { ReceiveDeps } from '../../src/message/receive.ts'
 import { createDraftStore } from '../../src/message/send.ts'
 import { createArrivalStore } from '../../src/message/store.ts'
@@ -103,6 +104,7 @@ export const startSkin = async (
     publicUrl: () => 'http://localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     drafts: createDraftStore(db),
+    reads: createMessageReads(db),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     codes: { normalize: (_channel, value) => value, send: async () => undefined },
     keyring,
