@@ -1,12 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
-import type { Member, Prisma } from '../db/generated/prisma/client.ts'
+import type { Member } from '../db/generated/prisma/client.ts'
 import { audit } from './audit.ts'
+import { takeIdentity } from './identity.ts'
 import { hashToken, newToken } from './token.ts'
 
 /** The part of the database that one transaction sees. */
 interface Within {
-  prisma: Pick<Db['prisma'], 'identityLink' | 'memberIdentity' | 'auditEntry'>
+  prisma: Pick<Db['prisma'], '$queryRaw' | 'identityLink' | 'memberIdentity' | 'auditEntry'>
   clock: Clock
 }
 
@@ -49,10 +50,9 @@ export const redeemIdentityLink = async (
 }
 
 const claim = async ({ prisma, clock }: Within, { id, workspaceId }: Member, value: string): Promise<void> => {
-  const identity = { channel: 'telegram', value } satisfies Prisma.MemberIdentityWhereInput
+  const identity = { channel: 'telegram', value } as const
   if (await prisma.memberIdentity.findFirst({ where: { ...identity, memberId: id } })) return
-  await prisma.memberIdentity.deleteMany({ where: { ...identity, member: { workspaceId } } })
-  await prisma.memberIdentity.create({ data: { ...identity, memberId: id, verifiedAt: clock.now() } })
+  await takeIdentity(prisma, { ...identity, workspaceId, memberId: id, verifiedAt: clock.now() })
   const actor = { workspaceId, kind: 'member', id, tokenId: null } as const
   await audit({ prisma, clock }, actor, { action: 'identity.verify', agentId: null, detail: identity })
 }

@@ -2,7 +2,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { MemberIdentity } from '../db/generated/prisma/client.ts'
+import type { MemberIdentity, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { audit } from './audit.ts'
 import type { Keyring } from './keyring.ts'
@@ -107,14 +107,28 @@ export const verifyIdentity = async (
   const claim = await tryClaim(deps, memberId, channel)
   const expected = claim && (await deps.keyring.open(workspaceId, claim.code, boundTo(memberId, channel)))
   if (!claim || !expected || code.length !== expected.length || !timingSafeEqual(Buffer.from(code.padEnd(6).slice(0, 6)), expected))
-    throw invalidInput('code', 'is wrong, or good no longer: ask for another one')
+    throw wrongCode()
   const { value } = claim
   return deps.prisma.$transaction(async (tx) => {
-    await tx.identityClaim.deleteMany({ where: { memberId, channel } })
-    await tx.memberIdentity.deleteMany({ where: { channel, value, member: { workspaceId } } })
+    // Of the same code many times at once, one counts.
+    const { count } = await tx.identityClaim.deleteMany({ where: { memberId, channel, code: claim.code } })
+    if (count === 0) throw wrongCode()
     await audit({ ...deps, prisma: tx }, viewer, { action: 'identity.verify', agentId: null, detail: { channel, value } })
-    return tx.memberIdentity.create({ data: { memberId, channel, value, verifiedAt: deps.clock.now() } })
+    return takeIdentity(tx, { workspaceId, memberId, channel, value, verifiedAt: deps.clock.now() })
   })
+}
+
+const wrongCode = () => invalidInput('code', 'is wrong, or good no longer: ask for another one')
+
+/** Makes an identity the member's, and no other member's of the workspace; of several at once the last one's. */
+export const takeIdentity = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRaw' | 'memberIdentity'>,
+  { workspaceId, ...identity }: MemberIdentity & { workspaceId: string },
+): Promise<MemberIdentity> => {
+  await tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+  const { channel, value } = identity
+  await tx.memberIdentity.deleteMany({ where: { channel, value, member: { workspaceId } } })
+  return tx.memberIdentity.create({ data: identity })
 }
 
 /** Takes an identity back: messages from it are nobody's of the team any more. */

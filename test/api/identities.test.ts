@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
+import { createMemberToken } from '../../src/workspace/workspace.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
@@ -66,6 +67,24 @@ test('a code is good once, for 10 minutes, for 5 tries, and only the last one', 
   await claim()
   clock.advance(600_000)
   expectFailure(await verify(codeSent()), 'invalid_input')
+})
+
+test('of the same code many times at once one counts; of two members at once one has the number', async () => {
+  await claim()
+  const answers = await Promise.all(Array.from({ length: 5 }, () => verify(codeSent())))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
+  const { id: member } = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email: 'both@example.com' } })
+  const { token } = await createMemberToken(service.db, 'both@example.com')
+  const other = { api: apiOf(service.http, token) }
+  const codes = []
+  for (const who of [owner, other]) {
+    expect((await claim(MINE, who)).status).toBe(201)
+    codes.push(codeSent())
+  }
+  const both = await Promise.all([verify(codes[0]!), verify(codes[1]!, other)])
+  expect(both.map(({ status }) => status)).toEqual([200, 200])
+  const where = { value: MINE, memberId: { in: [owner.member, member] } }
+  expect(await service.db.prisma.memberIdentity.count({ where })).toBe(1)
 })
 
 test('a number is the one member’s who proved it last; another workspace is not concerned', async () => {
