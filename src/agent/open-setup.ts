@@ -70,6 +70,24 @@ export const redeem = async <Result>(
   return prisma.$transaction(use, { timeout: WORK_MS })
 }
 
+/** Longer than any use of a link takes, in milliseconds: after a crash it is free again then. */
+const BUSY_MS = 60_000
+
+/** Keeps others from using a link while `work` spends money on it. Throws `conflict` while another is at it. */
+export const alone = async <Result>({ prisma, clock }: OpenSetupDeps, token: string, work: () => Promise<Result>): Promise<Result> => {
+  const tokenHash = hashOf(token)
+  const now = clock.now()
+  const busyUntil = new Date(now.getTime() + BUSY_MS)
+  const isFree = { OR: [{ busyUntil: null }, { busyUntil: { lte: now } }] }
+  const { count } = await prisma.setupLink.updateMany({ where: { tokenHash, ...isFree }, data: { busyUntil } })
+  if (count === 0) throw new AppError('conflict', 'This link is being used right now. Open it again in a minute.')
+  try {
+    return await work()
+  } finally {
+    await prisma.setupLink.updateMany({ where: { tokenHash, busyUntil }, data: { busyUntil: null } })
+  }
+}
+
 const WORDS: Record<ChannelKind, string> = { email: 'email addresses', sms: 'phone numbers', telegram: 'Telegram bots' }
 
 /** Gives the agent an address. New messages go out from it when the agent has no other on the channel. Throws `conflict` past the limit. */

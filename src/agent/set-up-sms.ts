@@ -2,7 +2,7 @@ import type { Channel } from '../channel/channel.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { PhoneNumber, Prisma } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
-import { findSetup, joinAddress, listSenders, type OpenSetupDeps, redeem, type Setup } from './open-setup.ts'
+import { alone, findSetup, joinAddress, listSenders, type OpenSetupDeps, redeem, type Setup } from './open-setup.ts'
 import { lockNumber, type PhoneNumbers } from './phone-numbers.ts'
 
 export interface SetUpSmsDeps extends OpenSetupDeps {
@@ -38,7 +38,8 @@ const rent = async (deps: SetUpSmsDeps, { agent, member }: Setup, value: string)
 /**
  * Gives the agent of a set-up link a phone number: one that waits in the workspace's pool, or a new one. The member of the link can wake
  * the agent from the numbers that they proved to be theirs, and from the one that they name. Null when the link can't be used (any
- * more). Throws `invalid_input`, `plan_limit`, `conflict` for a number that can't be had, `unavailable`: the link stays good.
+ * more). Throws `invalid_input`, `plan_limit`, `conflict` for a number that can't be had, or while the link is being used, `unavailable`: the
+ * link stays good.
  */
 export const setUpPhoneNumber = async (
   deps: SetUpSmsDeps,
@@ -48,8 +49,11 @@ export const setUpPhoneNumber = async (
   const found = await findSetup(deps, token)
   if (found.state !== 'open' || found.setup.channel !== 'sms') return null
   const own = ownNumber(deps, input.own)
-  const { id } = await rent(deps, found.setup, input.value)
-  return redeem(deps, token, async (tx, setup) => {
+  return alone(deps, token, async () => take(deps, token, await rent(deps, found.setup, input.value), own))
+}
+
+const take = (deps: SetUpSmsDeps, token: string, { id }: PhoneNumber, own: readonly string[]) =>
+  redeem(deps, token, async (tx, setup) => {
     const number = await lockNumber(tx, id)
     if (!number || number.addressId) throw new AppError('conflict', 'Another agent got this number just now.')
     const address = await joinAddress(tx, setup, { value: number.value, createdAt: deps.clock.now() })
@@ -60,4 +64,3 @@ export const setUpPhoneNumber = async (
     await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id, webhookUrl } })
     return { value: number.value, listed }
   })
-}

@@ -250,6 +250,25 @@ describe('the page of a set-up link', () => {
     expectPage(await send(url, { number: TWO }), 200, /The number is set up/)
   })
 
+  test('of two numbers at once through one link one is rented', async () => {
+    const owner = await fresh()
+    const url = await setUpLink(owner, await createTestAgent(service, owner))
+    const pages = await Promise.all([ONE, TWO, THREE].map((number) => send(url, { number })))
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, expect.toBeOneOf([409, 410]), expect.toBeOneOf([409, 410])])
+    expect(bought()).toHaveLength(1)
+  })
+
+  test('a link that a process died over is free again after a minute', async () => {
+    const owner = await fresh()
+    const url = await setUpLink(owner, await createTestAgent(service, owner))
+    const busyUntil = new Date(clock.now().getTime() + 60_000)
+    await service.db.prisma.setupLink.updateMany({ where: { usedAt: null }, data: { busyUntil } })
+    expectPage(await send(url, { number: ONE }), 409, /This link is being used right now\. Open it again in a minute\./)
+    expect(bought()).toEqual([])
+    clock.advance(60_000)
+    expectPage(await send(url, { number: ONE }), 200, /The number is set up/)
+  })
+
   test('what the plan does not include is said so', async () => {
     const owner = await fresh()
     await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
