@@ -33,7 +33,7 @@ export const ensureReach = <Found extends AgentRef>(viewer: Viewer, agent: Found
   return agent
 }
 
-export const AGENT_COLUMNS = 'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
+const AGENT_COLUMNS = 'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
 
 const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
 
@@ -47,7 +47,7 @@ export interface AgentRow {
   created_at: Date
 }
 
-export const toAgent = (row: AgentRow): Agent => ({
+const toAgent = (row: AgentRow): Agent => ({
   id: row.id,
   workspaceId: row.workspace_id,
   name: row.name,
