@@ -166,6 +166,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey, otherKeys = () =>
     linkKey: deriveKey(masterKey, 'links to attachments'),
     place,
     publicUrl: () => place.publicUrl,
+    messageUrlBase: () => config.messageUrlBase ?? place.publicUrl,
     mailDomain: config.mailDomain,
     mailHost: config.mailHost,
     leaveDomain: (tx: Parameters<typeof leaveDomain>[0], domainId: string) => leaveDomain(tx, domainId, config.mailDomain),
@@ -221,6 +222,7 @@ const startSkins = async (config: Config, parts: Parts): Promise<{ server: HttpS
     log: parts.log,
     metrics: parts.metrics,
     api: config.roles.has('api'),
+    messageBase: new URL(parts.messageUrlBase()).pathname.replace(/\/$/, ''),
     callbacks: Object.values(parts.channels).flatMap((channel) => channel.routes?.(parts.sinkOf(channel.kind)) ?? []),
     skins: {
       rest: (request, response) => void listener(request, response),

@@ -62,11 +62,14 @@ const answerWatched = async (skins: Skins, path: string, response: ServerRespons
   answer(response, 200, { status: 'ready' })
 }
 
-const route = (skins: Skins, callbacks: Callbacks, api: boolean): Handler => {
+/** Message URLs may begin with a path of their own, which a proxy in front may take away or not. */
+const withoutBase = (url: string, base: string): string => (base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url)
+
+const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: string): Handler => {
   return async (request, response) => {
     const { method = '', url = '' } = request
     if (method === 'OPTIONS' && url === '*') return void response.writeHead(204, { Allow: METHODS }).end()
-    request.url = targetOf(request)
+    request.url = withoutBase(targetOf(request), messageBase)
     const path = request.url.split('?', 1)[0]!
     if (WATCHED.has(path)) {
       return method === 'GET' || method === 'HEAD'
@@ -160,6 +163,8 @@ export interface HttpOptions {
   port: number
   /** Without it only health is served. */
   api: boolean
+  /** The path of MESSAGE_URL_BASE, without a slash at its end; left out: none. */
+  messageBase?: string
   skins: Skins
   /** Where the providers of channels call in. */
   callbacks?: readonly Route[]
@@ -168,8 +173,16 @@ export interface HttpOptions {
 }
 
 /** Opens the HTTP port with every skin behind it. */
-export const startHttp = async ({ host, port, api, skins, callbacks = [], ...observers }: HttpOptions): Promise<HttpServer> => {
-  const handle = serve(route(skins, createCallbacks(callbacks, observers.metrics), api), observers)
+export const startHttp = async ({
+  host,
+  port,
+  skins,
+  callbacks = [],
+  api,
+  messageBase = '',
+  ...observers
+}: HttpOptions): Promise<HttpServer> => {
+  const handle = serve(route(skins, createCallbacks(callbacks, observers.metrics), api, messageBase), observers)
   const expected = serve((_, response) => refuse(response, EXPECTATION_FAILED), observers)
   // A missing Host is refused by `targetOf`, which says so.
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000, requireHostHeader: false })

@@ -55,7 +55,7 @@ const curl = (document: Document, located: Located): Html => {
   const { method, path } = located
   const schema = bodyOf(located)
   const lines = [
-    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${document.servers?.[0]?.url}${path}'`,
+    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${(document.paths?.[path]?.servers ?? document.servers)?.[0]?.url}${path}'`,
     `  -H "Authorization: Bearer $TOKEN"`,
     ...(schema
       ? [`  -H 'Content-Type: application/json'`, `  -d '${JSON.stringify(exampleOf(document, schema)).replaceAll("'", "'\\''")}'`]

@@ -33,7 +33,7 @@ export type RestDeps = ViewerDeps &
   SendDeps &
   MessageUrlDeps &
   SecretDeps &
-  WebhookDeps & { rates: RateLimits; rateLimit: number }
+  WebhookDeps & { rates: RateLimits; rateLimit: number; messageUrlBase(): string }
 
 /** What a request carries through the router. */
 export interface RestEnv {

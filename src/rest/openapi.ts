@@ -186,8 +186,8 @@ const complete = (method: string, operation: Operation): void => {
   }
 }
 
-/** The interface's description, for clients that reach the service at `url`. */
-export const describe = (app: OpenAPIHono<RestEnv>, url: string): Document => {
+/** The interface's description, for clients that reach the service at `url`, and agents' Message URLs below `messageUrlBase`. */
+export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase: string): Document => {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -199,6 +199,7 @@ export const describe = (app: OpenAPIHono<RestEnv>, url: string): Document => {
     servers: [{ url, description: 'This service' }],
     tags: TAGS,
   })
+  if (messageUrlBase !== url) document.paths!['/a/{id}']!.servers = [{ url: messageUrlBase, description: 'Message URLs' }]
   for (const { method, operation } of operationsOf(document)) complete(method, operation as Operation)
   return document
 }

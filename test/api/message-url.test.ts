@@ -5,7 +5,7 @@ import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const log = createTestLog()
@@ -181,5 +181,22 @@ describe('no copy is kept', () => {
     await until(async () => (await sealed()).rows.every(({ kept }) => !kept))
     expect(holds(await dump(service.db), text)).toBe(false)
     expect(holds(log.text(), text)).toBe(false)
+  })
+})
+
+describe('with a MESSAGE_URL_BASE of their own, Message URLs', () => {
+  test('are answered below its path, whether a proxy takes that away or not, and described there', async () => {
+    const { http } = await service.again({ MESSAGE_URL_BASE: 'https://m.example.com/to/' })
+    const agent = await createTestAgent(service, owner, 'Elsewhere')
+    const stream = await connect(agent)
+    for (const path of [`/to/a/${agent.id}`, `/a/${agent.id}`]) {
+      const { status, body } = await apiOf(http, owner.token)('POST', path, { text: path })
+      expect({ status, text: body.text }).toEqual({ status: 200, text: path })
+    }
+    expectFailure(await apiOf(http, owner.token)('GET', `/to/agents/${agent.id}`), 'not_found', /no such path/)
+    const { paths, servers } = (await apiOf(http, null)('GET', '/openapi.json')).body
+    expect(paths['/a/{id}'].servers).toMatchObject([{ url: 'https://m.example.com/to' }])
+    expect(servers[0].url).toMatch(/^http:\/\/localhost:/)
+    stream.close()
   })
 })
