@@ -7,7 +7,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { fitting, fittingInto, MOST_TEXT_BYTES } from './page.ts'
 import type { MessageWithFiles } from './present.ts'
 import { fromRow, type MessageRow, SELECTED } from './row.ts'
-import { foundIn } from './search.ts'
+import { asPhrases, foundIn } from './search.ts'
 
 export interface MessageFilter {
   channel?: Channel | undefined
@@ -56,7 +56,7 @@ class Conditions {
 
   /** Only messages of the agent in which `q` is found. */
   search(agentId: string, q: string): void {
-    const next = this.values.push(agentId, q)
+    const next = this.values.push(agentId, asPhrases(q))
     this.#all.push(`m.id in (${foundIn(`$${next - 1}::uuid`, `$${next}`)})`)
   }
 

@@ -16,6 +16,9 @@ const send = async (from: TestAgent, text: string, subject?: string) =>
 
 const parcel = await send(agent, 'The parcel left Lisbon on Monday.', 'Your order')
 const invoice = await send(agent, 'The invoice for the parcel is attached: Straße 7, naïve café.')
+const notice = await send(agent, '荷物は月曜日に東京を出ました。iPhone用ケース', '配送のお知らせ')
+const korean = await send(agent, '택배가 서울에서 출발했습니다. พัสดุออกจากกรุงเทพแล้ว 包裹已經離開台北')
+const quoting = await send(agent, 'He said “sunrise” — twice, «Größe», …finally: ¿Mañana?😀')
 await send(other, 'The parcel of somebody else.')
 
 interface Page {
@@ -38,10 +41,27 @@ const searches: [string, string[]][] = [
   ['"left lisbon"', [parcel]],
   ['"lisbon left"', []],
   ['parcel -invoice', [parcel]],
-  ['-invoice', [parcel]],
+  ['-invoice', [quoting, korean, notice, parcel]],
   ['lisbon or café', [invoice, parcel]],
   ['order', [parcel]],
-  ['ann@example.com', [invoice, parcel]],
+  ['ann@example.com', [quoting, korean, notice, invoice, parcel]],
+  ['sunrise', [quoting]],
+  ['größe', [quoting]],
+  ['finally mañana', [quoting]],
+  ['😀', [quoting]],
+  ['“left Lisbon”', [parcel]],
+  ['“Lisbon left”', []],
+  ['東京', [notice]],
+  ['京東', []],
+  ['"東京を"', [notice]],
+  ['お知らせ 荷物', [notice]],
+  ['東京 -荷物', []],
+  ['台北 or 東京', [korean, notice]],
+  ['iphone用', [notice]],
+  ['iPhone ケース', [notice]],
+  ['서울', [korean]],
+  ['กรุงเทพ', [korean]],
+  ['包裹', [korean]],
   ['somebody', []],
   ['agent', []],
   [`"agent ${agent.id}"`, []],
@@ -57,8 +77,8 @@ test.each(searches)('%s, before the index has the messages', async (q, ids) => {
 test('the index takes each message once, however many index at once', async () => {
   const counts = await Promise.all(Array.from({ length: 4 }, () => indexMessages(service.db, 2)))
   const rest = await indexMessages(service.db)
-  expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(3)
-  expect(await service.db.prisma.messageSearch.count()).toBe(3)
+  expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(6)
+  expect(await service.db.prisma.messageSearch.count()).toBe(6)
   expect(await service.db.prisma.unindexedMessage.count()).toBe(0)
 })
 
@@ -71,7 +91,7 @@ test('a deleted agent leaves nothing in the index, whether its messages were the
   await send(other, 'One that is not indexed.')
   expect((await owner.api('DELETE', `/agents/${other.id}`)).status).toBe(204)
   expect(await indexMessages(service.db)).toBe(1)
-  expect(await service.db.prisma.messageSearch.count()).toBe(2)
+  expect(await service.db.prisma.messageSearch.count()).toBe(5)
 })
 
 test('a worker indexes what comes in', async () => {

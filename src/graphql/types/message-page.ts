@@ -4,7 +4,7 @@ import { uuid } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { MessageFilter } from '../../message/list.ts'
 import { fittingInto, MOST_TEXT_BYTES } from '../../message/page.ts'
-import { foundIn } from '../../message/search.ts'
+import { asPhrases, foundIn } from '../../message/search.ts'
 
 /** Where a page begins and how long it is. */
 export interface PageRequest {
@@ -68,7 +68,7 @@ const conditionsOf = (filter: MessageFilter, { after }: PageRequest, parameters:
     direction && `and m.direction = ${parameter(direction)}::"Direction"`,
     status && `and m.status = ${parameter(status)}::"MessageStatus"`,
     thread && `and m.thread_id = ${parameter(thread)}::uuid`,
-    q && `and m.id in (${foundIn('k.agent_id', parameter(q))})`,
+    q && `and m.id in (${foundIn('k.agent_id', parameter(asPhrases(q)))})`,
     since && `and m.created_at >= ${parameter(since)}::timestamptz`,
     until && `and m.created_at <= ${parameter(until)}::timestamptz`,
     createdAt && `and (m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`,
