@@ -11,14 +11,15 @@ import { AGENT_MARK } from './loop.ts'
  * but `to` and `cc`.
  */
 export async function compose(out: Outbound): Promise<Buffer> {
+  const references = inBrief(out.references)
   const mail = new MailComposer({
     from: mailbox(out.from.address, out.from.name),
     to: out.to.map((address) => mailbox(address, null)),
     cc: out.cc.map((address) => mailbox(address, null)),
     subject: oneLine(out.subject ?? '', 1_000),
     messageId: bracketed(out.messageId),
-    ...(out.inReplyTo === null ? {} : { inReplyTo: bracketed(out.inReplyTo) }),
-    ...(out.references.length === 0 ? {} : { references: out.references.map(bracketed).join(' ') }),
+    ...(out.inReplyTo === null || !fits(out.inReplyTo) ? {} : { inReplyTo: bracketed(out.inReplyTo) }),
+    ...(references.length === 0 ? {} : { references: references.map(bracketed).join(' ') }),
     // A letter of the service itself wants no machine's answer (RFC 3834 5); what agents write may be answered, but not by each other without end.
     headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_MARK]: 'yes' },
     date: out.createdAt,
@@ -51,6 +52,24 @@ const mailbox = (address: string, name: string | null) => ({ address: spell(addr
 
 /** An id as it stands in a header. What is in none of ours (spaces, brackets) leaves it, so that it stays one id. */
 const bracketed = (id: string) => `<${oneLine(id, 998).replace(/[<>\s]/g, '')}>`
+
+/** Whether a header has a line for the id (RFC 5322 2.1.1): strangers make them of any length. */
+const fits = (id: string) => id.length <= 950
+
+/** Room for the conversation in one header, in characters: about a hundred usual ids. Servers refuse or cut what is far longer. */
+const MOST_REFERENCES = 10_000
+
+/** The conversation's first message, and as many of the latest as there is room for (RFC 5537 3.4.4 trims in the same way). */
+function inBrief(references: readonly string[]): string[] {
+  const [first, ...others] = references.filter(fits)
+  if (first === undefined) return []
+  let room = MOST_REFERENCES - first.length
+  const beyond = others.toReversed().findIndex((id) => {
+    room -= id.length + 3
+    return room < 0
+  })
+  return [first, ...(beyond < 0 ? others : others.slice(others.length - beyond))]
+}
 
 /** Neither leaves a line over 998 octets (RFC 5322 2.1.1); base64 is the shorter one for text that is mostly not Latin. */
 function textEncoding(text: string): 'quoted-printable' | 'base64' {

@@ -331,6 +331,19 @@ describe('composing', () => {
     expect(letter).not.toContain('X-Sent-By-Agent')
   })
 
+  test('of a conversation without end its first message and the latest are named, in lines that servers take', async () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `${n}.${'x'.repeat(90)}@example.com`)
+    const raw = (await compose({ ...out, references: [...ids, `${'y'.repeat(990)}@x`], inReplyTo: `${'z'.repeat(990)}@x` })).toString()
+    const { references, inReplyTo } = await parseMail(Buffer.from(raw))
+    expect(references[0]).toBe(ids[0])
+    expect(references.slice(1)).toEqual(ids.slice(1 - references.length))
+    expect(references.length).toBeGreaterThan(80)
+    expect(inReplyTo).toBeNull()
+    const header = raw.slice(0, raw.indexOf('\r\n\r\n'))
+    expect(header.length).toBeLessThan(12_000)
+    expect(Math.max(...header.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(998)
+  })
+
   test('attachments keep name, type and bytes', async () => {
     const content = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 256))
     const raw = await compose({ ...out, attachments: [{ name: 'Größe "1".bin', type: 'application/x-thing', content }] })
