@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../../core/clock.ts'
-import { AppError, messageOf } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Listening } from '../channel.ts'
@@ -10,6 +10,7 @@ import { oneLine } from '../storable.ts'
 import { domainOf, firstAccepted } from './address.ts'
 import { Gathering } from './gathering.ts'
 import { loggable } from './return-path.ts'
+import { isExpected, Reply, replyTo } from './smtp-reply.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
 import type { TlsPair } from './tls.ts'
 import type { Envelope } from './verify.ts'
@@ -266,16 +267,6 @@ class Sessions {
   }
 }
 
-/** An SMTP answer of our own; anything else that is thrown becomes 451. */
-class Reply extends Error {
-  readonly responseCode: number
-
-  constructor(responseCode: number, message: string) {
-    super(message)
-    this.responseCode = responseCode
-  }
-}
-
 /** The message's bytes. Rejects with a `Reply` when the sender goes away in the middle: their affair, and nobody hears it. */
 async function* untilBroken(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
   try {
@@ -286,16 +277,6 @@ async function* untilBroken(stream: SMTPServerDataStream): AsyncGenerator<Buffer
 }
 
 const TOO_MANY_LONG = new Reply(451, 'Too many long messages at once, try again later')
-
-const isExpected = (error: unknown): boolean => error instanceof Reply || (error instanceof AppError && error.code === 'unavailable')
-
-const replyTo = (error: unknown): Reply => {
-  if (error instanceof Reply) return error
-  return new Reply(
-    451,
-    error instanceof AppError && error.code === 'unavailable' ? error.message : 'Temporary trouble here, try again later',
-  )
-}
 
 const reversePathOf = (session: SMTPServerSession): string => (session.envelope.mailFrom ? session.envelope.mailFrom.address : '')
 
