@@ -22,16 +22,16 @@ import { Texts } from './event/texts.ts'
 import type { Foundation } from './foundation.ts'
 import { createGraphql } from './graphql/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
-import { Janitor } from './janitor.ts'
+import { createJanitor } from './janitor.ts'
 import { readLag } from './job/lag.ts'
-import { Keeper } from './keeper.ts'
+import { createKeepers } from './keeper.ts'
 import { takeReport } from './message/delivery.ts'
 import { Outbox } from './message/outbox.ts'
 import { passToOwner } from './message/postmaster.ts'
 import { createMessageReads } from './message/read.ts'
 import { accepts, isHere, receive } from './message/receive.ts'
 import { takeReturned } from './message/returned.ts'
-import { Indexer } from './message/search.ts'
+import { createIndexer } from './message/search.ts'
 import { createDraftStore } from './message/send.ts'
 import { createArrivalStore } from './message/store.ts'
 import { ServiceMetrics } from './metrics.ts'
@@ -153,8 +153,7 @@ const compose = (config: Config, { db, databaseUrl, masterKey, otherKeys = () =>
     codes: createCodeSender({ ...db, clock, channels }),
     bots: telegram.provider,
     manager: telegram.manager,
-    keeper: new Keeper({
-      rounds: [(signal) => telegram.followPublicUrl(signal), (signal) => phoneNumbers.followPublicUrl(signal)],
+    keepers: createKeepers([(signal) => telegram.followPublicUrl(signal), (signal) => phoneNumbers.followPublicUrl(signal)], {
       clock,
       log,
     }),
@@ -186,7 +185,7 @@ interface Running {
 const startWorkers = (parts: Parts): Running[] => {
   const lanes = createLanes({ ...parts, onGivenUp: () => void tellOwners(parts) })
   parts.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
-  const workers = [lanes, new Outbox(parts), new Indexer(parts), new Janitor(parts), parts.keeper]
+  const workers = [lanes, new Outbox(parts), createIndexer(parts), ...createJanitor(parts), ...parts.keepers]
   for (const worker of workers) worker.start()
   return workers
 }

@@ -23,7 +23,7 @@ const PATIENCE_MS = 30_000
 /** What the service itself writes to people goes out from no-reply@ its own domain, tried once and not stored. */
 export class Letters {
   readonly #options: LettersOptions
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #underWay = new Set<Promise<unknown>>()
 
   constructor(options: LettersOptions) {
     this.#options = options
@@ -34,9 +34,9 @@ export class Letters {
   }
 
   /** Returns at once. A failure is in the log. */
-  send(letter: Letter): void {
+  send({ to, ...letter }: Letter): void {
     const { log } = this.#options
-    const sending = this.#send(letter)
+    const sending = this.deliver([to], letter)
       .catch((error: unknown) => log.warn({ error: messageOf(error) }, 'a letter of the service could not be sent'))
       .finally(() => this.#underWay.delete(sending))
     this.#underWay.add(sending)
@@ -47,13 +47,14 @@ export class Letters {
     await Promise.all(this.#underWay)
   }
 
-  async #send({ to, subject, text }: Letter): Promise<void> {
+  /** One letter to several. Resolves with whether it needn't be tried again; rejects when it could not be sent at all. */
+  async deliver(to: readonly string[], { subject, text }: Omit<Letter, 'to'>): Promise<boolean> {
     const { email, mailDomain, clock, log } = this.#options
     const { rejected } = await email.send(
       {
         from: { address: `no-reply@${mailDomain}`, name: 'Agent Messaging Service' },
-        envelopeTo: [to],
-        to: [to],
+        envelopeTo: [...to],
+        to: [...to],
         cc: [],
         subject,
         text,
@@ -66,5 +67,6 @@ export class Letters {
       AbortSignal.timeout(PATIENCE_MS),
     )
     for (const { reason } of rejected) log.warn({ reason }, 'a letter of the service was refused')
+    return rejected.every(({ permanent }) => permanent)
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 
 type Range = readonly [from: number, to: number]
@@ -112,34 +112,10 @@ export const indexMessages = async ({ pool }: Pick<Db, 'pool'>, most = MOST): Pr
 }
 
 /** The worker behind search. Any number of processes may run one. */
-export class Indexer {
-  readonly #deps: Db & { clock: Clock; log: Logger }
-  readonly #stopping = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-
-  constructor(deps: Db & { clock: Clock; log: Logger }) {
-    this.#deps = deps
-  }
-
-  start(): void {
-    this.#running = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    const { clock, log } = this.#deps
-    while (!signal.aborted) {
-      try {
-        while ((await indexMessages(this.#deps)) === MOST && !signal.aborted);
-      } catch (error) {
-        log.warn({ error: messageOf(error) }, 'messages could not be indexed for search; trying again')
-      }
-      await clock.sleep(EVERY_MS, signal)
-    }
-  }
-}
+export const createIndexer = (deps: Db & { clock: Clock; log: Logger }): Routine =>
+  new Routine(
+    async (signal) => {
+      while ((await indexMessages(deps)) === MOST && !signal.aborted);
+    },
+    { clock: deps.clock, log: deps.log, everyMs: EVERY_MS, failed: 'messages could not be indexed for search; trying again' },
+  )

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import type { Channel, ChannelKind } from '../channel/channel.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
@@ -9,8 +7,7 @@ import type { Db } from '../db/client.ts'
 export interface IncidentDeps extends Db {
   clock: Clock
   log: Logger
-  channels: Partial<Record<ChannelKind, Channel>>
-  mailDomain: string
+  mailer: { deliver(to: readonly string[], letter: { subject: string; text: string }): Promise<boolean> }
 }
 
 interface Incident {
@@ -22,9 +19,6 @@ interface Incident {
   failing_since: Date
   error: string | null
 }
-
-/** How long a letter may take. */
-const PATIENCE_MS = 30_000
 
 /** Takes the incidents that nobody was told of, so that no other process tells of them too. */
 const claim = async ({ pool }: Db, now: Date): Promise<Incident[]> => {
@@ -75,35 +69,11 @@ You are told once; when it has worked again and fails another time, you are told
   }
 }
 
-const send = async (
-  { channels, mailDomain, clock }: IncidentDeps,
-  to: readonly string[],
-  incidents: readonly Incident[],
-): Promise<boolean> => {
-  if (!channels.email) return false
-  const { rejected } = await channels.email.send(
-    {
-      from: { address: `no-reply@${mailDomain}`, name: 'Agent Messaging Service' },
-      envelopeTo: [...to],
-      to: [...to],
-      cc: [],
-      ...letterOf(incidents),
-      messageId: `${randomUUID()}@${mailDomain}`,
-      inReplyTo: null,
-      references: [],
-      attachments: [],
-      createdAt: clock.now(),
-    },
-    AbortSignal.timeout(PATIENCE_MS),
-  )
-  return !rejected.some(({ permanent }) => !permanent)
-}
-
 /** Tells one workspace's owners of its incidents, in one letter. */
 const tell = async (deps: IncidentDeps, workspaceId: string, incidents: readonly Incident[], now: Date): Promise<void> => {
   const owners = await deps.prisma.member.findMany({ where: { workspaceId, role: 'owner' }, select: { email: true } })
   const to = owners.map(({ email }) => email)
-  const told = to.length > 0 && (await send(deps, to, incidents))
+  const told = to.length > 0 && (await deps.mailer.deliver(to, letterOf(incidents)))
   if (!told) await unclaim(deps, incidents, now)
   const fields = { workspaceId, webhooks: incidents.map(({ id }) => id) }
   if (told) deps.log.info(fields, 'the owners were told of failing webhooks')

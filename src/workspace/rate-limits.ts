@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 
 export const WINDOW_MS = 60_000
@@ -31,11 +31,12 @@ interface Counter {
 export class RateLimits {
   readonly #deps: Db & { clock: Clock; log: Logger }
   readonly #counters = new Map<string, Counter>()
-  readonly #stopping = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #adding: Routine
 
   constructor(deps: Db & { clock: Clock; log: Logger }) {
     this.#deps = deps
+    const { clock, log } = deps
+    this.#adding = new Routine(() => this.#sync(), { everyMs: SYNC_MS, failed: 'rate limits could not be added up', clock, log })
   }
 
   /** Counts one use of `key`, unless that is over the limit. */
@@ -54,12 +55,11 @@ export class RateLimits {
   }
 
   start(): void {
-    this.#running = this.#run()
+    this.#adding.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#adding.stop()
   }
 
   #counterOf(key: string, window: number): Counter {
@@ -68,15 +68,6 @@ export class RateLimits {
     const counter = { window, total: 0, pending: 0 }
     this.#counters.set(key, counter)
     return counter
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    const { clock, log } = this.#deps
-    while (!signal.aborted) {
-      await clock.sleep(SYNC_MS, signal)
-      await this.#sync().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'rate limits could not be added up'))
-    }
   }
 
   async #sync(): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { Indexer, indexMessages } from '../../src/message/search.ts'
+import { createIndexer, indexMessages } from '../../src/message/search.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -95,7 +95,7 @@ test('a deleted agent leaves nothing in the index, whether its messages were the
 })
 
 test('a worker indexes what comes in', async () => {
-  const indexer = new Indexer({ ...service.db, clock: systemClock, log: silentLogger })
+  const indexer = createIndexer({ ...service.db, clock: systemClock, log: silentLogger })
   indexer.start()
   const late = await send(agent, 'A latecomer.')
   await until(async () => (await service.db.prisma.messageSearch.count({ where: { messageId: late } })) === 1)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { Channel, Outbound, SendResult } from '../../src/channel/channel.ts'
+import { Letters } from '../../src/channel/letters.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { tellOwners } from '../../src/webhook/incident.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -28,7 +29,13 @@ const email = {
     return answer(letter)
   },
 } as unknown as Channel
-const told = () => tellOwners({ ...db, clock: bench.clock, log: silentLogger, channels: { email }, mailDomain: 'agents.test' })
+const told = () =>
+  tellOwners({
+    ...db,
+    clock: bench.clock,
+    log: silentLogger,
+    mailer: new Letters({ email, mailDomain: 'agents.test', clock: bench.clock, log: silentLogger }),
+  })
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
