@@ -97,6 +97,7 @@ describe('the pool', () => {
   test.each([
     ['garbage', { status: 200, body: 'garbage' }],
     ['500', { status: 500, body: '' }],
+    ['without an id', { status: 201, body: '{}' }],
   ] as const)('a purchase whose answer is %s: unavailable, and never bought twice', async (_, answer) => {
     const owner = await fresh()
     twilio.insteads.push({ pattern: PURCHASE, answer })

@@ -13,11 +13,12 @@ const MOST_OFFERS = 20
 const KINDS = { Local: 'local', Mobile: 'mobile' } as const
 type Kind = keyof typeof KINDS
 
+const unavailable = (cause: string) =>
+  new AppError('unavailable', 'The provider of phone numbers does not answer; try again later.', { cause })
+
 /** What went wrong for whoever asked: Twilio's words of what it refuses, and no more than that it is away of all else. */
-const failed = (answer: Extract<TwilioAnswer, { ok: false }>): AppError =>
-  answer.temporary
-    ? new AppError('unavailable', 'The provider of phone numbers does not answer; try again later.', { cause: answer.words })
-    : new AppError('conflict', answer.words)
+const failed = ({ temporary, words }: Extract<TwilioAnswer, { ok: false }>): AppError =>
+  temporary ? unavailable(words) : new AppError('conflict', words)
 
 const rows = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null) : []
@@ -51,7 +52,7 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
     const answer = await twilio.call('GET', 'IncomingPhoneNumbers.json', { PhoneNumber: value })
     if (!answer.ok) throw failed(answer)
     const found = rows(answer.body.incoming_phone_numbers).find((row) => row.phone_number === value)
-    return found ? text(found.sid) : null
+    return (found && text(found.sid)) || null
   }
   return {
     search: async (country, areaCode) => {
@@ -72,7 +73,9 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
     buy: async (value) => {
       const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', { PhoneNumber: value, SmsUrl: webhookUrl(), SmsMethod: 'POST' })
       if (!answer.ok) throw failed(answer)
-      return text(answer.body.sid)
+      const sid = text(answer.body.sid)
+      if (sid === '') throw unavailable('an answer without an id of the number')
+      return sid
     },
     webhookUrl,
     connect: async (providerId) => {
