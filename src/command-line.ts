@@ -8,6 +8,7 @@ export const USAGE = `Usage:
   npm start -- workspace --name NAME --owner EMAIL      make a workspace, print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    print a new token of a member
   npm start -- rotate-key                               change the master key, print how much it sealed anew
+  npm start -- number --value NUMBER [--workspace ID]   take a phone number of the Twilio account into the pool
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              make another DKIM key for MAIL_DOMAIN, print its records
   npm run demo                                          the tour
@@ -23,11 +24,12 @@ export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-key' | 'rotate-dkim' }
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
+  | { name: 'number'; value: string; workspace: string | undefined }
 
 const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-key', 'rotate-dkim'] as const
 
 const text = { type: 'string' } as const
-const OPTIONS = { name: text, owner: text, member: text, workspace: text, help: { type: 'boolean', short: 'h' } } as const
+const OPTIONS = { name: text, owner: text, member: text, workspace: text, value: text, help: { type: 'boolean', short: 'h' } } as const
 
 const parse = (args: string[]) => {
   try {
@@ -54,6 +56,7 @@ const nameOfWorkspace: Parse<string> = (value) => {
   if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
   return value
 }
+const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, as +15551234567')
 const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a workspace's id")
 
 /** Reads the command line. Throws `UsageError`, which says what is wrong with it. */
@@ -64,10 +67,9 @@ export const readCommand = (args: string[]): Command => {
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
   if (name === 'workspace')
     return { name, workspaceName: required('name', values.name, nameOfWorkspace), owner: required('owner', values.owner, email) }
-  if (name === 'token') {
-    const { member, workspace } = values
-    return { name, member: required('member', member, email), workspace: workspace && read('workspace', workspace, id) }
-  }
+  const workspace = values.workspace && read('workspace', values.workspace, id)
+  if (name === 'token') return { name, member: required('member', values.member, email), workspace }
+  if (name === 'number') return { name, value: required('value', values.value, phoneNumber), workspace }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
   return { name: plain }

@@ -9,7 +9,7 @@ import { type Foundation, lay, welcomeOwner } from './foundation.ts'
 import { createLogger } from './log.ts'
 import { rotateMasterKey } from './master-key.ts'
 import { createKeyring } from './workspace/keyring.ts'
-import { createMemberToken, createWorkspace } from './workspace/workspace.ts'
+import { createMemberToken, createWorkspace, nameWorkspace } from './workspace/workspace.ts'
 
 /** How long work in hand may take after SIGTERM: whoever stops a container kills it after 10 s, and closing takes its time too. */
 const GRACE_MS = 8_000
@@ -62,6 +62,17 @@ const mailRecords = async ({ mailDomain }: Config, { db, masterKey, otherKeys }:
   return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
 
+/** A number that is rented already, into a workspace's pool. */
+const takeNumberIn = async (config: Config, log: Logger, { db }: Foundation, value: string, workspaceId?: string): Promise<object> => {
+  if (!config.twilio) throw new ConfigError(['TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set; the number is at that account.'])
+  const { createSmsChannel } = await import('./channel/sms/sms-channel.ts')
+  const { PhoneNumbers } = await import('./agent/phone-numbers.ts')
+  const sms = createSmsChannel({ ...config.twilio, publicUrl: () => config.publicUrl ?? '', log })
+  const workspace = await nameWorkspace(db, workspaceId)
+  const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).takeIn(workspace, value)
+  return { workspace, id, value }
+}
+
 const dispatch = async (asked: Command): Promise<void> => {
   if (asked.name === 'help') return say(USAGE)
   const config = readConfig(process.env)
@@ -77,6 +88,8 @@ const dispatch = async (asked: Command): Promise<void> => {
     }
     case 'token':
       return command(config, log, ({ db }) => createMemberToken(db, asked.member, asked.workspace))
+    case 'number':
+      return command(config, log, (foundation) => takeNumberIn(config, log, foundation, asked.value, asked.workspace))
     case 'domain':
       return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
     case 'rotate-key':

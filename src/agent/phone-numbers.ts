@@ -86,6 +86,18 @@ export class PhoneNumbers {
     }
   }
 
+  /**
+   * Takes a number into the workspace's pool that the provider's account has already, bought elsewhere. The same again is the same. Throws
+   * `invalid_input`, `plan_limit`, `unavailable`, and `conflict` for one that the account does not have, or that is another workspace's.
+   */
+  async takeIn(workspaceId: string, input: string): Promise<PhoneNumber> {
+    const value = this.#spelled(input)
+    const providerId = await this.#provider.find(value)
+    if (providerId === null) throw new AppError('conflict', `The account at the provider has no number ${value}.`)
+    const { row } = await this.#reserve(workspaceId, value)
+    return this.#deps.prisma.phoneNumber.update({ where: { id: row.id }, data: { providerId } })
+  }
+
   /** Makes the provider hand over here what is texted to a number. Resolves with where that is. */
   async connect({ providerId }: PhoneNumber): Promise<string> {
     const webhookUrl = this.#provider.webhookUrl()

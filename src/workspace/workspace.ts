@@ -70,3 +70,15 @@ export const createMemberToken = async ({ prisma }: Db, email: string, workspace
   })
   return { workspace: member.workspaceId, member: member.id, token }
 }
+
+/** The workspace of that id, or the only one that there is. Throws `not_found`, or `conflict` where there are several. */
+export const nameWorkspace = async ({ prisma }: Db, workspaceId?: string): Promise<string> => {
+  const [workspace, other] = await prisma.workspace.findMany({
+    where: workspaceId ? { id: workspaceId } : {},
+    select: { id: true },
+    take: 2,
+  })
+  if (!workspace) throw new AppError('not_found', 'There is no such workspace.')
+  if (other) throw new AppError('conflict', 'There are several workspaces: name one with --workspace ID.')
+  return workspace.id
+}

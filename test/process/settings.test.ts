@@ -98,7 +98,7 @@ test.each([['--help'], ['-h'], ['help']])('%s prints the usage and exits with 0,
   expect(process.stderr).toBe('')
 })
 
-test.each([['fly'], ['start', 'again'], ['--loud'], ['workspace'], ['workspace', '--name', 'x'], ['token']])(
+test.each([['fly'], ['start', 'again'], ['--loud'], ['workspace'], ['workspace', '--name', 'x'], ['token'], ['number']])(
   'the command line %s %s %s ends with 2, the usage and no database',
   async (...args) => {
     const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
@@ -112,6 +112,7 @@ test.each([
   [['workspace', '--name', 'x', '--owner', 'nobody'], '--owner is "nobody"; it takes an email address.'],
   [['workspace', '--name', ' ', '--owner', 'a@example.com'], '--name is " "; it takes 1 to 100 characters'],
   [['workspace', '--name', 'x'.repeat(101), '--owner', 'a@example.com'], 'it takes 1 to 100 characters'],
+  [['number', '--value', '555'], '--value is "555"; it takes a phone number in international form'],
   [['token', '--member', 'a@example.com', '--workspace', 'x'], '--workspace is "x"; it takes a workspace\'s id.'],
 ])('the command line %j ends with 2 and what it takes', async (args, says) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)

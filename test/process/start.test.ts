@@ -8,6 +8,7 @@ import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
+import { openTwilio } from '../support/sms.ts'
 import { until } from '../support/until.ts'
 
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
@@ -129,6 +130,31 @@ test('the workspace and token commands beside it print one JSON line, whose toke
   const again = await makes('token', '--member', 'Boss@Example.com')
   expect((await apiOf(ready.http, again.token)('GET', '/agents')).body).toMatchObject([{ id: agent.id }])
   expect((await owner('GET', '/agents')).status).toBe(200)
+})
+
+test('the number command takes a number of the Twilio account into the pool, where a member finds it', async () => {
+  const twilio = await openTwilio()
+  for (const value of ['+15005550101', '+15005550102'])
+    twilio.numbers.set(value, { sid: `PN${value.slice(1)}`, smsUrl: 'https://elsewhere' })
+  const takeIn = async (...args: string[]) => {
+    const command = run({ ...settings, ...twilio.environment }, 'number', ...args)
+    return { ...(await command.exited), stdout: command.stdout, stderr: command.stderr }
+  }
+  const { body: workspace } = await owner('GET', '/workspace')
+  const value = '+15005550101'
+  expect(await takeIn('--value', value)).toMatchObject({ code: 1, stderr: expect.stringContaining('name one with --workspace ID') })
+  const taken = await takeIn('--value', value, '--workspace', workspace.id)
+  expect(taken).toMatchObject({ code: 0, stderr: '' })
+  const made = JSON.parse(taken.stdout)
+  expect(made).toEqual({ workspace: workspace.id, id: expect.any(String), value })
+  expect(JSON.parse((await takeIn('--value', value, '--workspace', workspace.id)).stdout)).toEqual(made)
+  expect((await owner('GET', '/phone-numbers')).body).toMatchObject([{ id: made.id, value, addressId: null }])
+  expect(twilio.numbers.get(value)!.smsUrl).toBe('https://elsewhere')
+  const missing = await takeIn('--value', '+15005550109', '--workspace', workspace.id)
+  expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no number +15005550109') })
+  const without = run(settings, 'number', '--value', value)
+  expect((await without.exited).code).toBe(2)
+  expect(without.stderr).toContain('TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set')
 })
 
 test('a command that cannot be is refused with 2, one that fails with 1, in words', async () => {
