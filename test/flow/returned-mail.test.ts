@@ -252,6 +252,22 @@ describe('a complaint', () => {
     expect((await read(id)).status).toBe('reported')
   })
 
+  test('to the postmaster or for abuse, from a feedback loop, is about the mail whose return path it tells', async () => {
+    for (const [office, recipient] of [
+      ['abuse', 'ed@example.com'],
+      ['postmaster', 'flo@example.com'],
+    ] as const) {
+      const { id, returnPath } = await sent(recipient)
+      const fields = { 'Feedback-Type': 'abuse', 'Original-Rcpt-To': `<${recipient}>` }
+      const forged = returnPath.replace(/[0-9a-f]@/, (last) => (last[0] === '0' ? '1@' : '0@'))
+      await comesBack(`${office}@agents.localhost`, arf({ ...fields, 'Original-Mail-From': `<${forged}>` }), 'fbl@isp.example')
+      expect((await read(id)).status).toBe('sent')
+      await comesBack(`${office}@agents.localhost`, arf({ ...fields, 'Original-Mail-From': `<${returnPath}>` }), 'fbl@isp.example')
+      expect((await read(id)).status).toBe('reported')
+    }
+    expect(await suppressions()).toHaveLength(2)
+  })
+
   test('that names nobody is of the only recipient; of several it suppresses none', async () => {
     const one = await sent('bo@example.com')
     await comesBack(one.returnPath, arf())

@@ -5,20 +5,25 @@ interface Household {
   postmaster?: (message: Inbound) => Promise<void>
 }
 
-/**
- * The sink, and beside it the postmaster of the service's own domain, whom every mail server must know (RFC 5321 4.5.1) and whom other
- * people's postmasters write to when something goes wrong. An agent that has the address goes first.
- */
+/** Whom every mail server must know (RFC 5321 4.5.1, RFC 2142 4): other people's postmasters write to them when something goes wrong. */
+const OFFICES = ['postmaster', 'abuse']
+
+/** Whether a (normalized) address is that of somebody who looks after mail, on the service's own domain. */
+export const isOffice = (address: string, mailDomain: string): boolean =>
+  OFFICES.some((name) => address === `${name}@${mailDomain.toLowerCase()}`)
+
+/** The sink, and beside it the postmaster of the service's own domain, who reads its mail for abuse too. An agent that has such an address goes first. */
 export function withPostmaster(sink: Sink, { mailDomain, postmaster }: Household): Pick<Sink, 'accepts' | 'inbound'> {
   if (postmaster === undefined) return sink
-  const address = `postmaster@${mailDomain.toLowerCase()}`
   return {
-    accepts: async (recipient) => (await sink.accepts(recipient)) || recipient === address,
+    accepts: async (recipient) => (await sink.accepts(recipient)) || isOffice(recipient, mailDomain),
     inbound: async (message) => {
-      const forPostmaster = message.recipients.includes(address) && !(await sink.accepts(address))
-      const recipients = message.recipients.filter((recipient) => recipient !== address || !forPostmaster)
+      const offices = message.recipients.filter((recipient) => isOffice(recipient, mailDomain))
+      const held = await Promise.all(offices.map((office) => sink.accepts(office)))
+      const vacant = offices.filter((_, n) => !held[n])
+      const recipients = message.recipients.filter((recipient) => !vacant.includes(recipient))
       if (recipients.length > 0) await sink.inbound({ ...message, recipients })
-      if (forPostmaster) await postmaster(message)
+      if (vacant.length > 0) await postmaster(message)
     },
   }
 }

@@ -6,7 +6,10 @@ import { isLasting, NOBODY_THERE } from './lasting.ts'
 import type { ParsedMail } from './parse.ts'
 
 /** What a mail that came back says: whom it failed to reach, or who complained. */
-export type Report = Pick<Returned, 'kind' | 'recipients' | 'detail'>
+export interface Report extends Pick<Returned, 'kind' | 'recipients' | 'detail'> {
+  /** Of a complaint: the reverse path of the mail that it is about, if it tells one. */
+  reversePath?: string
+}
 
 type Fields = ReadonlyMap<string, string>
 
@@ -61,7 +64,13 @@ function complaint(groups: Fields[]): Report | null {
   const detail = oneLine(`reported as ${type}`, MAX_WORDS)
   const named = ['original-rcpt-to', 'removal-recipient'].flatMap((name) => groups.map((fields) => addressOf(fields.get(name))))
   const addresses = [...new Set(named.filter((address) => address !== ''))]
-  return { kind: 'complaint', detail, recipients: addresses.map((address) => ({ address, detail, lasting: true })) }
+  const reversePath = groups.map((fields) => addressOf(fields.get('original-mail-from'))).find((address) => address !== '')
+  return {
+    kind: 'complaint',
+    detail,
+    ...(reversePath ? { reversePath } : {}),
+    recipients: addresses.map((address) => ({ address, detail, lasting: true })),
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- bounces

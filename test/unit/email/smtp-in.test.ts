@@ -298,16 +298,19 @@ describe('the postmaster', () => {
     return { address, letters }
   }
 
-  test.each(['Postmaster', 'postmaster@Agents.localhost', '"postmaster"@agents.localhost'])('%s is a recipient', async (rcpt) => {
-    const { address, letters } = await open()
-    const session = await greeted(address)
-    await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
-    await session.say('DATA')
-    expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
-    expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
-    expect(stored).toEqual([])
-  })
+  test.each(['Postmaster', 'abuse@agents.localhost', 'postmaster@Agents.localhost', '"postmaster"@agents.localhost'])(
+    '%s is a recipient',
+    async (rcpt) => {
+      const { address, letters } = await open()
+      const session = await greeted(address)
+      await session.say('MAIL FROM:<ann@example.com>')
+      expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
+      await session.say('DATA')
+      expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
+      expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
+      expect(stored).toEqual([])
+    },
+  )
 
   test('is none of another domain', async () => {
     const session = await greeted((await open()).address)
