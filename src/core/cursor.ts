@@ -16,6 +16,17 @@ export const readCursor = (cursor: string, count: number): (string | number)[] =
   throw invalidInput('cursor', 'is not one that this list gave')
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** The last moment that JavaScript and PostgreSQL both know. */
+const MOST_TIME = 8_640_000_000_000_000
+
+/** The place in a list that goes by time and, of one millisecond, by id. Throws `invalid_input` for what `writeCursor` didn't write of both. */
+export const readMoment = (cursor: string): [Date, string] => {
+  const [time, id] = readCursor(cursor, 2)
+  if (typeof time === 'number' && Math.abs(time) <= MOST_TIME && typeof id === 'string' && UUID.test(id)) return [new Date(time), id]
+  throw invalidInput('cursor', 'is not one that this list gave')
+}
+
 /** One page of a list, and where the next one begins. */
 export interface Page<Item> {
   items: Item[]

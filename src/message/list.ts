@@ -1,5 +1,5 @@
 import { findAgent } from '../agent/reach.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
+import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Channel, Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
@@ -24,16 +24,6 @@ export interface MessageFilter {
 export interface PageRequest {
   limit: number
   cursor?: string | undefined
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** The last moment that JavaScript and PostgreSQL both know. */
-const MOST_TIME = 8_640_000_000_000_000
-
-const readPosition = (cursor: string): [Date, string] => {
-  const [time, id] = readCursor(cursor, 2)
-  if (typeof time === 'number' && Math.abs(time) <= MOST_TIME && typeof id === 'string' && UUID.test(id)) return [new Date(time), id]
-  throw invalidInput('cursor', 'is not one that this list gave')
 }
 
 const threadIdOf = async ({ prisma }: Db, agentId: string, messageId: string): Promise<string> => {
@@ -76,7 +66,7 @@ const conditionsOf = async (db: Db, agentId: string, filter: MessageFilter, curs
   if (q) conditions.search(agentId, q)
   if (since) conditions.add('m.created_at >= ?::timestamptz', since)
   if (until) conditions.add('m.created_at <= ?::timestamptz', until)
-  if (cursor !== undefined) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readPosition(cursor))
+  if (cursor !== undefined) conditions.add('(m.created_at, m.id) < (?::timestamptz, ?::uuid)', ...readMoment(cursor))
   return conditions
 }
 

@@ -7,6 +7,7 @@ import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import { accessRoutes } from './access.ts'
 import { addressRoutes } from './addresses.ts'
 import { agentRoutes } from './agents.ts'
+import { auditRoutes } from './audit.ts'
 import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
 import { documentationRoutes } from './documentation.ts'
@@ -40,7 +41,7 @@ const SENDS = /^\/agents\/[^/]+\/messages\/?$/
 const mostBytes = (method: string, path: string): number => (method === 'POST' && SENDS.test(path) ? MOST_SEND_BODY_BYTES : MOST_BODY_BYTES)
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
-const GUARDED = ['/agents/*', '/a/*', '/workspace', '/members/*', '/domains/*', '/phone-numbers/*', '/tokens/*']
+const GUARDED = ['/agents/*', '/a/*', '/workspace', '/audit', '/members/*', '/domains/*', '/phone-numbers/*', '/tokens/*']
 
 const viewerOf =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
@@ -75,6 +76,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const path of GUARDED) app.use(path, jsonBody, idempotency)
   for (const routes of [
     workspaceRoutes,
+    auditRoutes,
     memberRoutes,
     identityRoutes,
     phoneNumberRoutes,

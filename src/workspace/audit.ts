@@ -3,25 +3,30 @@ import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
 
+/** What the audit keeps. */
+export const ACTIONS = [
+  'secret.reveal',
+  'token.create',
+  'token.revoke',
+  'workspace.update',
+  'member.invite',
+  'member.join',
+  'member.remove',
+  'invitation.revoke',
+  'number.buy',
+  'identity.claim',
+  'identity.verify',
+  'identity.remove',
+  'number.release',
+  'domain.add',
+  'domain.verify',
+  'domain.remove',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
 /** Something that may be asked about later. `detail` never holds a value or a token. */
 export interface Audited {
-  action:
-    | 'secret.reveal'
-    | 'token.create'
-    | 'token.revoke'
-    | 'workspace.update'
-    | 'member.invite'
-    | 'member.join'
-    | 'member.remove'
-    | 'invitation.revoke'
-    | 'number.buy'
-    | 'identity.claim'
-    | 'identity.verify'
-    | 'identity.remove'
-    | 'number.release'
-    | 'domain.add'
-    | 'domain.verify'
-    | 'domain.remove'
+  action: Action
   agentId: string | null
   detail: Prisma.InputJsonObject
 }

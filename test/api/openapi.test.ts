@@ -111,6 +111,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   const path = `/agents/${agent.id}`
   yield [member, 'GET', '/workspace']
   yield [member, 'PATCH', '/workspace', { name: 'Acme' }]
+  yield [member, 'GET', '/audit']
   yield [member, 'GET', '/members']
   yield [member, 'POST', '/members/invitations', { email: 'ann@example.com' }]
   yield [member, 'GET', '/members/invitations']

@@ -21,6 +21,7 @@ interface Row {
 const TABLE: Record<string, Row> = {
   'GET /workspace': { member: 200, agent: 200, peer: 200 },
   'PATCH /workspace': { member: 200, agent: 403, body: {} },
+  'GET /audit': { member: 200, agent: 403 },
   'GET /members': { member: 200, agent: 403 },
   'DELETE /members/{memberId}': { member: 204, agent: 403 },
   'POST /members/invitations': { member: 201, agent: 403, body: () => ({ email: `${randomUUID()}@example.com` }) },

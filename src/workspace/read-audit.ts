@@ -1,0 +1,38 @@
+import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
+import type { Db } from '../db/client.ts'
+import type { AuditEntry, Prisma } from '../db/generated/prisma/client.ts'
+import type { Action } from './audit.ts'
+import { ensureMember } from './member.ts'
+import type { Viewer } from './viewer.ts'
+
+/** An entry as members read it. */
+export const presentAudit = ({ id, action, agentId, actorKind, actorId, tokenId, detail, createdAt }: AuditEntry) => ({
+  id,
+  action: action as Action,
+  agentId,
+  actor: { kind: actorKind, id: actorId, tokenId },
+  detail: detail as Record<string, unknown>,
+  createdAt: createdAt.toISOString(),
+})
+
+const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
+  const [createdAt, id] = readMoment(cursor)
+  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
+}
+
+/** Who did what in the workspace, newest first, a page at a time: of everything or of one agent, which may be gone. For members. */
+export const listAudit = async (
+  { prisma }: Db,
+  viewer: Viewer,
+  { agentId, action }: { agentId?: string | undefined; action?: Action | undefined },
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<Page<AuditEntry>> => {
+  ensureMember(viewer)
+  const filter = { ...(agentId ? { agentId } : {}), ...(action ? { action } : {}) }
+  const found = await prisma.auditEntry.findMany({
+    where: { workspaceId: viewer.workspaceId, ...filter, ...(cursor === undefined ? {} : behind(cursor)) },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit + 1,
+  })
+  return pageOf(found, limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
+}

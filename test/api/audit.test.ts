@@ -1,0 +1,67 @@
+import { beforeAll, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { type Answer, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  for (const name of ['A', 'B']) await owner.api('PUT', `/agents/${agent.id}/secrets/${name}`, { value: `value of ${name}` })
+  await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, { names: ['A', 'MISSING'] })
+  await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, {})
+})
+
+test('members read who revealed which names, the newest first, and no value', async () => {
+  const { status, body, text } = await owner.api('GET', `/audit?agentId=${agent.id}&action=secret.reveal`)
+  expect(status).toBe(200)
+  const entry = {
+    id: expect.any(String),
+    action: 'secret.reveal',
+    agentId: agent.id,
+    actor: { kind: 'agent', id: agent.id, tokenId: expect.any(String) },
+    createdAt: expect.any(String),
+  }
+  expect(body).toEqual({
+    items: [
+      { ...entry, detail: { names: ['A', 'B'] } },
+      { ...entry, detail: { names: ['A'] } },
+    ],
+    nextCursor: null,
+  })
+  expect(text).not.toContain('value of')
+})
+
+test('a page at a time, everything once', async () => {
+  const whole = (await owner.api('GET', '/audit?limit=100')).body.items
+  expect(whole.map(({ action }: { action: string }) => action)).toEqual(['secret.reveal', 'secret.reveal', 'token.create'])
+  const paged: unknown[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Answer<{ items: unknown[]; nextCursor: string | null }> = await owner.api(
+      'GET',
+      `/audit?limit=1${cursor && `&cursor=${cursor}`}`,
+    )
+    paged.push(...page.body.items)
+    cursor = page.body.nextCursor
+  }
+  expect(paged).toEqual(whole)
+})
+
+test('of a deleted agent it stays; another workspace sees nothing of it', async () => {
+  const gone = await createTestAgent(service, owner, 'Gone')
+  await owner.api('DELETE', `/agents/${gone.id}`)
+  expect((await owner.api('GET', `/audit?agentId=${gone.id}`)).body.items).toMatchObject([{ action: 'token.create', agentId: gone.id }])
+  const foreign = await service.workspace('Foreign')
+  expect((await foreign.api('GET', `/audit?agentId=${agent.id}`)).body).toEqual({ items: [], nextCursor: null })
+})
+
+test.each([
+  ['cursor=x', /^cursor: is not one that this list gave/],
+  ['action=secret.guess', /^action: must be one of /],
+  ['agentId=x', /^agentId: must be a UUID/],
+  ['limit=101', /^limit: /],
+])('?%s is refused', async (query, says) => {
+  expectFailure(await owner.api('GET', `/audit?${query}`), 'invalid_input', says)
+})
