@@ -11,6 +11,26 @@ export interface Client {
   firstReceived(agentId: string): Promise<{ id: number }>
 }
 
+/** As much of a message as the tour looks at. */
+export interface Message {
+  id: string
+  text: string
+  status: string
+  error: string | null
+  admission: string
+  segments: number | null
+}
+
+/** Waits for what becomes of a message to send. Throws in the provider's words when it fails. */
+export const untilSent = async (agent: Client, path: string): Promise<Message> => {
+  for (;;) {
+    const message = await agent.call<Message>('GET', path)
+    if (message.status === 'sent') return message
+    if (message.status === 'failed') throw new Error(`the answer was not sent: ${message.error}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
 const FIRST_RECEIVED = 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId) { id } }'
 
 export const createHttpClient = (base: string, token: string): Client => {

@@ -7,7 +7,7 @@ import { readConfig } from '../config.ts'
 import { AppError } from '../core/errors.ts'
 import { lay, welcomeOwner } from '../foundation.ts'
 import { createLogger } from '../log.ts'
-import { type Client, createHttpClient } from './client.ts'
+import { createHttpClient, type Message, untilSent } from './client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { TwilioStandIn } from './sms/stand-in.ts'
@@ -44,15 +44,6 @@ interface Stage {
   twilio: TwilioStandIn
 }
 
-interface Message {
-  id: string
-  text: string
-  status: string
-  admission: string
-  error: string | null
-  thread: { messageId: string }
-}
-
 const writeMail = async ({ smtp }: Stage, to: string) => {
   const [host, port] = smtp.split(':')
   const mail = createTransport({ host: host!, port: Number(port), tls: { rejectUnauthorized: false } })
@@ -65,15 +56,6 @@ const writeMail = async ({ smtp }: Stage, to: string) => {
   })
   mail.close()
   return { messageId, answer: response.split(' ', 1)[0], took: ms(started), at: performance.now() }
-}
-
-const untilSent = async (agent: Client, path: string): Promise<Message> => {
-  for (;;) {
-    const message = await agent.call<Message>('GET', path)
-    if (message.status === 'sent') return message
-    if (message.status === 'failed') throw new Error(`the answer was not sent: ${message.error}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 /** Makes the agent, and lets everything listen that can: its client's stream, a webhook, a dashboard's subscription. */

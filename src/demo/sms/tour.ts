@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts'
+import { type Client, type Message, untilSent } from '../client.ts'
 import type { TwilioStandIn } from './stand-in.ts'
 
 /** Where the tour is when it comes to SMS. */
@@ -8,15 +8,6 @@ export interface SmsStage {
   agent: Client
   agentId: string
   say(line: string): void
-}
-
-interface Message {
-  id: string
-  text: string
-  status: string
-  error: string | null
-  admission: string
-  segments: number
 }
 
 const ANN = '+15551234567'
@@ -30,15 +21,6 @@ const rent = async (url: string): Promise<{ number: string; label: string }> => 
   if (!number || !label) throw new Error('the page of the set-up link offers no phone numbers')
   if (!(await send(url, { number, own: ANN })).includes('The number is set up')) throw new Error('the number was not set up')
   return { number, label }
-}
-
-const untilSent = async (agent: Client, path: string): Promise<Message> => {
-  for (;;) {
-    const message = await agent.call<Message>('GET', path)
-    if (message.status === 'sent') return message
-    if (message.status === 'failed') throw new Error(`the answer over SMS was not sent: ${message.error}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 /** The same agent over SMS: a number is rented for it, Ann texts it, it answers. */

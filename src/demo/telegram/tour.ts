@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts'
+import { type Client, type Message, untilSent } from '../client.ts'
 import type { TelegramStandIn } from './stand-in.ts'
 import type { StandInBot } from './world.ts'
 
@@ -12,29 +12,12 @@ export interface TelegramStage {
   say(line: string): void
 }
 
-interface Message {
-  id: string
-  text: string
-  status: string
-  error: string | null
-  admission: string
-}
-
 /** The manager's link on the page that a set-up link leads to: the suggested username is its last part. */
 const openSetUpLink = async (url: string): Promise<{ username: string; name: string }> => {
   const page = await (await fetch(url)).text()
   const [, username, name] = /https:\/\/t\.me\/newbot\/\w+\/(\w+)\?name=([^"]+)/.exec(page) ?? []
   if (!username || !name) throw new Error('the page of the set-up link does not lead to Telegram')
   return { username, name: decodeURIComponent(name) }
-}
-
-const untilSent = async (agent: Client, path: string): Promise<void> => {
-  for (;;) {
-    const { status, error } = await agent.call<Message>('GET', path)
-    if (status === 'sent') return
-    if (status === 'failed') throw new Error(`the answer over Telegram was not sent: ${error}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 /** The same agent over Telegram: a bot is made for it with one tap, Ann writes to the bot, it answers. */
