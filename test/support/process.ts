@@ -67,7 +67,7 @@ export function run(settings: Record<string, string>, ...args: string[]): Servic
     },
     exited,
     async ready() {
-      await until(() => ended || lastLine().startsWith('{'), 30_000)
+      await until(() => ended || lastLine().startsWith('{'), 60_000)
       if (ended) throw new Error(`it ended before it was ready: ${said.stderr}`)
       return JSON.parse(lastLine())
     },
