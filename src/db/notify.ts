@@ -33,7 +33,8 @@ const CHANNEL = 'ams'
 const PAYLOAD_BYTES = 7900
 /** What is published within this time goes out together. NOTIFY takes a lock at commit: many small ones queue up behind each other. */
 const GATHER_MS = 3
-const BACKOFF_MS = { first: 50, most: 5000 }
+/** Seldom enough for a server that is starting, soon enough that events are heard within a second of its being back. */
+const BACKOFF_MS = { first: 50, most: 1000 }
 /** How long a silent connection is believed: a firewall drops it without a word, and LISTEN never writes by itself. */
 const PROBE_MS = 15_000
 

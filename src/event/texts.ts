@@ -18,15 +18,18 @@ export interface TextsDeps {
 
 /** The topic on which a text travels to the other processes, sealed. */
 const TEXTS = 'texts'
+/** The topic on which a process asks the others for a text that did not reach it; the key is the message's id. */
+const TEXT_WANTED = 'text_wanted'
 /** As long as a client that lost its connection still counts as listening, and a little more for it to come back. */
 const KEPT_MS = 60_000
-/** How long a reader of the log waits for a text that is on its way from another process. */
-const PATIENCE_MS = 1_000
+/** How long a reader of the log waits for a text that is on its way from another process, before it asks for it, and after each asking. */
+const PATIENCE_MS = [100, 300, 600]
 const MOST_KEPT = 10_000
 /** Base64 characters in one notification: PostgreSQL takes 8,000 bytes, and a sealed text of 2,000 characters may be longer. */
 const PART = 6_000
 
 interface Kept {
+  workspaceId: string
   text: string
   until: number
 }
@@ -46,17 +49,34 @@ export class Texts {
   }
 
   start(): () => void {
-    return this.#deps.notifier.subscribe(TEXTS, (key) => void this.#collect(key))
+    const { notifier } = this.#deps
+    const ends = [
+      notifier.subscribe(TEXTS, (key) => void this.#collect(key)),
+      notifier.subscribe(TEXT_WANTED, (messageId) => void this.#sendAgain(messageId)),
+    ]
+    return () => {
+      for (const end of ends) end()
+    }
   }
 
   /** Keeps a text here and sends it, sealed, to the other processes. */
   share(workspaceId: string, messageId: string, text: string, sealed: Uint8Array): void {
-    this.#keep(messageId, text)
+    this.#keep(messageId, { workspaceId, text })
+    this.#send(workspaceId, messageId, sealed)
+  }
+
+  #send(workspaceId: string, messageId: string, sealed: Uint8Array): void {
     const whole = Buffer.from(sealed).toString('base64')
     const parts = whole.match(new RegExp(`.{1,${PART}}`, 'g')) ?? []
     for (const [index, part] of parts.entries()) {
       this.#deps.notifier.publish(TEXTS, [workspaceId, messageId, index, parts.length, part].join(' '), { toSelf: false })
     }
+  }
+
+  /** Another process was not listening when it was sent: its connection to the database was lost, or it has only just started. */
+  async #sendAgain(messageId: string): Promise<void> {
+    const kept = this.#kept.get(messageId)
+    if (kept) this.#send(kept.workspaceId, messageId, await this.#deps.sealer.seal(kept.workspaceId, kept.text, handoverBinding(messageId)))
   }
 
   /** The events with the texts that belong to them, as far as they are still kept somewhere. */
@@ -67,17 +87,25 @@ export class Texts {
 
   async #withText(event: LoggedEvent): Promise<LoggedEvent> {
     const age = this.#deps.clock.now().getTime() - event.createdAt.getTime()
-    if (!this.#kept.has(event.messageId) && age < PATIENCE_MS) await this.#arrival(event.messageId)
+    if (age < KEPT_MS) await this.#fetch(event.messageId)
     const kept = this.#kept.get(event.messageId)
     return kept ? { ...event, text: kept.text } : event
   }
 
-  async #arrival(messageId: string): Promise<void> {
+  async #fetch(messageId: string): Promise<void> {
+    for (const [asked, ms] of PATIENCE_MS.entries()) {
+      if (this.#kept.has(messageId)) return
+      if (asked > 0) this.#deps.notifier.publish(TEXT_WANTED, messageId, { toSelf: false })
+      await this.#arrival(messageId, ms)
+    }
+  }
+
+  async #arrival(messageId: string, ms: number): Promise<void> {
     const given = new AbortController()
     const readers = this.#waiting.get(messageId) ?? new Set()
     const wake = () => given.abort()
     this.#waiting.set(messageId, readers.add(wake))
-    await this.#deps.clock.sleep(PATIENCE_MS, given.signal)
+    await this.#deps.clock.sleep(ms, given.signal)
     readers.delete(wake)
     if (readers.size === 0) this.#waiting.delete(messageId)
   }
@@ -90,19 +118,20 @@ export class Texts {
     this.#parts.delete(messageId)
     try {
       const sealed = Buffer.from(parts.join(''), 'base64')
-      this.#keep(messageId, (await this.#deps.sealer.open(workspaceId, sealed, handoverBinding(messageId))).toString())
+      const text = (await this.#deps.sealer.open(workspaceId, sealed, handoverBinding(messageId))).toString()
+      this.#keep(messageId, { workspaceId, text })
     } catch (error) {
       this.#deps.log.warn({ err: error, messageId }, 'a text from another process could not be opened')
     }
   }
 
-  #keep(messageId: string, text: string): void {
+  #keep(messageId: string, what: Omit<Kept, 'until'>): void {
     const now = this.#deps.clock.now().getTime()
     for (const [id, { until }] of this.#kept) {
       if (until > now && this.#kept.size < MOST_KEPT) break
       this.#kept.delete(id)
     }
-    this.#kept.set(messageId, { text, until: now + KEPT_MS })
+    this.#kept.set(messageId, { ...what, until: now + KEPT_MS })
     for (const wake of this.#waiting.get(messageId) ?? []) wake()
   }
 }

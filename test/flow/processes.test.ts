@@ -112,6 +112,26 @@ describe('connected at one process, streamed from another, born in a third, deli
     expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([{ kind: 'client', client: 'c', machine: 'm' }])
   })
 
+  test('a text for the Message URL that got lost on its way to the process that streams is asked for', async () => {
+    const agent = await createOpenAgent()
+    const stream = await listen(agent)
+    const { pool } = service.db
+    const original = pool.query
+    let lost = 0
+    pool.query = ((...given: unknown[]) => {
+      if (lost > 0 || !JSON.stringify(given).includes('\\"texts\\"')) return Reflect.apply(original, pool, given)
+      lost++
+      return Promise.resolve({ rows: [], rowCount: 0 })
+    }) as typeof pool.query
+    try {
+      expect((await owner.api('POST', `/a/${agent.id}`, { text: 'words for the client alone' })).status).toBe(200)
+      expect((await stream.got(1))[0]!.data.text).toBe('words for the client alone')
+    } finally {
+      pool.query = original
+    }
+    expect(lost).toBe(1)
+  })
+
   describe('with every notification between processes lost', () => {
     const query = { original: undefined as unknown }
     beforeEach(() => {
