@@ -16,7 +16,7 @@ const ownNumber = ({ channels }: SetUpSmsDeps, input: string): string[] => {
   try {
     return [channels.sms!.normalize(input)]
   } catch (error) {
-    if (error instanceof AppError) throw invalidInput('own', 'must be a phone number in international form, as +15551234567')
+    if (error instanceof AppError) throw invalidInput('own', 'your own number must be in international form, as +15551234567')
     throw error
   }
 }

@@ -21,16 +21,16 @@ const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'work
 const lock = (tx: Prisma.TransactionClient, workspaceId: string): Promise<unknown> =>
   tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
 
-/** What `ensureRoom` counts, each with its name in messages. */
+/** What `ensureRoom` counts, each with its name in messages (in the singular). */
 const COUNTED = {
-  agents: { words: 'agents', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.agent.count({ where: { workspaceId } }) },
-  members: { words: 'members', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.member.count({ where: { workspaceId } }) },
+  agents: { word: 'agent', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.agent.count({ where: { workspaceId } }) },
+  members: { word: 'member', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.member.count({ where: { workspaceId } }) },
   ownDomains: {
-    words: 'own domains',
+    word: 'own domain',
     count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.domain.count({ where: { workspaceId } }),
   },
   phoneNumbers: {
-    words: 'phone numbers',
+    word: 'phone number',
     count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.phoneNumber.count({ where: { workspaceId } }),
   },
 }
@@ -44,8 +44,8 @@ export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: stri
   const plan = await planOf({ prisma: tx }, workspaceId)
   const most = plan[kind]
   if (most === null) return
-  const { words, count } = COUNTED[kind]
-  if ((await count(tx, workspaceId)) >= most) throw planLimit(plan, `${most} ${words}`)
+  const { word, count } = COUNTED[kind]
+  if ((await count(tx, workspaceId)) >= most) throw planLimit(plan, `${most} ${word}${most === 1 ? '' : 's'}`)
 }
 
 /** How much of what plans limit a workspace has. */

@@ -206,7 +206,7 @@ describe('the page of a set-up link', () => {
     [{ number: '+15005559999' }, 409, /is not available/],
     [{ number: 'x' }, 400, /Must be a phone number/],
     [{ number: ONE, own: '555' }, 200, /The number is set up/], // a short code
-    [{ number: ONE, own: 'mine' }, 400, /Must be a phone number in international form/],
+    [{ number: ONE, own: 'mine' }, 400, /Your own number must be in international form/],
   ])('%j is answered in words', async (form, status, says) => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
@@ -275,7 +275,7 @@ describe('the page of a set-up link', () => {
     await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
     const agent = await createTestAgent(service, owner)
     await send(await setUpLink(owner, agent), { number: ONE })
-    expectPage(await send(await setUpLink(owner, agent), { number: TWO }), 402, /The plan free includes 1 phone numbers/)
+    expectPage(await send(await setUpLink(owner, agent), { number: TWO }), 402, /The plan free includes 1 phone number\./)
     expect(bought()).toEqual([ONE])
   })
 })
