@@ -79,7 +79,7 @@ export const alone = async <Result>({ prisma, clock }: OpenSetupDeps, token: str
   const now = clock.now()
   const busyUntil = new Date(now.getTime() + BUSY_MS)
   const isFree = { OR: [{ busyUntil: null }, { busyUntil: { lte: now } }] }
-  const { count } = await prisma.setupLink.updateMany({ where: { tokenHash, ...isFree }, data: { busyUntil } })
+  const { count } = await prisma.setupLink.updateMany({ where: { tokenHash, usedAt: null, ...isFree }, data: { busyUntil } })
   if (count === 0) throw new AppError('conflict', 'This link is being used right now. Open it again in a minute.')
   try {
     return await work()

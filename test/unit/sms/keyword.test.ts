@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest'
 import { keywordOf } from '../../../src/channel/sms/keyword.ts'
 
-const words = { stop: 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT REVOKE OPTOUT', start: 'START YES UNSTOP', help: 'HELP INFO' }
+const words = {
+  stop: 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT REVOKE OPTOUT OPT-OUT OPT_OUT STOP_ALL',
+  start: 'START YES UNSTOP',
+  help: 'HELP INFO',
+}
 
-test.each(Object.entries(words).flatMap(([means, each]) => each.split(' ').map((word) => [word, means])))('%s means %s', (word, means) => {
-  for (const spelled of [word, word!.toLowerCase(), ` ${word}\n`, `"${word}."`, `${word}!`]) {
-    expect(keywordOf(spelled, null)).toMatchObject({ means, word })
-  }
-})
+test.each(Object.entries(words).flatMap(([means, each]) => each.split(' ').map((word) => [word.replace('_', ' '), means])))(
+  '%s means %s',
+  (word, means) => {
+    for (const spelled of [word, word!.toLowerCase(), ` ${word}\n`, `"${word}."`, `${word}!`, `${word},`]) {
+      expect(keywordOf(spelled, null)).toMatchObject({ means, word })
+    }
+  },
+)
 
 test.each(['', 'STOP it', 'please stop', 'the END', 'STOPP', 'yes please', 'YES, NO', 'ST OP', 'x'.repeat(1_600)])(
   '%j is a message',
