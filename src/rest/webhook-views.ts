@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { count, ID, id, OTHER, TIME, time } from './views.ts'
+import { count, EventView, ID, id, OTHER, TIME, time } from './views.ts'
 
 const WEBHOOK = {
   id: ID,
@@ -41,4 +41,36 @@ export const DeliveryView = z
   })
   .openapi('Delivery', {
     example: { id: OTHER, eventId: `evt_${ID.replaceAll('-', '')}_42`, status: 'delivered', attempts: [{ at: TIME, status: 204, ms: 38 }] },
+  })
+
+/** What is posted to webhooks. */
+export const WebhookPayloadView = z
+  .object({
+    eventId: z.string().openapi({ description: 'The same on every attempt, as `webhook-id`; ends with the id of the event in the log' }),
+    name: z.literal('message.received'),
+    timestamp: time.openapi({ description: 'When it happened' }),
+    data: z.object({
+      agent: z.object({ id, name: z.string() }),
+      message: z.object({
+        id,
+        channel: EventView.shape.channel,
+        from: z.string().openapi({ description: 'Display name and address' }),
+        subject: z.string().nullable(),
+        text: EventView.shape.text.openapi({ description: 'Of `url` only: of all others it is fetched by reading the message' }),
+        sender: EventView.shape.sender.optional().openapi({ description: 'Of `url` only' }),
+      }),
+    }),
+    cursor: z.string().openapi({ description: 'What `after` takes, to read on from here' }),
+  })
+  .openapi('WebhookPayload', {
+    example: {
+      eventId: `evt_${ID.replaceAll('-', '')}_42`,
+      name: 'message.received',
+      timestamp: TIME,
+      data: {
+        agent: { id: ID, name: 'Support Bot' },
+        message: { id: OTHER, channel: 'email', from: 'Ann Example <ann@example.com>', subject: 'Where is my order?' },
+      },
+      cursor: '42',
+    },
   })

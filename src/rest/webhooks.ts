@@ -5,7 +5,7 @@ import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../webhoo
 import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
 import { pageView } from './views.ts'
-import { DeliveryView, NewWebhookView, WebhookView } from './webhook-views.ts'
+import { DeliveryView, NewWebhookView, WebhookPayloadView, WebhookView } from './webhook-views.ts'
 
 const tags = ['Webhooks']
 const security = SECURITY
@@ -15,7 +15,8 @@ const add = createRoute({
   path: '/agents/{id}/webhooks',
   operationId: 'addWebhook',
   summary: 'Add a webhook',
-  description: 'https and the public internet only; at most 10 per agent. The same URL again returns the same webhook and secret.',
+  description:
+    'https and the public internet only; at most 10 per agent. The same URL again returns the same webhook and secret. It gets a `WebhookPayload` for each message.',
   tags,
   security,
   request: {
@@ -62,6 +63,33 @@ const deliveries = createRoute({
   responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...failures('agent') },
 })
 
+const SIGNED = {
+  'webhook-id': 'The `eventId`',
+  'webhook-timestamp': 'When this attempt was made',
+  'webhook-signature': 'One or two, by a space',
+}
+
+/** The other direction: what the service posts. */
+const delivery = {
+  method: 'post' as const,
+  path: 'messageReceived',
+  operationId: 'messageReceived',
+  summary: 'What a webhook gets when a message arrives for its agent',
+  description:
+    'Signed as Standard Webhooks describes. Any 2xx within 5 s counts; 410 removes the webhook, 413 skips the event, everything else is tried again for 3 days, and later events wait.',
+  tags,
+  security: [],
+  request: {
+    headers: z.object(Object.fromEntries(Object.entries(SIGNED).map(([name, description]) => [name, z.string().openapi({ description })]))),
+    ...body(WebhookPayloadView),
+  },
+  responses: {
+    200: { description: 'Delivered (any 2xx)' },
+    410: { description: 'No more of these: the webhook is removed' },
+    413: { description: 'Too large: this event is skipped' },
+  },
+}
+
 export const presentWebhook = (webhook: Webhook) => ({
   ...webhook,
   createdAt: webhook.createdAt.toISOString(),
@@ -70,6 +98,7 @@ export const presentWebhook = (webhook: Webhook) => ({
 })
 
 export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openAPIRegistry.registerWebhook(delivery)
   app.openapi(add, async (c) => {
     const { webhook, secret, created } = await addWebhook(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
     return c.json({ ...presentWebhook(webhook), secret }, created ? 201 : 200)

@@ -1,5 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
+import { createDescription } from '../support/description.ts'
 import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
+import { createReceiver } from '../support/receiver.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -77,4 +80,25 @@ test("another agent's webhook is not to be found under this agent", async () => 
   expectFailure(await agent.api('DELETE', `${path}/${body.id}`), 'not_found')
   expectFailure(await agent.api('GET', `${path}/${body.id}/deliveries`), 'not_found')
   expect((await other.api('GET', `/agents/${other.id}/webhooks/${body.id}/deliveries`)).body).toEqual({ items: [], nextCursor: null })
+})
+
+test('what is posted is as the interface describes it, of an email and of a message to the Message URL', async () => {
+  const receiver = await createReceiver()
+  const agent = await createTestAgent(service, owner, 'Described')
+  const { body: hook } = await agent.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/described` })
+  receiver.expect('/described', hook.secret)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  await post(service, { from: 'ann@example.com', to: agent.address, text: 'hi' })
+  expect((await owner.api('POST', `/a/${agent.id}`, { text: 'hey' })).status).toBe(200)
+  const posted = await receiver.got('/described', 2)
+  const { body: document } = await owner.api('GET', '/openapi.json')
+  const { faultsOf } = createDescription(document)
+  const { requestBody, parameters } = document.webhooks.messageReceived.post
+  const { schema } = requestBody.content['application/json']
+  expect(posted.map(({ verified }) => [verified.data.message.channel, faultsOf(schema, verified)])).toEqual([
+    ['email', []],
+    ['url', []],
+  ])
+  for (const { name } of parameters) expect(posted[0]!.headers).toHaveProperty(name)
+  await receiver.close()
 })
