@@ -80,8 +80,8 @@ const ANY = {
 }
 
 /** Leases the lanes of these agents that have something to do now, at most `most`. */
-export const leaseOfAgents = async ({ pool }: Db, lease: Lease, now: Date, agentIds: readonly string[], { lanes }: Most) =>
-  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, lanes] })).rows
+export const leaseOfAgents = async ({ pool }: Db, lease: Lease, now: Date, agentIds: readonly string[], most: number) =>
+  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, most] })).rows
 
 /** Leases any lanes that have something to do now, at most `most`, fairly between workspaces. */
 export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, { lanes, suspects }: Most) =>

@@ -9,7 +9,7 @@ export interface PollDeps extends Db {
   lease: Lease
   clock: Clock
   log: Logger
-  reader: Pick<Reader, 'lease'>
+  reader: Pick<Reader, 'lease' | 'roomForSuspects'>
   everyMs: number
 }
 
@@ -67,7 +67,7 @@ export class Poll {
   async #poll(): Promise<number> {
     const { clock, reader, lease, everyMs } = this.#deps
     const now = clock.now()
-    await reader.lease((most) => leaseDue(this.#deps, lease, now, most))
+    await reader.lease((lanes) => leaseDue(this.#deps, lease, now, { lanes, suspects: reader.roomForSuspects }))
     const retryAt = await nextRetryAt(this.#deps, now)
     return Math.max(0, Math.min(everyMs, retryAt ? retryAt.getTime() - clock.now().getTime() : Number.POSITIVE_INFINITY))
   }

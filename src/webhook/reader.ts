@@ -8,7 +8,7 @@ import { addJobs, type Read, readAhead } from '../job/lane.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Dialler } from './dial.ts'
 import { type AskedJob, isMissing, Lane } from './lane.ts'
-import { type Lease, type LeasedLane, leaseOfAgents, type Most } from './lease.ts'
+import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
 import { type Batch, News } from './news.ts'
 import { askedEventId } from './payload.ts'
 import { Room, type RoomDeps } from './room.ts'
@@ -74,6 +74,11 @@ export class Reader {
     return this.#lanes.size
   }
 
+  /** How many lanes that failed the last time it may lease now. */
+  get roomForSuspects(): number {
+    return this.#room.leftForSuspects
+  }
+
   get lanes(): Iterable<Lane> {
     return this.#lanes.values()
   }
@@ -128,14 +133,14 @@ export class Reader {
   }
 
   /** Leases what `ask` picks, as much as there is room for, and takes it to work. Returns whether that was all the room. */
-  async lease(ask: (most: Most) => Promise<LeasedLane[]>, inHand?: Batch): Promise<boolean> {
+  async lease(ask: (most: number) => Promise<LeasedLane[]>, inHand?: Batch): Promise<boolean> {
     this.#room.makeWay()
-    const most = { lanes: this.#room.left, suspects: this.#room.leftForSuspects }
-    if (most.lanes <= 0) return true
+    const most = this.#room.left
+    if (most <= 0) return true
     const from = performance.now()
     const rows = await ask(most)
     for (const row of rows) await this.#adopt(row, from + this.#deps.lease.ms, inHand?.get(row.agent_id) ?? [])
-    return rows.length >= most.lanes
+    return rows.length >= most
   }
 
   async #adopt(row: LeasedLane, leasedUntil: number, events: readonly LoggedEvent[]): Promise<void> {
