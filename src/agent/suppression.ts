@@ -23,30 +23,48 @@ export const findSuppressed = (
   recipients: readonly string[],
 ): Promise<Suppression[]> => prisma.suppression.findMany({ where: { agentId, channel, recipient: { in: [...recipients] } } })
 
+/** An entry's place in its list: its cursor. */
+export const suppressionCursor = ({ createdAt, recipient }: Suppression): string => writeCursor(createdAt.getTime(), recipient)
+
+const MOST_TIME = 8_640_000_000_000_000
+
+const placeOf = (cursor: string): [Date, string] => {
+  const [time, recipient] = readCursor(cursor, 2)
+  if (typeof time !== 'number' || Math.abs(time) > MOST_TIME || typeof recipient !== 'string' || recipient.includes('\0'))
+    throw invalidInput('cursor', 'is not one that this list gave')
+  return [new Date(time), recipient]
+}
+
+/** A page of the list of each of these agents, newest first: one statement however many agents it is. */
+export const readSuppressions = async (
+  { pool }: Db,
+  agentIds: readonly string[],
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<Page<Suppression>[]> => {
+  const [createdAt, recipient] = cursor === undefined ? [null, null] : placeOf(cursor)
+  const { rows } = await pool.query<Suppression>({
+    name: 'suppression pages',
+    text: `select s.* from unnest($1::uuid[]) as a(id) cross join lateral (
+             select agent_id as "agentId", channel, recipient, reason, detail, created_at as "createdAt" from suppression
+              where agent_id = a.id and ($2::timestamptz is null or created_at < $2 or (created_at = $2 and recipient > $3))
+              order by created_at desc, recipient limit $4) s`,
+    values: [agentIds, createdAt, recipient, limit + 1],
+  })
+  const lists = new Map(agentIds.map((agentId) => [agentId, [] as Suppression[]]))
+  for (const row of rows) lists.get(row.agentId)?.push(row)
+  return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, suppressionCursor))
+}
+
 /** The agent's suppression list, newest first, a page at a time. */
 export const listSuppressions = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  request: { limit: number; cursor?: string | undefined },
 ): Promise<Page<Suppression>> => {
   await findAgent(deps, viewer, agentId)
-  const found = await deps.prisma.suppression.findMany({
-    where: { agentId, ...(cursor === undefined ? {} : behind(cursor)) },
-    orderBy: [{ createdAt: 'desc' }, { recipient: 'asc' }],
-    take: limit + 1,
-  })
-  return pageOf(found, limit, ({ createdAt, recipient }) => writeCursor(createdAt.getTime(), recipient))
-}
-
-const MOST_TIME = 8_640_000_000_000_000
-
-const behind = (cursor: string): Prisma.SuppressionWhereInput => {
-  const [time, recipient] = readCursor(cursor, 2)
-  if (typeof time !== 'number' || Math.abs(time) > MOST_TIME || typeof recipient !== 'string' || recipient.includes('\0'))
-    throw invalidInput('cursor', 'is not one that this list gave')
-  const createdAt = new Date(time)
-  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, recipient: { gt: recipient } }] }
+  const [page] = await readSuppressions(deps, [agentId], request)
+  return page!
 }
 
 /** Takes a recipient from the agent's list, so that it is written to again. Throws `not_found` for one that is not on it. */

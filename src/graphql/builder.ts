@@ -26,6 +26,7 @@ interface Types {
     DateTime: { Input: Date; Output: Date }
     EmailAddress: { Input: string; Output: string }
     SafeInt: { Input: number; Output: number }
+    JSONObject: { Input: never; Output: Record<string, unknown> }
   }
 }
 

@@ -35,6 +35,8 @@ export type GraphqlDeps = ViewerDeps &
   VerifyDeps &
   WebhookDeps & {
     feed: Feed
+    /** Where agents' Message URLs begin, without a slash at the end. */
+    messageUrlBase(): string
     rates: Pick<RateLimits, 'take'>
     /** Requests per token and minute. */
     rateLimit: number

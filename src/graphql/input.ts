@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { invalidInput } from '../core/errors.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
 import { fieldName } from '../core/rules.ts'
 
 /** A scalar's value that breaks its rule. Which field it stood in, only GraphQL's own error knows (see errors.ts). */
@@ -35,3 +35,8 @@ export const checked = <R extends Rules, Input extends { [Key in keyof R]?: unkn
 
 /** Null as GraphQL's way of leaving a field out. */
 export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined
+
+/** Throws what a list said of its `cursor`, of `after`, which is its name here. */
+export const saidOfAfter = (error: unknown): never => {
+  throw error instanceof AppError && error.field === 'cursor' ? invalidInput('after', 'is not one that this list gave') : error
+}

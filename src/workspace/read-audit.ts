@@ -15,6 +15,9 @@ export const presentAudit = ({ id, action, agentId, actorKind, actorId, tokenId,
   createdAt: createdAt.toISOString(),
 })
 
+/** An entry's place in the list: its cursor. */
+export const auditCursor = ({ createdAt, id }: AuditEntry): string => writeCursor(createdAt.getTime(), id)
+
 const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
   const [createdAt, id] = readMoment(cursor)
   return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
@@ -34,5 +37,5 @@ export const listAudit = async (
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: limit + 1,
   })
-  return pageOf(found, limit, ({ createdAt, id }) => writeCursor(createdAt.getTime(), id))
+  return pageOf(found, limit, auditCursor)
 }

@@ -179,10 +179,11 @@ describe('a bounce', () => {
     leaving.abort()
     expect(heard).toContain(`{"id":"${id}","status":"failed","error":"550 5.1.1 No such user here"}`)
     const ask = async (query: string) => (await agent.api('POST', '/graphql', { query })).body.data
-    const { agent: read } = await ask(`{ agent(id: "${agent.id}") { suppressions { channel recipient reason detail } } }`)
-    expect(read.suppressions).toEqual([
-      { channel: 'email', recipient: 'seen@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here' },
-    ])
+    const { agent: read } = await ask(
+      `{ agent(id: "${agent.id}") { suppressions { edges { node { channel recipient reason detail } } } } }`,
+    )
+    const entry = { channel: 'email', recipient: 'seen@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here' }
+    expect(read.suppressions.edges).toEqual([{ node: entry }])
     const { message } = await ask(`{ message(id: "${id}") { recipients { address status detail } } }`)
     expect(message.recipients).toEqual([{ address: 'seen@example.com', status: 'failed', detail: '550 5.1.1 No such user here' }])
     const removal = `mutation { removeSuppression(input: { agentId: "${agent.id}", recipient: "seen@example.com" }) { recipient } }`

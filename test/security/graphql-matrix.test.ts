@@ -130,7 +130,7 @@ describe.each(CALLERS)('for the %s', (caller) => {
 })
 
 test('an agent that created another sees its columns and nothing else of it', async () => {
-  const open = ['id', 'name', 'icon', 'createdAt']
+  const open = ['id', 'name', 'icon', 'createdAt', 'messageUrl']
   for (const field of Object.values(
     objectTypes()
       .find(({ name }) => name === 'Agent')!

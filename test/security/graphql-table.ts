@@ -54,13 +54,14 @@ export const TYPES: Record<string, TypeRow> = {
   ViewerMay: {
     reach: '{ viewer { may { % } } }',
     rule: OWN,
-    fields: 'createAgents setAccess updateWorkspace inviteMembers inviteOwners removeMembers connect revealSecrets',
+    fields:
+      'createAgents createTokens setAccess updateWorkspace manageDomains managePhoneNumbers inviteMembers inviteOwners removeMembers connect revealSecrets',
   },
   Workspace: {
     reach: '{ workspace { % } }',
     rule: OWN,
     fields: 'id name createdAt settings plan',
-    members: 'members invitations domains phoneNumbers',
+    members: 'members invitations domains phoneNumbers audit',
   },
   WorkspaceSettings: { reach: '{ workspace { settings { % } } }', rule: OWN, fields: 'agentsMaySetAccess agentsMayCreateAgents' },
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
@@ -82,7 +83,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon createdAt addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
+      'id name icon createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
   },
   Address: { reach: inAgent('addresses { % }'), rule: AGENT, fields: 'id channel value domainId primary createdAt' },
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
@@ -110,7 +111,11 @@ export const TYPES: Record<string, TypeRow> = {
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
   Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },
-  Suppression: { reach: inAgent('suppressions { % }'), rule: AGENT, fields: 'channel recipient reason detail createdAt' },
+  Suppression: {
+    reach: inAgent('suppressions { edges { node { % } } }'),
+    rule: AGENT,
+    fields: 'channel recipient reason detail createdAt',
+  },
   Check: { reach: inMessage('checks { % }'), rule: AGENT, fields: 'name verdict detail' },
   ThreadHeaders: { reach: inMessage('thread { % }'), rule: AGENT, fields: 'messageId references' },
   Thread: {
@@ -136,6 +141,16 @@ export const TYPES: Record<string, TypeRow> = {
   ThreadEdge: { reach: page('threads').edge, ...EDGE },
   EventConnection: { reach: page('events').connection, ...CONNECTION },
   EventEdge: { reach: page('events').edge, ...EDGE },
+  SuppressionConnection: { reach: page('suppressions').connection, ...CONNECTION },
+  SuppressionEdge: { reach: page('suppressions').edge, ...EDGE },
+  AuditConnection: { reach: '{ workspace { audit { % } } }', rule: MEMBERS, fields: 'edges pageInfo' },
+  AuditEdge: { reach: '{ workspace { audit { edges { % } } } }', rule: MEMBERS, fields: 'cursor node' },
+  AuditEntry: {
+    reach: '{ workspace { audit { edges { node { % } } } } }',
+    rule: MEMBERS,
+    fields: 'id action actor agentId detail createdAt',
+  },
+  AuditActor: { reach: '{ workspace { audit { edges { node { actor { % } } } } } }', rule: MEMBERS, fields: 'kind id tokenId' },
   DeliveryConnection: { reach: deliveries.connection, ...CONNECTION },
   DeliveryEdge: { reach: deliveries.edge, ...EDGE },
   Connection: {

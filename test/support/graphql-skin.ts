@@ -102,6 +102,7 @@ export const startSkin = async (
     freshResolver: fakeResolver({}),
     leaveDomain: async () => undefined,
     publicUrl: () => 'http://localhost',
+    messageUrlBase: () => 'http://agents.localhost',
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     drafts: createDraftStore(db),
     reads: createMessageReads(db),

@@ -25,6 +25,11 @@ export const Agent = builder.prismaObject('Agent', {
     name: t.exposeString('name', { ...open, description: 'Its name.' }),
     icon: t.field({ type: Icon, ...open, description: 'Its icon.', resolve: ({ icon }) => icon as IconName }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
+    messageUrl: t.string({
+      ...open,
+      description: "Its Message URL: where the workspace's members and agents send to it.",
+      resolve: ({ id }, _args, { deps }) => `${deps.messageUrlBase()}/a/${id}`,
+    }),
   }),
 })
 

@@ -1,13 +1,14 @@
 import { writeCursor } from '../../core/cursor.ts'
-import { AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Job } from '../../db/generated/prisma/client.ts'
 import { type Delivery as DeliveryShape, merge, type Place, readPlace, toDelivery } from '../../webhook/deliveries.ts'
 import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
+import { saidOfAfter } from '../input.ts'
 import { countRows } from '../limits.ts'
 import { DeliveryStatus } from './enums.ts'
-import { DEFAULT_PAGE, pageInfoOf, pathOf } from './message-list.ts'
+import { pageInfoOf, pathOf } from './message-list.ts'
+import { checkFirst, pageCost } from './message-page.ts'
 import { Webhook } from './webhook.ts'
 
 const Attempt = builder.objectRef<DeliveryShape['attempts'][number]>('DeliveryAttempt').implement({
@@ -74,24 +75,21 @@ const placeOf = (after: string | null | undefined): Place => {
   try {
     return readPlace(after)
   } catch (error) {
-    throw error instanceof AppError ? invalidInput('after', 'is not one that this list gave') : error
+    return saidOfAfter(error)
   }
 }
-
-const MOST = 100
 
 builder.prismaObjectField(Webhook, 'deliveries', (t) =>
   t.field({
     type: DeliveryConnection,
     description: 'What was, is and was asked to be delivered to it, newest first; kept for 7 days.',
-    complexity: ({ first }) => ({ field: 1, multiplier: first ?? DEFAULT_PAGE }),
+    complexity: ({ first }) => pageCost(first),
     args: {
       first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
       after: t.arg.string({ description: "A delivery's cursor: the page begins behind it." }),
     },
     resolve: async ({ id }, args, context, info) => {
-      const first = args.first ?? DEFAULT_PAGE
-      if (first < 1 || first > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+      const first = checkFirst(args.first)
       countRows(context, first)
       const place = placeOf(args.after)
       const name = [pathOf(info), first, args.after ?? ''].join(' ')

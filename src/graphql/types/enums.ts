@@ -1,4 +1,5 @@
 import { ICONS, type Icon as IconName } from '../../agent/agent.ts'
+import type { Action } from '../../workspace/audit.ts'
 import { builder } from '../builder.ts'
 
 /** Values with a sentence each, as Pothos takes them. */
@@ -168,4 +169,30 @@ const iconValues = Object.fromEntries(ICONS.map((icon) => [icon.replaceAll('-', 
 export const Icon = builder.enumType('Icon', {
   description: 'The icon of an agent. The same names as in REST, with _ for -: message_square is message-square.',
   values: iconValues as Record<string, { value: IconName; description: string }>,
+})
+
+const ACTIONS: Record<Action, string> = {
+  'secret.reveal': 'Values of secrets were revealed.',
+  'token.create': 'A token was made.',
+  'token.revoke': 'A token was revoked.',
+  'workspace.update': 'The name or the settings of the workspace were changed.',
+  'member.invite': 'Somebody was invited.',
+  'member.join': 'Somebody joined.',
+  'member.remove': 'A member was taken out.',
+  'invitation.revoke': 'An invitation was taken back.',
+  'number.buy': 'A phone number was rented.',
+  'number.release': 'A phone number was given back.',
+  'identity.claim': 'A code was sent to prove a phone number.',
+  'identity.verify': 'A phone number or Telegram id was proved.',
+  'identity.remove': 'A proved phone number or Telegram id was taken back.',
+  'domain.add': 'A domain was added.',
+  'domain.verify': 'The DNS records of a domain were looked at.',
+  'domain.remove': 'A domain was removed.',
+}
+
+export const AuditAction = builder.enumType('AuditAction', {
+  description: 'What the audit tells of. The same names as in REST, with _ for the dot: secret_reveal is secret.reveal.',
+  values: Object.fromEntries(
+    Object.entries(ACTIONS).map(([action, description]) => [action.replace('.', '_'), { value: action, description }]),
+  ) as Record<string, { value: Action; description: string }>,
 })

@@ -6,14 +6,13 @@ import { builder } from '../builder.ts'
 import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { Event } from './event.ts'
-import { DEFAULT_PAGE, pageInfoOf, pathOf } from './message-list.ts'
+import { pageInfoOf, pathOf } from './message-list.ts'
+import { checkFirst, pageCost } from './message-page.ts'
 
 const EventConnection = builder.connectionObject(
   { type: Event, name: 'EventConnection', description: 'A page of events, oldest first.' },
   { name: 'EventEdge', description: 'An event and its place in the log.' },
 )
-
-const MOST = 100
 
 /** An event's cursor is its id. */
 const positionOf = (cursor: string | null | undefined): number => {
@@ -43,14 +42,13 @@ builder.prismaObjectField(Agent, 'events', (t) =>
     type: EventConnection,
     description:
       "The agent's event log, oldest first; kept for 7 days. Message URL events have no text here: the service keeps no copy of it.",
-    complexity: ({ first }) => ({ field: 1, multiplier: first ?? DEFAULT_PAGE }),
+    complexity: ({ first }) => pageCost(first),
     args: {
       first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
       after: t.arg.string({ description: "An event's cursor, which is its id: the page begins behind it." }),
     },
     resolve: async ({ id }, args, context, info) => {
-      const first = args.first ?? DEFAULT_PAGE
-      if (first < 1 || first > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+      const first = checkFirst(args.first)
       countRows(context, first)
       const after = positionOf(args.after)
       const events = await batched(context, JSON.stringify([pathOf(info), after, first]), id, (agentIds: readonly string[]) =>

@@ -12,14 +12,12 @@ import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel, Direction, MessageStatus } from './enums.ts'
 import { Message } from './message.ts'
-import { checkPage, cursorOf, type PageKey, type PageRequest, type Place, readPages } from './message-page.ts'
+import { checkPage, cursorOf, type PageKey, type PageRequest, type Place, pageCost, readPages } from './message-page.ts'
 
 export const MessageConnection = builder.connectionObject(
   { type: Message, name: 'MessageConnection', description: 'A page of messages, newest first.' },
   { name: 'MessageEdge', description: 'A message and its place in the list.' },
 )
-
-export const DEFAULT_PAGE = 20
 
 /** A message as Prisma would have read it, as far as it was selected. */
 type Row = Place & MessageRow
@@ -128,7 +126,7 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
   t.field({
     type: MessageConnection,
     description: "The agent's messages, newest first.",
-    complexity: ({ first }) => ({ field: 1, multiplier: first ?? DEFAULT_PAGE }),
+    complexity: ({ first }) => pageCost(first),
     args: {
       first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
       after: t.arg.string({ description: "A message's cursor: the page begins behind it." }),
@@ -159,7 +157,7 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
           since: given(since),
           until: given(until),
         },
-        checkPage(first ?? DEFAULT_PAGE, after),
+        checkPage(first, after),
       )
     },
   }),

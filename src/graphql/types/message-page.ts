@@ -1,10 +1,10 @@
-import { readCursor, writeCursor } from '../../core/cursor.ts'
+import { readMoment, writeCursor } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { uuid } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { MessageFilter } from '../../message/list.ts'
 import { fittingInto, MOST_TEXT_BYTES } from '../../message/page.ts'
 import { asPhrases, foundIn } from '../../message/search.ts'
+import { saidOfAfter } from '../input.ts'
 
 /** Where a page begins and how long it is. */
 export interface PageRequest {
@@ -27,12 +27,21 @@ export interface Place {
 }
 
 const MOST = 100
-/** The last moment that JavaScript and PostgreSQL both know. */
-const MOST_TIME = 8_640_000_000_000_000
+const DEFAULT_PAGE = 20
+
+/** What a page costs: `field` for itself, and what its entries cost as often as it may hold them. */
+export const pageCost = (first: number | null | undefined, field = 1) => ({ field, multiplier: first ?? DEFAULT_PAGE })
+
+/** How long a page shall be. Throws `invalid_input` for one that is too long. */
+export const checkFirst = (first: number | null | undefined): number => {
+  const length = first ?? DEFAULT_PAGE
+  if (length < 1 || length > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+  return length
+}
 
 /** Throws `invalid_input` for a page that is too long or begins nowhere. Before any database work. */
-export const checkPage = (first: number, after: string | null | undefined): PageRequest => {
-  if (first < 1 || first > MOST) throw invalidInput('first', `must be a whole number from 1 to ${MOST}`)
+export const checkPage = (wanted: number | null | undefined, after: string | null | undefined): PageRequest => {
+  const first = checkFirst(wanted)
   if (after === null || after === undefined) return { first }
   placeOf(after)
   return { first, after }
@@ -42,17 +51,11 @@ export const cursorOf = ({ createdAt, id }: Place): string => writeCursor(create
 
 /** The cursors are those of the REST list. Throws `invalid_input` for what is none. */
 export const placeOf = (cursor: string): [Date, string] => {
-  const wrong = invalidInput('after', 'is not one that this list gave')
-  let parts: (string | number)[]
   try {
-    parts = readCursor(cursor, 2)
-  } catch {
-    throw wrong
+    return readMoment(cursor)
+  } catch (error) {
+    return saidOfAfter(error)
   }
-  const [time] = parts
-  const id = uuid.safeParse(parts[1])
-  if (!id.success || typeof time !== 'number' || !(Math.abs(time) <= MOST_TIME)) throw wrong
-  return [new Date(time), id.data]
 }
 
 /** `bounded`: the texts of all pages together are bounded too, so that a page may be shorter than asked for. */

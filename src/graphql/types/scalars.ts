@@ -45,3 +45,11 @@ builder.scalarType('SafeInt', {
     return value as number
   },
 })
+
+builder.scalarType('JSONObject', {
+  description: 'An object of JSON, whose fields depend on what it tells of. Only given, never taken.',
+  serialize: (value) => value,
+  parseValue() {
+    throw new ScalarError('is only given, never taken')
+  },
+})

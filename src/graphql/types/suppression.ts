@@ -1,9 +1,13 @@
-import { removeSuppression } from '../../agent/suppression.ts'
+import { readSuppressions, removeSuppression, suppressionCursor } from '../../agent/suppression.ts'
 import { recipient } from '../../core/rules.ts'
+import { batched } from '../batch.ts'
 import { builder } from '../builder.ts'
-import { checked } from '../input.ts'
+import { checked, given, saidOfAfter } from '../input.ts'
+import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel, SuppressionReason } from './enums.ts'
+import { pageInfoOf, pathOf } from './message-list.ts'
+import { checkFirst, pageCost } from './message-page.ts'
 
 const Suppression = builder.prismaObject('Suppression', {
   description: 'A recipient whom the agent sends nothing any more.',
@@ -21,13 +25,28 @@ const Suppression = builder.prismaObject('Suppression', {
   }),
 })
 
-const MOST = 100
+const SuppressionConnection = builder.connectionObject(
+  { type: Suppression, name: 'SuppressionConnection', description: 'A page of a suppression list, newest first.' },
+  { name: 'SuppressionEdge', description: 'An entry of a suppression list and its place in it.' },
+)
 
 builder.prismaObjectField(Agent, 'suppressions', (t) =>
-  t.relation('suppressions', {
-    type: Suppression,
-    description: `Whom the agent sends nothing any more, newest first, at most ${MOST}; REST has them all.`,
-    query: { orderBy: [{ createdAt: 'desc' }, { recipient: 'asc' }], take: MOST },
+  t.field({
+    type: SuppressionConnection,
+    description: 'Whom the agent sends nothing any more, newest first.',
+    complexity: ({ first }) => pageCost(first),
+    args: {
+      first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
+      after: t.arg.string({ description: "An entry's cursor: the page begins behind it." }),
+    },
+    resolve: async ({ id }, args, context, info) => {
+      const request = { limit: checkFirst(args.first), cursor: given(args.after) }
+      countRows(context, request.limit)
+      const read = (agentIds: readonly string[]) => readSuppressions(context.deps, agentIds, request)
+      const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(saidOfAfter)
+      const edges = page.items.map((entry) => ({ cursor: suppressionCursor(entry), node: entry }))
+      return { edges, pageInfo: pageInfoOf(edges, page.nextCursor !== null, { first: request.limit, after: request.cursor }) }
+    },
   }),
 )
 

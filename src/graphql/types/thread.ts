@@ -15,8 +15,8 @@ import { countRows } from '../limits.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { DEFAULT_PAGE, MessageConnection, messagesOf, newestOf, pageInfoOf, pathOf } from './message-list.ts'
-import { checkPage, cursorOf, findThread, placeOf } from './message-page.ts'
+import { MessageConnection, messagesOf, newestOf, pageInfoOf, pathOf } from './message-list.ts'
+import { checkPage, cursorOf, findThread, pageCost, placeOf } from './message-page.ts'
 
 const Participant = builder.objectRef<ParticipantShape>('Participant').implement({
   description: 'Somebody who wrote or was written to in a thread.',
@@ -54,13 +54,13 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
     messages: t.field({
       type: MessageConnection,
       description: 'Its messages, newest first.',
-      complexity: ({ first }) => ({ field: 1, multiplier: first ?? DEFAULT_PAGE }),
+      complexity: ({ first }) => pageCost(first),
       args: {
         first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
         after: t.arg.string({ description: "A message's cursor: the page begins behind it." }),
       },
       resolve: ({ agentId, id }, { first, after }, context, info) =>
-        messagesOf(context, info, { agentId, threadId: id }, {}, checkPage(first ?? DEFAULT_PAGE, after)),
+        messagesOf(context, info, { agentId, threadId: id }, {}, checkPage(first, after)),
     }),
   }),
 })
@@ -77,14 +77,14 @@ builder.prismaObjectFields(Agent, (t) => ({
   threads: t.field({
     type: ThreadConnection,
     description: "The agent's conversations, those with the newest activity first.",
-    complexity: ({ first }) => ({ field: 5, multiplier: first ?? DEFAULT_PAGE }),
+    complexity: ({ first }) => pageCost(first, 5),
     args: {
       first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
       after: t.arg.string({ description: "A thread's cursor: the page begins behind it." }),
       channel: t.arg({ type: AddressChannel, description: 'Only of this channel.' }),
     },
     resolve: async ({ id }, args, context, info) => {
-      const page = checkPage(args.first ?? DEFAULT_PAGE, args.after)
+      const page = checkPage(args.first, args.after)
       countRows(context, page.first * THREAD_ROWS)
       const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
       const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined

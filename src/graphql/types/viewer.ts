@@ -8,8 +8,11 @@ import { Workspace } from './workspace.ts'
 
 interface Permissions {
   createAgents: boolean
+  createTokens: boolean
   setAccess: boolean
   updateWorkspace: boolean
+  manageDomains: boolean
+  managePhoneNumbers: boolean
   inviteMembers: boolean
   inviteOwners: boolean
   removeMembers: boolean
@@ -23,8 +26,11 @@ const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
   description: 'What whoever asks may do, beyond reading: to the agents that `agents` lists, and to the workspace.',
   fields: (t) => ({
     createAgents: t.exposeBoolean('createAgents', may('Create agents.')),
+    createTokens: t.exposeBoolean('createTokens', may("Make agents' tokens.")),
     setAccess: t.exposeBoolean('setAccess', may('Set whom channels let in.')),
     updateWorkspace: t.exposeBoolean('updateWorkspace', may("Change the workspace's name and settings.")),
+    manageDomains: t.exposeBoolean('manageDomains', may('Add, verify and remove domains.')),
+    managePhoneNumbers: t.exposeBoolean('managePhoneNumbers', may('Rent phone numbers, and give them back.')),
     inviteMembers: t.exposeBoolean('inviteMembers', may('Invite members, and take invitations back.')),
     inviteOwners: t.exposeBoolean('inviteOwners', may('Invite owners.')),
     removeMembers: t.exposeBoolean('removeMembers', may('Take members out of the workspace.')),
@@ -41,8 +47,11 @@ const permissionsOf = (
   const [member, owner] = [kind === 'member', role === 'owner']
   return {
     createAgents: member || agentsMayCreateAgents,
+    createTokens: member,
     setAccess: member || agentsMaySetAccess,
     updateWorkspace: member,
+    manageDomains: member,
+    managePhoneNumbers: member,
     inviteMembers: member,
     inviteOwners: owner,
     removeMembers: owner,
