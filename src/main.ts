@@ -87,7 +87,7 @@ const dispatch = async (asked: Command): Promise<void> => {
       return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
     }
     case 'token':
-      return command(config, log, ({ db }) => createMemberToken(db, asked.member, asked.workspace))
+      return command(config, log, ({ db }) => createMemberToken({ ...db, clock: systemClock }, asked.member, asked.workspace))
     case 'number':
       return command(config, log, (foundation) => takeNumberIn(config, log, foundation, asked.value, asked.workspace))
     case 'domain':

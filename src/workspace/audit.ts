@@ -31,11 +31,11 @@ export interface Audited {
   detail: Prisma.InputJsonObject
 }
 
-/** Who did it: a viewer, or a person who has no token yet. */
+/** Who did it: a viewer, a person who has no token yet, or whoever may use the command line (without an id). */
 interface Actor {
   workspaceId: string
   kind: ActorKind
-  id: string
+  id: string | null
   tokenId: string | null
 }
 

@@ -1,6 +1,8 @@
 import { v7 as newId } from 'uuid'
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { audit } from './audit.ts'
 import { wrapDataKey } from './keyring.ts'
 import { hashToken, newToken } from './token.ts'
 
@@ -56,8 +58,8 @@ export const createFirstWorkspace = async (deps: WorkspaceDeps, input: NewWorksp
 }
 
 /** A new token for a member that is known by email. Throws `not_found`, or `conflict` when several workspaces have that member. */
-export const createMemberToken = async ({ prisma }: Db, email: string, workspaceId?: string): Promise<MemberToken> => {
-  const members = await prisma.member.findMany({
+export const createMemberToken = async (deps: Db & { clock: Clock }, email: string, workspaceId?: string): Promise<MemberToken> => {
+  const members = await deps.prisma.member.findMany({
     where: { email: email.toLowerCase(), ...(workspaceId ? { workspaceId } : {}) },
     take: 2,
   })
@@ -65,8 +67,11 @@ export const createMemberToken = async ({ prisma }: Db, email: string, workspace
   if (!member) throw new AppError('not_found', `There is no member ${email}.`)
   if (other) throw new AppError('conflict', `${email} is a member of several workspaces: name one with --workspace ID.`)
   const token = newToken('member')
-  await prisma.token.create({
-    data: { workspaceId: member.workspaceId, memberId: member.id, name: 'command line', hash: Uint8Array.from(hashToken(token)) },
+  const data = { workspaceId: member.workspaceId, memberId: member.id, name: 'command line', hash: Uint8Array.from(hashToken(token)) }
+  await deps.prisma.$transaction(async (prisma) => {
+    const { id } = await prisma.token.create({ data })
+    const operator = { workspaceId: member.workspaceId, kind: 'operator', id: null, tokenId: null } as const
+    await audit({ ...deps, prisma }, operator, { action: 'token.create', agentId: null, detail: { token: id } })
   })
   return { workspace: member.workspaceId, member: member.id, token }
 }

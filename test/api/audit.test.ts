@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createMemberToken } from '../../src/workspace/workspace.ts'
 import { expectFailure } from '../support/failure.ts'
 import { type Answer, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
 
@@ -47,6 +49,13 @@ test('a page at a time, everything once', async () => {
     cursor = page.body.nextCursor
   }
   expect(paged).toEqual(whole)
+})
+
+test("a token of the command line is the operator's doing", async () => {
+  const tenant = await service.workspace('Operated')
+  await createMemberToken({ ...service.db, clock: systemClock }, tenant.email)
+  const { body } = await tenant.api('GET', '/audit')
+  expect(body.items).toMatchObject([{ action: 'token.create', agentId: null, actor: { kind: 'operator', id: null, tokenId: null } }])
 })
 
 test('of a deleted agent it stays; another workspace sees nothing of it', async () => {
