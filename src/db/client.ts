@@ -51,7 +51,11 @@ export async function openDb(url: string, { max, log }: DbOptions): Promise<Db &
     types: rawTypes,
     ...timeouts,
   })
-  const onError = (error: Error) => log.warn({ error: error.message }, 'a connection to the database was lost')
+  let closing = false
+  // `pool.end()` does not wait for sockets: an embedded database that stops right after it may still be heard breaking them off.
+  const onError = (error: Error) => {
+    if (!closing) log.warn({ error: error.message }, 'a connection to the database was lost')
+  }
   // An 'error' event without a listener ends the process: the pool reports idle connections, a client in use reports itself.
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', () => undefined))
@@ -61,6 +65,7 @@ export async function openDb(url: string, { max, log }: DbOptions): Promise<Db &
     prisma,
     pool,
     async close() {
+      closing = true
       await prisma.$disconnect()
       await pool.end()
     },
