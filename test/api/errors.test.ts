@@ -55,6 +55,15 @@ describe('a body', () => {
     expectFailure(await owner.api('POST', '/agents', GOOD, { 'Content-Type': type }), 'invalid_input', /application\/json/, status)
   })
 
+  test.each([
+    ['GET', '/agents'],
+    ['DELETE', '/agents/:id/secrets/NONE'],
+    ['POST', '/agents/:id/webhooks/00000000-0000-0000-0000-000000000000/test'],
+  ])('that is not there has no type: %s %s', async (method, path) => {
+    const head = lineOf(method, path.replace(':id', agent.id), 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 0')
+    expect((await rawHttp(service.http, head)).status).toBe(method === 'GET' ? 200 : 404)
+  })
+
   test('of no type is refused with 415', async () => {
     expectRawFailure(await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD), 415)
   })
