@@ -13,7 +13,7 @@ import type { Results } from './execution.ts'
 import { servePage, wantsPage } from './graphiql.ts'
 import { queryOf } from './persisted.ts'
 import { Readers } from './readers.ts'
-import { checkForm, isLong, pathOf, Refused, readBody, readParams } from './request.ts'
+import { checkForm, isLong, pathOf, Refused, readParams } from './request.ts'
 import { createSchema } from './schema.ts'
 import { SingleConnections } from './single.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -159,8 +159,14 @@ class Server implements Graphql {
     response.end(COMPLETE)
   }
 
+  /** The body of the protocol's POST, checked as that of `/graphql` is, with the document that it names. */
+  async #operationOf(request: IncomingMessage): Promise<string> {
+    const params = await readParams(request)
+    return JSON.stringify({ ...params, query: queryOf(this.#deps.persisted, params) })
+  }
+
   async #serveSingle(request: IncomingMessage, response: ServerResponse, context: GraphqlContext | null): Promise<void> {
-    const body = request.method === 'POST' ? await readBody(request) : ''
+    const body = request.method === 'POST' ? await this.#operationOf(request) : ''
     const failure = await this.#single.serve(request, response, body, context, (stream) => this.#readers.open(stream))
     if (failure) answerFailure(response, failure)
   }

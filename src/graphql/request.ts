@@ -51,7 +51,7 @@ export const checkForm = (request: IncomingMessage): void => {
 }
 
 /** The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is. */
-export const readBody = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const most = mostOf(request)
   const chunks: Buffer[] = []
   let size = 0

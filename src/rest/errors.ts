@@ -30,7 +30,7 @@ const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, wher
   if (value === undefined) return 'is required'
   if (where === 'query' && Array.isArray(value)) return 'must be given once'
   if (code === 'invalid_type') return `must be ${/^[aeiou]/.test(expected ?? '') ? 'an' : 'a'} ${expected}`
-  if (code === 'invalid_value') return `must be one of ${values?.map((value) => String(value)).join(', ')}`
+  if (code === 'invalid_value') return `must be ${values?.length === 1 ? '' : 'one of '}${values?.map((value) => String(value)).join(', ')}`
   return message
 }
 

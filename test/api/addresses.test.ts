@@ -243,7 +243,7 @@ describe('the primary address', () => {
     const value = `${randomUUID()}@agents.localhost`
     expect((await two.api('PATCH', `${path}/${first.id}`, { value, primary: true })).body).toMatchObject({ value, primary: true })
     expectFailure(await two.api('PATCH', `${path}/${first.id}`, {}), 'invalid_input', /^value: is required/)
-    expectFailure(await two.api('PATCH', `${path}/${first.id}`, { primary: false }), 'invalid_input', /^primary: /)
+    expectFailure(await two.api('PATCH', `${path}/${first.id}`, { primary: false }), 'invalid_input', /^primary: must be true$/)
     expectFailure(await two.api('PATCH', `${path}/${second.id}`, { value: 'x@agents.localhost' }), 'conflict')
     expectFailure(await two.api('PATCH', `${path}/${randomUUID()}`, { primary: true }), 'not_found')
   })

@@ -161,6 +161,13 @@ test.each<[string, string, object, string, string]>([
     'expiresAt: must be an ISO 8601 timestamp',
   ],
   [
+    'an address that shall not be primary',
+    'mutation ($input: ChangeAddressInput!) { changeAddress(input: $input) { address { id } } }',
+    { agentId: agent.id, addressId: agent.id, primary: false },
+    'primary',
+    'primary: must be true',
+  ],
+  [
     'a long client',
     CONNECT,
     { agentId: agent.id, client: 'x'.repeat(201), machine: 'm' },

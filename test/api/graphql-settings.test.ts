@@ -28,7 +28,8 @@ test('with PERSISTED_ONLY these operations are served: by their id, by their has
   expect(await ask({ query: '{ viewer { id } }' })).toMatchObject({ status: 403, text: expect.stringContaining('"forbidden"') })
   expect(await ask({ documentId: 'none' })).toMatchObject({ status: 400, text: expect.stringContaining('"invalid_input"') })
   expect((await ask({ query: '{ viewer { id } }' }, '/graphql/stream')).text).toContain('"forbidden"')
-  expect((await ask({ query: VIEWER }, '/graphql/stream')).text).toContain('"kind":"member"')
+  for (const body of [{ query: VIEWER }, { documentId: 'who' }, { extensions: { persistedQuery } }])
+    expect((await ask(body, '/graphql/stream')).text).toContain('"kind":"member"')
 })
 
 const page = (base: string) => fetch(`${base}/graphql`, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })

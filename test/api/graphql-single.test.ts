@@ -34,6 +34,9 @@ test('a reserved stream is opened once, with what it was reserved with, and belo
   const unnamed = await post(authorized, { query: '{ viewer { id } }' })
   expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
 
+  const unfit = await post(authorized, { ...operation, variables: [] })
+  expect([unfit.status, await unfit.json()]).toMatchObject([400, { errors: [{ message: 'variables: must be an object' }] }])
+
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (!text.includes('event: complete')) text += (await reader.read()).value

@@ -91,7 +91,13 @@ builder.mutationFields((t) => ({
       'Changes the email address that the service gave the agent, on a plan that includes it, or makes an address the primary one of its channel.',
     args: { input: t.arg({ type: ChangeAddressInput, required: true, description: 'What to change.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
-      changeAddress(deps, viewer, input.agentId, input.addressId, checked({ value: recipient, primary: z.literal(true) }, input)),
+      changeAddress(
+        deps,
+        viewer,
+        input.agentId,
+        input.addressId,
+        checked({ value: recipient, primary: z.literal(true, 'must be true') }, input),
+      ),
   }),
   removeAddress: t.field({
     type: RemoveAddressPayload,
