@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { html } from '../core/html.ts'
 import { httpFailure } from '../core/http.ts'
+import type { Logger } from '../core/logger.ts'
+import { publicError } from '../db/failure.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
+import { showPage } from './page.ts'
 import { createSetupPages } from './setup.ts'
 
-type WebDeps = Parameters<typeof createJoinLink>[0] & Parameters<typeof createSetupPages>[0]
+type WebDeps = Parameters<typeof createJoinLink>[0] & Parameters<typeof createSetupPages>[0] & { log: Logger }
 
 export interface Web {
   /** `path` without its query, beginning with /join/ or /setup/. */
@@ -19,6 +23,21 @@ const refuse = (response: ServerResponse, method: string): void => {
   response.writeHead(405, { ...headers, Allow: METHODS.join(', '), 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 }
 
+/** A failure that no page expects, as a person reads it; the log has the inside under the request's id. */
+const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown): void => {
+  const failure = publicError(error)
+  const fields = { err: error, requestId: response.getHeader('X-Request-Id') }
+  if (failure.code === 'internal') log.error(fields, 'a request failed')
+  if (failure.code === 'unavailable') log.warn(fields, 'the database is away')
+  const { status, headers } = httpFailure(failure)
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  showPage(response, {
+    status,
+    title: failure.code === 'unavailable' ? 'Not at the moment' : 'This did not work',
+    body: html`<p>${failure.message}</p><p class="soft">Open your link again in a minute.</p>`,
+  })
+}
+
 /** The pages behind the links that the service hands out. */
 export const createWeb = (deps: WebDeps): Web => {
   const links: Record<string, Link> = { join: createJoinLink(deps), setup: createSetupPages(deps) }
@@ -27,7 +46,13 @@ export const createWeb = (deps: WebDeps): Web => {
       const [, kind = '', token = ''] = path.split(/^\/(join|setup)\//)
       const method = request.method ?? 'GET'
       if (!METHODS.includes(method)) return refuse(response, method)
-      await serveLink(links[kind]!, token, request, response)
+      try {
+        await serveLink(links[kind]!, token, request, response)
+      } catch (error) {
+        // A page that is half out, or nobody there any more to read one.
+        if (response.headersSent || request.destroyed) throw error
+        showFailure(deps, response, error)
+      }
     },
   }
 }

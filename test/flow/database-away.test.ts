@@ -11,6 +11,7 @@ import { type EventStream, openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { handOver, SECRET } from '../support/inbound-http.ts'
 import { deliver } from '../support/mail.ts'
+import { expectPage, visit } from '../support/page.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { type Api, apiOf } from '../support/service.ts'
@@ -94,6 +95,7 @@ test('while it is away HTTP answers 503 with when to come again, SMTP 451, and h
   expect(graphql.body.errors ?? graphql.body.error).toMatchObject(
     graphql.body.errors ? [{ extensions: { code: 'unavailable' } }] : { code: 'unavailable' },
   )
+  for (const kind of ['setup', 'join']) expectPage(await visit(app.http, `${app.http}/${kind}/ast_x`), 503, /Not at the moment/)
   await expect(write('Lost?')).rejects.toMatchObject({ responseCode: 451 })
   expectFailure(await handOver(app.http, { raw: 'From: a@example.com\r\n\r\nhi', from: '', to: agent.address }), 'unavailable')
 })
