@@ -47,8 +47,8 @@ export interface Lanes {
   readonly held: number
   start(): void
   /**
-   * Takes no new work, lets running POSTs end for `graceMs` milliseconds, writes what they came to and gives all leases back. Takes at
-   * most 2 s more than that, whatever the database does.
+   * Takes no new work and gives the leases back: at once of lanes without a POST under way, of the others when that has ended, which
+   * they have `graceMs` milliseconds for. Takes at most 2 s more than that, whatever the database does.
    */
   stop(graceMs: number): Promise<void>
 }

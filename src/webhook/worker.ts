@@ -112,6 +112,7 @@ export class LaneWorker implements Lanes {
     this.#running = false
     for (const end of this.#ends) end()
     const polled = this.#poll.stop()
+    for (const lane of this.#reader.lanes) this.#turn(lane)
     await this.#drain(graceMs)
     this.#aborting = true
     for (const lane of this.#reader.lanes) lane.connection.destroy(new Error('the worker stops'))
@@ -159,7 +160,8 @@ export class LaneWorker implements Lanes {
 
   /** What a lane does next. Called whenever something about it has changed; calling it once too often does nothing. */
   #turn(lane: Lane): void {
-    if (lane.state !== 'held' || !this.#running) return
+    if (lane.state !== 'held') return
+    if (!this.#running) return void (lane.busy || this.#aborting || this.#rest(lane))
     if (lane.recalled && !lane.busy) return void this.#rest(lane)
     if (lane.asks) this.#reader.ask(lane)
     const resting = lane.restsAt(this.#deps.clock)
@@ -283,6 +285,7 @@ export class LaneWorker implements Lanes {
   #released(lane: Lane, fate: Fate): void {
     if (lane.state !== 'leaving') return
     this.#reader.drop(lane)
+    if (!this.#running) this.#deps.notifier.publish(FREE, this.#lease.owner)
     if (lane.stale || fate === 'rewound') this.#reader.news(lane.agentId, null)
   }
 

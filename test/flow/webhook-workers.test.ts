@@ -109,6 +109,29 @@ test('a worker that stops hands its lanes over at once', async () => {
   expect(receiver.received).toHaveLength(200)
 })
 
+test('a worker that stops hands over each lane as its POST ends, whatever hangs beside it', async () => {
+  const [dead, sound, idle] = [await lane(), await lane(), await lane()]
+  const first = bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000, attemptMs: 30_000 })
+  await bench.raise(idle.viewer.id, 1)
+  await positionIs(idle.id, 1n)
+  const held: (() => unknown)[] = []
+  for (const { path } of [dead, sound]) receiver.answer(path, (res) => void held.push(() => res.writeHead(204).end()))
+  await bench.raise(dead.viewer.id, 1)
+  await receiver.got(dead.path, 1)
+  await bench.raise(sound.viewer.id, 10)
+  await receiver.got(sound.path, 1)
+  bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000 })
+  const stopped = first.stop(20_000)
+  held[1]!()
+  expect(cursors(await receiver.got(sound.path, 10))).toEqual(upTo(10))
+  await bench.raise(idle.viewer.id, 1)
+  expect(cursors(await receiver.got(idle.path, 2))).toEqual([1, 2])
+  held[0]!() // until now it has not answered
+  await stopped
+  await positionIs(dead.id, 1n)
+  expect(receiver.received).toHaveLength(13)
+})
+
 test('a worker that must stop before an answer came leaves the event to the next, and counts no failure', async () => {
   const { viewer, path, id } = await lane()
   const first = bench.worker()
