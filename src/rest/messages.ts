@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { attachments, copies, messageSubject, messageText, recipients, searchText, timestamp, uuid } from '../core/rules.ts'
+import { attachments, copies, messageSubject, messageText, recipients, searchText, uuid } from '../core/rules.ts'
 import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
 import { linkAttachment } from '../message/attachment-link.ts'
 import { listMessages } from '../message/list.ts'
@@ -9,7 +9,7 @@ import { listRecipients, presentRecipient } from '../message/recipients.ts'
 import { sendMessage } from '../message/send.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
-import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
+import { body, DEFAULT_LIMIT, failures, ids, integer, moment, ok, PAGING, SECURITY } from './route.ts'
 import { AttachmentLinkView, MessageView, pageView, RecipientView } from './views.ts'
 
 const tags = ['Messages']
@@ -64,8 +64,8 @@ const list = createRoute({
       q: searchText
         .optional()
         .openapi({ description: 'Full-text search in subject, text and counterpart: words, "a phrase", or, -without' }),
-      since: timestamp.optional(),
-      until: timestamp.optional(),
+      since: moment.optional(),
+      until: moment.optional(),
       ...PAGING,
     }),
   },

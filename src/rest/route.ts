@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { uuid } from '../core/rules.ts'
+import { timestamp, uuid } from '../core/rules.ts'
 
 /** The pieces that the routes' descriptions are made of. */
 
@@ -68,6 +68,13 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .openapi({ type: 'integer', minimum: min, maximum: max })
+
+/** A timestamp in a query string, where a plus that is not encoded comes as a space. */
+export const moment = z
+  .string()
+  .transform((value) => value.replace(/ (?=\d\d:\d\d$)/, '+'))
+  .pipe(timestamp)
+  .openapi({ type: 'string', format: 'date-time' })
 
 export const DEFAULT_LIMIT = 20
 

@@ -77,6 +77,7 @@ describe('the list', () => {
     expect(await only(`since=${sent.createdAt}&direction=outbound`)).toEqual([sent.id])
     expect(await only(`until=${new Date(0).toISOString()}`)).toEqual([])
     expect(await only(`since=${encodeURIComponent('2020-01-01T00:00:00+02:00')}&status=refused`)).toEqual([refused.id])
+    expect(await only('since=2020-01-01T00:00:00+02:00&status=refused')).toEqual([refused.id])
   })
 
   test('of a thread', async () => {
@@ -99,6 +100,7 @@ describe('the list', () => {
     [`cursor=${Buffer.from(`[1e300,"${randomUUID()}"]`).toString('base64url')}`, /^cursor: /],
     ['status=lost', /^status: must be one of/],
     ['since=yesterday', /^since: must be an ISO 8601/],
+    ['since=2020-01-01 02:00', /^since: must be an ISO 8601/],
     ['thread=x', /^thread: must be a UUID/],
     [`thread=${randomUUID()}`, /^thread: is no message/],
     ['channel=url', /^channel: must be one of/],
