@@ -6,6 +6,9 @@ import type { Lookup } from './lookup.ts'
 
 const URL_MAX = 2048
 
+/** Two labels or more, none empty, as long as DNS carries them (RFC 1035 2.3.4), and no dot behind. */
+const DOMAIN_NAME = /^(?=.{1,253}$)[^.]{1,63}(\.[^.]{1,63})+$/
+
 /** Names that never mean a host on the public internet (RFC 6761, 6762, 8375 and what networks use for themselves). */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa)$/
 
@@ -46,7 +49,7 @@ const checkHost = (url: URL, allow: Allow) => {
   if (allow.host(url.hostname, portOf(url)) || allow.address(host)) return
   if (isIP(host) !== 0) {
     if (!isPublicAddress(host)) throw refuse(PUBLIC)
-  } else if (host.endsWith('.') || !host.includes('.') || LOCAL_NAME.test(host)) throw refuse(PUBLIC)
+  } else if (!DOMAIN_NAME.test(host) || LOCAL_NAME.test(host)) throw refuse(PUBLIC)
 }
 
 /** Plain http is for what the operator opened by name or by address. */
