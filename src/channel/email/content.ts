@@ -10,6 +10,7 @@ import { unflow } from './flowed.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { headerLength } from './headers.ts'
 import { htmlToReadable, type Patience } from './html/readable.ts'
+import { type DecodingNode, putTogetherInMemory } from './part-decoder.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
 /** What postal-mime 4.0.0 keeps of a part. Not in its types; the version is pinned and the tests fail if it moves. */
@@ -20,6 +21,7 @@ interface Part {
   getTextContent(): string
 }
 interface Internals {
+  currentNode: DecodingNode
   textMap: Map<Part, { plain?: { value: string }[]; html?: { value: string }[] }>
   collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void>
   collectAttachment(part: Part, content: ArrayBuffer, related: boolean, tooDeep: boolean): void
@@ -36,8 +38,19 @@ const MAX_ATTACHMENTS = 1_000
 class TolerantParser extends OpenPostalMime {
   /** Parts that hold something, multiparts left out. */
   leaves = 0
+  /** Declared only: the constructor above this one sets it already. */
+  declare private node: DecodingNode
   /** The charset that each attachment's part names. */
   readonly charsets: (string | undefined)[] = []
+
+  override get currentNode(): DecodingNode {
+    return this.node
+  }
+
+  override set currentNode(node: DecodingNode) {
+    if (node.contentDecoder === null) putTogetherInMemory(node)
+    this.node = node
+  }
 
   override async collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void> {
     if (part.contentType.multipart === false) {
