@@ -1,5 +1,5 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity'
-import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind, parse, visit } from 'graphql'
+import { type DocumentNode, type GraphQLSchema, getOperationAST, getVariableValues, Kind, parse, visit } from 'graphql'
 import { AppError } from '../core/errors.ts'
 
 /** A message's longest text stands in it twice over, as pairs of surrogates, with room for the rest. */
@@ -66,10 +66,18 @@ const keyOf = ({ operationName, variableValues }: Operation): string | null => {
   return key.length > MOST_KEY ? null : key
 }
 
+/** After one wrong value no other is looked for: an error for each of a hundred thousand takes ten seconds to make. */
+const checkVariables = (schema: GraphQLSchema, { document, operationName }: Operation, variables: Record<string, unknown>): void => {
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? []
+  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: 1 })
+  if (errors) throw errors[0]
+}
+
 const addUp = (schema: GraphQLSchema, operation: Operation, context: object): void => {
   const query = onlyOperation(operation)
   if (!query) return
   const variables = operation.variableValues ?? {}
+  checkVariables(schema, operation, variables)
   const { depth, breadth, complexity } = complexityFromQuery(query, { schema, ctx: context, variables })
   if (depth > MOST_DEPTH) throw refuse(`must be at most ${MOST_DEPTH} levels deep`)
   if (breadth > MOST_FIELDS) throw refuse(`must ask for at most ${MOST_FIELDS} fields`)

@@ -75,6 +75,12 @@ export interface Params {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** More than any input has. What walks through a value calls itself for each level, and there is an end to that. */
+const MOST_LEVELS = 20
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)))
+
 const isString = (value: unknown): boolean => typeof value === 'string'
 /** A map, not an object: a field may be called `toString`. */
 const FORMS = new Map<string, [(value: unknown) => boolean, string]>([
@@ -94,6 +100,7 @@ const checkParams = (given: unknown): Params => {
     if (!fits || !words) throw invalidInput(name, 'is not a known field')
     if (value === null) continue
     if (!fits(value)) throw invalidInput(name, words)
+    if (isDeeper(value, MOST_LEVELS)) throw invalidInput(name, `must be at most ${MOST_LEVELS} levels deep`)
     if (name === 'query' && (value as string).length > MOST_BODY_BYTES)
       throw invalidInput(name, 'is too long: put what is long into variables')
     params[name] = value

@@ -20,8 +20,10 @@ const post = async (body: string, headers: Record<string, string> = json, path =
 }
 
 const CREATE = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }'
+const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }'
 const AGENT = 'query ($id: UUID!) { agent(id: $id) { id } }'
 const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`)
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const aliases = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: agents { id }`).join(' ')
 
 const WRONG: [string, string][] = [
@@ -35,6 +37,10 @@ const WRONG: [string, string][] = [
   ['an unknown input field', bodyOf(CREATE, { input: { name: 'x', icon: 'bot', colour: 'red' } })],
   ['an unknown value', bodyOf(CREATE, { input: { name: 'x', icon: 'bolt' } })],
   ['no input', bodyOf(CREATE)],
+  ['100,000 wrong values', bodyOf(SEND, { input: { agentId: agent.id, text: 'x', to: Array(100_000).fill(5) } })],
+  ['100,000 unknown fields', bodyOf(CREATE, { input: Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n])) })],
+  ['a list in a list in a list …', `{"query":"${SEND}","variables":{"input":{"agentId":"${agent.id}","text":"x","to":${nested(50_000)}}}}`],
+  ['the same of no use', `{"query":"{ agents { id } }","variables":{"x":${nested(200_000)}}}`],
   ['an unknown field', bodyOf('{ agents { colour } }')],
   ['an unknown argument', bodyOf('{ agents(first: 1) { id } }')],
   ['an unknown fragment', bodyOf('{ agents { ...none } }')],
