@@ -49,7 +49,7 @@ const resend = createRoute({
 
 const position = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
 const after = z
-  .int()
+  .int(position)
   .min(0, position)
   .max(Number.MAX_SAFE_INTEGER, position)
   .openapi({ description: "An event's id, a delivery's `cursor`; 0: all of them" })

@@ -73,10 +73,10 @@ test('rotating answers with a new secret, once for a request that is repeated; t
 
 test.each([
   ['replay', {}, /^after: is required$/],
-  ['replay', { after: -1 }, /^after: /],
+  ['replay', { after: -1 }, /^after: must be a whole number/],
   ['replay', { after: 1.5 }, /^after: /],
   ['replay', { after: '1' }, /^after: /],
-  ['replay', { after: Number.MAX_SAFE_INTEGER + 1 }, /^after: /],
+  ['replay', { after: Number.MAX_SAFE_INTEGER + 1 }, /^after: must be a whole number/],
   ['replay', { after: 1, before: 2 }, /^before: is not a known field$/],
   ['deliveries/nothing/resend', undefined, /^deliveryId: must be a UUID$/],
 ])('%s %j is invalid_input', async (operation, body, message) => {
