@@ -32,7 +32,10 @@ function readCharacters(adapter) {
     adapter.performIO = async () => ({ fields: asText, rows })
     try {
       const result = await queryRaw(query)
-      return { ...result, columnTypes: result.columnTypes.map((type, i) => (isChar[i] ? ColumnTypeEnum.Character : type)) }
+      return {
+        ...result,
+        columnTypes: result.columnTypes.map((type, i) => (isChar[i] ? ColumnTypeEnum.Character : type)),
+      }
     } finally {
       adapter.performIO = performIO
     }

@@ -29,7 +29,12 @@ const datasource = argument('--datasource')
 const url = datasource ? JSON.parse(datasource).url : process.env.DATABASE_URL
 
 function log(level, message, extra) {
-  const line = { timestamp: new Date().toISOString(), level, fields: { message, ...extra }, target: 'schema_engine::logger' }
+  const line = {
+    timestamp: new Date().toISOString(),
+    level,
+    fields: { message, ...extra },
+    target: 'schema_engine::logger',
+  }
   process.stderr.write(`${JSON.stringify(line)}\n`)
 }
 
@@ -53,7 +58,8 @@ async function cli(command) {
   const quoted = `"${database.replaceAll('"', '""')}"`
   try {
     if (command === 'create-database') await queryIn('postgres', `CREATE DATABASE ${quoted}`)
-    else if (command === 'drop-database') await queryIn('postgres', `DROP DATABASE IF EXISTS ${quoted} WITH (FORCE)`)
+    else if (command === 'drop-database')
+      await queryIn('postgres', `DROP DATABASE IF EXISTS ${quoted} WITH (FORCE)`)
     else await queryIn(database)
     log('INFO', 'Connection successful')
   } catch (error) {
@@ -67,15 +73,23 @@ async function loadEngine() {
   const file = createRequire(import.meta.url)
     .resolve('@prisma/schema-engine-wasm/schema_engine_bg')
     .replace(/\.js$/, '.wasm')
-  const { instance } = await WebAssembly.instantiate(fs.readFileSync(file), { './schema_engine_bg.js': bindings })
+  const { instance } = await WebAssembly.instantiate(fs.readFileSync(file), {
+    './schema_engine_bg.js': bindings,
+  })
   bindings.__wbg_set_wasm(instance.exports)
   instance.exports.__wbindgen_start()
-  globalThis.PRISMA_WASM_PANIC_REGISTRY = { set_message: (message) => log('ERROR', message, { is_panic: true }) }
+  globalThis.PRISMA_WASM_PANIC_REGISTRY = {
+    set_message: (message) => log('ERROR', message, { is_panic: true }),
+  }
   const datamodels = argument('--datamodels')
     ?.split(',')
     .map((name) => [name, fs.readFileSync(name, 'utf8')])
   const trace = (line) => process.env.DEBUG && process.stderr.write(`${line}\n`)
-  return bindings.SchemaEngine.new({ datamodels }, trace, bindMigrationAwareSqlAdapterFactory(new SchemaAdapter(url)))
+  return bindings.SchemaEngine.new(
+    { datamodels },
+    trace,
+    bindMigrationAwareSqlAdapterFactory(new SchemaAdapter(url)),
+  )
 }
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -86,7 +100,8 @@ async function call(engine, id, method, params = {}) {
     await engine.devDiagnostic({ migrationsList: params.migrationsList, filters: params.filters }) // fills its cache of the schema
   }
   const result = await engine[method](method === 'diff' ? { exitCode: null, ...params } : params)
-  if (method === 'diff' && result.stdout != null) send({ id: 1e6 + id, method: 'print', params: { content: result.stdout } })
+  if (method === 'diff' && result.stdout != null)
+    send({ id: 1e6 + id, method: 'print', params: { content: result.stdout } })
   return method === 'reset' ? null : (result ?? {})
 }
 
@@ -97,8 +112,16 @@ function serve() {
     try {
       send({ id, result: await call(await engine, id, method, params) })
     } catch (error) {
-      const data = { is_panic: false, message: error.message ?? String(error), meta: error.meta ?? null, error_code: error.code ?? null }
-      send({ id, error: { code: 4466, message: 'An error happened. Check the data field for details.', data } })
+      const data = {
+        is_panic: false,
+        message: error.message ?? String(error),
+        meta: error.meta ?? null,
+        error_code: error.code ?? null,
+      }
+      send({
+        id,
+        error: { code: 4466, message: 'An error happened. Check the data field for details.', data },
+      })
     }
   }
   let queue = Promise.resolve()
@@ -110,6 +133,7 @@ function serve() {
   lines.on('close', () => queue.then(() => process.exit()))
 }
 
-if (process.argv.includes('--version') || process.argv.includes('-V')) process.stdout.write(`schema-engine-cli ${COMMIT}\n`)
+if (process.argv.includes('--version') || process.argv.includes('-V'))
+  process.stdout.write(`schema-engine-cli ${COMMIT}\n`)
 else if (process.argv.includes('cli')) await cli(process.argv.at(-1))
 else serve()

@@ -18,7 +18,14 @@ const needsDatabase = command === 'migrate' || command === 'db'
 const asTerminal = ['--import', 'data:text/javascript,process.stdin.isTTY??=true']
 
 function prisma(url: string | undefined): Promise<number> {
-  const args = [...asTerminal, join(root, 'node_modules', 'prisma', 'build', 'index.js'), command, ...rest, '--config', 'prisma/config.ts']
+  const args = [
+    ...asTerminal,
+    join(root, 'node_modules', 'prisma', 'build', 'index.js'),
+    command,
+    ...rest,
+    '--config',
+    'prisma/config.ts',
+  ]
   const env = {
     ...process.env,
     ...(url === undefined ? {} : { DATABASE_URL: url }),
@@ -46,4 +53,5 @@ async function withDatabase(): Promise<number> {
 }
 
 process.on('SIGINT', () => undefined) // the child ends by it, then the database is taken down here
-process.exitCode = needsDatabase && process.env.DATABASE_URL === undefined ? await withDatabase() : await prisma(undefined)
+process.exitCode =
+  needsDatabase && process.env.DATABASE_URL === undefined ? await withDatabase() : await prisma(undefined)

@@ -1,6 +1,7 @@
 /**
- * What `npm start`, `npm test` and `npm run demo` run first: Prisma's generated code, then TypeScript into dist/, then the files that
- * dist/ needs beside its JavaScript. Does nothing when no input has changed; says nothing unless it fails.
+ * What `npm start`, `npm test` and `npm run demo` run first: Prisma's generated code, then TypeScript into
+ * dist/, then the files that dist/ needs beside its JavaScript. Does nothing when no input has changed; says
+ * nothing unless it fails.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
@@ -16,7 +17,13 @@ const stampFile = at('dist', '.built')
 const lockFile = at('dist', '.lock')
 const infoFile = at('dist', '.tsbuildinfo')
 const generated = path.join('src', 'db', 'generated')
-const settings = ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma', 'prisma/config.ts', 'src/build.mjs']
+const settings = [
+  'package-lock.json',
+  'tsconfig.json',
+  'prisma/schema.prisma',
+  'prisma/config.ts',
+  'src/build.mjs',
+]
 
 /** Every file below `folder`, relative to the root, in a fixed order. */
 const filesBelow = (folder) =>
@@ -26,11 +33,15 @@ const filesBelow = (folder) =>
     .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)))
     .sort()
 
-const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && file !== path.join('src', 'build.mjs'))
+const sources = () =>
+  filesBelow('src').filter((file) => !file.startsWith(generated) && file !== path.join('src', 'build.mjs'))
 const isTypeScript = (file) => file.endsWith('.ts')
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
 
-/** One hash over the names and contents of `files`: contents, because a fresh clone or a switched branch moves every mtime. */
+/**
+ * One hash over the names and contents of `files`: contents, because a fresh clone or a switched branch moves
+ * every mtime.
+ */
 function hashOf(files) {
   const hash = createHash('sha256')
   for (const file of files) {
@@ -57,7 +68,8 @@ function state() {
   const now = { client: hashOf(settings), code: hashOf([...settings, ...sources()]) }
   const missing = (files) => files.some((file) => !fs.existsSync(at(file)))
   const client =
-    stamp.client !== now.client || missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
+    stamp.client !== now.client ||
+    missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
   const outputs = missing(sources().map(outputOf))
   return { now, client, outputs, code: client || outputs || stamp.code !== now.code }
 }
@@ -72,8 +84,8 @@ const alive = (pid) => {
 }
 
 /**
- * Takes over a lock whose holder is gone or has not touched it for 10 seconds. The rename lets only one of several thieves have it; one
- * who got a newer lock than the one that he judged puts it back.
+ * Takes over a lock whose holder is gone or has not touched it for 10 seconds. The rename lets only one of
+ * several thieves have it; one who got a newer lock than the one that he judged puts it back.
  */
 function steal(content) {
   const mine = `${lockFile}.${randomUUID()}`
@@ -92,7 +104,10 @@ function stealIfStale() {
   } catch {}
 }
 
-/** Runs `work` while no other build of this checkout runs. The holder touches the file, so that a reused pid cannot block for ever. */
+/**
+ * Runs `work` while no other build of this checkout runs. The holder touches the file, so that a reused pid
+ * cannot block for ever.
+ */
 async function locked(work) {
   fs.mkdirSync(at('dist'), { recursive: true })
   const draft = `${lockFile}.${randomUUID()}`
@@ -121,7 +136,8 @@ async function locked(work) {
 
 const env = {
   ...process.env,
-  PATH: `${at('node_modules', '.bin')}${path.delimiter}${process.env.PATH ?? ''}`, // Prisma finds its generators there, also without npm
+  // Prisma finds its generators there, also without npm
+  PATH: `${at('node_modules', '.bin')}${path.delimiter}${process.env.PATH ?? ''}`,
   CHECKPOINT_DISABLE: '1', // no look for news, no report of what was called: neither belongs into a start
   NO_COLOR: '1',
 }
@@ -163,7 +179,13 @@ async function build() {
   const due = state()
   if (!due.code) return // somebody else built it while we waited
   fs.rmSync(stampFile, { force: true })
-  if (due.client) await run('prisma generate', 'prisma/build/index.js', ['generate', '--no-hints', '--config', 'prisma/config.ts'])
+  if (due.client)
+    await run('prisma generate', 'prisma/build/index.js', [
+      'generate',
+      '--no-hints',
+      '--config',
+      'prisma/config.ts',
+    ])
   if (due.outputs) fs.rmSync(infoFile, { force: true }) // or the compiler believes that they are still there
   await run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
   copyTheRest()

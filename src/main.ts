@@ -1,17 +1,20 @@
-import { type Command, readCommand, USAGE, UsageError } from './command-line.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
+import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
+import { type Command, readCommand, USAGE, UsageError } from './cli/command-line.ts'
+import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
-import { dkimKeys, rotateDkimKey } from './domain/dkim.ts'
-import { type Foundation, lay, welcomeOwner } from './foundation.ts'
-import { createLogger } from './log.ts'
-import { rotateMasterKey } from './master-key.ts'
+import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
+import { createLogger } from './observability/log.ts'
 import { createKeyring } from './workspace/keyring.ts'
 import { createMemberToken, createWorkspace, nameWorkspace } from './workspace/workspace.ts'
 
-/** How long work in hand may take after SIGTERM: whoever stops a container kills it after 10 s, and closing takes its time too. */
+/**
+ * How long work in hand may take after SIGTERM: whoever stops a container kills it after 10 s, and closing
+ * takes its time too.
+ */
 const GRACE_MS = 8_000
 /** Exit codes: settings or usage that must be changed first; anything else that went wrong. */
 const EXIT_USAGE = 2
@@ -26,28 +29,39 @@ const untilSignal = (): Promise<NodeJS.Signals> =>
 
 const serve = async (config: Config, log: Logger, foundation: Foundation): Promise<void> => {
   const stopping = untilSignal()
-  // On stdout are the lines below alone: of some mail a library (mailauth, of an `l=`) has something to tell the console.
-  console.log = (...said: unknown[]) => log.debug({ said: said.map(String) }, 'a library spoke')
+  // On stdout are the lines below alone: of some mail a library (mailauth, of an `l=`) has something to tell
+  // the console.
+  console.log = (...said: unknown[]) => log.debug({ said: said.map(String) }, 'console output of a library')
   const ownerToken = await welcomeOwner(config, foundation)
-  if (ownerToken) say(`Owner token (shown this once, kept in ${config.dataDir}/owner-token): ${ownerToken}`)
+  if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
   // Loaded when it is needed: most of what there is, a bad setting or `token` needs nothing of.
   const { startApp } = await import('./app.ts')
   const app = await startApp(config, foundation, log)
   if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
-    log.warn({ outbox: `${config.dataDir}/outbox` }, 'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: mail is captured, not sent')
+    log.warn(
+      { outbox: `${config.dataDir}/outbox` },
+      'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: outgoing mail is stored, not sent',
+    )
   say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
   log.info({ signal: await stopping }, 'stopping')
   await app.stop(GRACE_MS)
 }
 
 const start = async (config: Config, log: Logger): Promise<void> => {
-  const foundation = await lay(config, log, { service: true })
+  const foundation = await openFoundation(config, log, { service: true })
   await serve(config, log, foundation).finally(() => foundation.close())
 }
 
-/** Runs a command beside a running service (or alone) on the same database, and prints its answer as one JSON line. */
-const command = async (config: Config, log: Logger, run: (foundation: Foundation) => Promise<object>): Promise<void> => {
-  const foundation = await lay(config, log, { service: false })
+/**
+ * Runs a command beside a running service (or alone) on the same database, and prints its answer as one JSON
+ * line.
+ */
+const command = async (
+  config: Config,
+  log: Logger,
+  run: (foundation: Foundation) => Promise<object>,
+): Promise<void> => {
+  const foundation = await openFoundation(config, log, { service: false })
   try {
     say(JSON.stringify(await run(foundation)))
   } finally {
@@ -56,15 +70,28 @@ const command = async (config: Config, log: Logger, run: (foundation: Foundation
 }
 
 /** What DNS should say of the service's own domain, for mail that is signed with its keys. */
-const mailRecords = async ({ mailDomain }: Config, { db, masterKey, otherKeys }: Foundation, keysOf: typeof dkimKeys): Promise<object> => {
+const mailRecords = async (
+  { mailDomain }: Config,
+  { db, masterKey, otherKeys }: Foundation,
+  keysOf: typeof dkimKeys,
+): Promise<object> => {
   const deps = { ...db, keyring: createKeyring(db, masterKey, otherKeys), clock: systemClock }
   const keys = await keysOf(deps, { domain: mailDomain, workspaceId: null })
   return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
 
 /** A number that is rented already, into a workspace's pool. */
-const takeNumberIn = async (config: Config, log: Logger, { db }: Foundation, value: string, workspaceId?: string): Promise<object> => {
-  if (!config.twilio) throw new ConfigError(['TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set; the number is at that account.'])
+const takeNumberIn = async (
+  config: Config,
+  log: Logger,
+  { db }: Foundation,
+  value: string,
+  workspaceId?: string,
+): Promise<object> => {
+  if (!config.twilio)
+    throw new ConfigError([
+      'TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set; set them to the account that has the number.',
+    ])
   const { createSmsChannel } = await import('./channel/sms/sms-channel.ts')
   const { PhoneNumbers } = await import('./agent/phone-numbers.ts')
   const sms = createSmsChannel({ ...config.twilio, publicUrl: () => config.publicUrl ?? '', log })
@@ -87,13 +114,19 @@ const dispatch = async (asked: Command): Promise<void> => {
       return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
     }
     case 'token':
-      return command(config, log, ({ db }) => createMemberToken({ ...db, clock: systemClock }, asked.member, asked.workspace))
+      return command(config, log, ({ db }) =>
+        createMemberToken({ ...db, clock: systemClock }, asked.member, asked.workspace),
+      )
     case 'number':
-      return command(config, log, (foundation) => takeNumberIn(config, log, foundation, asked.value, asked.workspace))
+      return command(config, log, (foundation) =>
+        takeNumberIn(config, log, foundation, asked.value, asked.workspace),
+      )
     case 'domain':
       return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
     case 'rotate-key':
-      return command(config, log, (foundation) => rotateMasterKey(config, foundation))
+      return command(config, log, (foundation) =>
+        asked.dataKeys ? rotateDataKeys(foundation, log) : rotateMasterKey(config, foundation),
+      )
     case 'rotate-dkim':
       return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
   }
@@ -101,7 +134,9 @@ const dispatch = async (asked: Command): Promise<void> => {
 
 /** What went wrong, for the person at the terminal, and the exit code that scripts read. */
 const fail = (error: unknown): never => {
-  const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some((kind) => error instanceof kind)
+  const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some(
+    (kind) => error instanceof kind,
+  )
   const stack = !expected && error instanceof Error && !('syscall' in error) ? error.stack : undefined
   process.stderr.write(`${stack ?? messageOf(error)}\n`)
   const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)

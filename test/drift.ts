@@ -15,12 +15,27 @@ const fail = (text: string): void => {
 
 /** Prisma says 2 for a difference, and prints it. */
 function checkMigrations(): void {
-  const diff = ['migrate', 'diff', '--from-migrations', 'prisma/migrations', '--to-schema', 'prisma/schema.prisma', '--exit-code']
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', join('prisma', 'run.ts'), ...diff], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status === 2) fail(`prisma/migrations are not prisma/schema.prisma (npm run prisma -- migrate dev --create-only):\n${stdout}`)
+  const diff = [
+    'migrate',
+    'diff',
+    '--from-migrations',
+    'prisma/migrations',
+    '--to-schema',
+    'prisma/schema.prisma',
+    '--exit-code',
+  ]
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', join('prisma', 'run.ts'), ...diff],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  )
+  if (status === 2)
+    fail(
+      `prisma/migrations are not prisma/schema.prisma (npm run prisma -- migrate dev --create-only):\n${stdout}`,
+    )
   else if (status !== 0) fail(`prisma migrate diff failed (${status}):\n${stdout}${stderr}`)
 }
 
@@ -30,7 +45,8 @@ async function checkGraphql(): Promise<void> {
   const { printedSchema } = (await import(print)) as { printedSchema(): string }
   const file = join(root, 'schema.graphql')
   const stored = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (stored.trim() !== printedSchema().trim()) fail('schema.graphql is not what the code says (npm run schema)')
+  if (stored.trim() !== printedSchema().trim())
+    fail('schema.graphql is not what the code says (npm run schema)')
 }
 
 checkMigrations()

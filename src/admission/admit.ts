@@ -7,7 +7,9 @@ export interface Admittance {
   self: string | null
   /** Why it is spam, in words; null when it is none. */
   spam: string | null
-  /** Whether the sender claims to be a member or an agent of the workspace, or to be on the channel's list. */
+  /**
+   * Whether the sender claims to be a member or an agent of the workspace, or to be on the channel's list.
+   */
   team: boolean
   listed: boolean
   /** Whether the channel proved who the sender is. */
@@ -15,23 +17,25 @@ export interface Admittance {
   admit: Admit
   /** The workspace stores as many messages as its plan includes. */
   full: boolean
-  /** Counts the message against the sender's rate; whether it is over it. Asked only of what got this far. */
-  overRate(): boolean
+  /**
+   * Counts the message against the sender's rate; why it is over that, in words, or null. Asked only of what
+   * got this far.
+   */
+  overRate(): string | null
 }
 
-export type Verdict = { refusal: Refusal; admission: null; rule: string } | { refusal: null; admission: Admission; rule: string }
+export type Verdict =
+  | { refusal: Refusal; admission: null; rule: string }
+  | { refusal: null; admission: Admission; rule: string }
 
 type Rule = (claim: Admittance) => Verdict | null
 
 const refuse = (refusal: Refusal, rule: string): Verdict => ({ refusal, admission: null, rule })
 const receive = (admission: Admission, rule: string): Verdict => ({ refusal: null, admission, rule })
 
-/** What one sender may send to one agent in a minute. */
-export const MESSAGES_A_MINUTE = 30
-
 /**
- * How often agents may wake an agent in one of its threads within an hour. Two that answer each other without end stop there; people, who
- * write in between, are never counted.
+ * How often agents may wake an agent in one of its threads within an hour. Two that answer each other without
+ * end stop there; people, who write in between, are never counted.
  */
 export const AGENT_TURNS_AN_HOUR = 20
 
@@ -39,15 +43,29 @@ export const AGENT_TURNS_AN_HOUR = 20
 const RULES: readonly Rule[] = [
   ({ self }) => (self === null ? null : refuse('self', self)),
   ({ spam }) => (spam === null ? null : refuse('spam', spam)),
-  ({ full }) => (full ? refuse('plan_limit', 'the workspace stores as many messages as its plan includes') : null),
-  ({ overRate }) => (overRate() ? refuse('rate_limit', `more than ${MESSAGES_A_MINUTE} messages a minute from this sender`) : null),
+  ({ full }) =>
+    full ? refuse('plan_limit', 'the workspace has reached the stored message limit of its plan') : null,
+  ({ overRate }) => {
+    const over = overRate()
+    return over === null ? null : refuse('rate_limit', over)
+  },
   ({ admit, team, listed, proven }) =>
-    admit === 'anyone' && (!proven || !(team || listed)) ? receive('anyone', 'the channel takes messages from anyone') : null,
+    admit === 'anyone' && (!proven || !(team || listed))
+      ? receive('anyone', 'the channel accepts messages from anyone')
+      : null,
   ({ team, listed, proven }) =>
-    (team || listed) && !proven ? refuse('unverified', `claims to be ${team ? 'of the team' : 'a listed sender'}, without proof`) : null,
-  ({ admit, team }) => (team && admit !== 'list' ? receive('team', 'a member or an agent of the workspace') : null),
+    (team || listed) && !proven
+      ? refuse(
+          'unverified',
+          `claims to be ${team ? 'in the team' : 'a listed sender'}, but could not be verified`,
+        )
+      : null,
+  ({ admit, team }) =>
+    team && admit !== 'list' ? receive('team', 'a member or an agent of the workspace') : null,
   ({ listed, team }) =>
-    listed ? receive(team ? 'team' : 'listed', team ? 'of the team, and on the list' : "on the channel's list") : null,
+    listed
+      ? receive(team ? 'team' : 'listed', team ? 'in the team, and on the list' : "on the channel's list")
+      : null,
   ({ admit }) => (admit === 'list' ? refuse('sender', "not on the channel's list") : null),
 ]
 
@@ -57,7 +75,7 @@ export const admit = (claim: Admittance): Verdict => {
     const verdict = rule(claim)
     if (verdict) return verdict
   }
-  return refuse('outsider', 'neither of the team nor on the list')
+  return refuse('outsider', 'neither in the team nor on the list')
 }
 
 /** The rule that decided, as the last line of a message's evidence. */

@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { ChannelKind } from '../channel/channel.ts'
+import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './reach.ts'
+import { isKept } from './given-address.ts'
+import { findAgent } from './permission.ts'
 
 /** Locals that belong to the domain's operator (RFC 2142) or that people would take for them. */
 const RESERVED = new Set(
@@ -14,42 +16,38 @@ const RESERVED = new Set(
 /** Whether nobody may have this local part on the service's own domain. */
 export const isReserved = (local: string): boolean => RESERVED.has(local)
 
-const LONGEST_SLUG = 40
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** `Müller's Support Bot` → `muellers-support-bot` would need a language; this gives `mullers-support-bot`. '' when nothing is left. */
-export const slugOf = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f'’]/g, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST_SLUG)
-    .replace(/^-+|-+$/g, '')
-
 /** Random, not counted: a number would tell one tenant how many others chose its name. */
-const suffix = () => Array.from({ length: 4 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
+const suffix = () =>
+  Array.from({ length: 4 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
 
-const MOST_TRIES = 10
+const MAX_TRIES = 10
 
-/** Gives a new agent a free, readable address on the service's domain, made from its name. */
-export const giveEmailAddress = async (tx: Prisma.TransactionClient, agent: Agent, domain: string): Promise<void> => {
+/** Gives an agent a free, readable address on the service's domain, made from its name. Returns it. */
+export const giveEmailAddress = async (
+  tx: Prisma.TransactionClient,
+  agent: Agent,
+  domain: string,
+): Promise<string> => {
   const slug = slugOf(agent.name) || 'agent'
-  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const local = attempt === 0 && !isReserved(slug) ? slug : `${slug}-${suffix()}`
+    const value = `${local}@${domain}`
+    if (await isKept({ prisma: tx }, agent.workspaceId, value)) continue
     const { count } = await tx.address.createMany({
       data: {
         workspaceId: agent.workspaceId,
         agentId: agent.id,
         channel: 'email',
-        value: `${local}@${domain}`,
+        value,
         primary: true,
         given: true,
         createdAt: agent.createdAt,
       },
       skipDuplicates: true,
     })
-    if (count === 1) return
+    if (count === 1) return value
   }
   throw new Error(`no free address for ${slug}@${domain}`)
 }
@@ -69,3 +67,15 @@ export const presentAddress = ({ id, channel, value, domainId, primary, createdA
   primary,
   createdAt: createdAt.toISOString(),
 })
+
+/**
+ * The email address that the service gave an agent, or the one that it was changed to. Asks nobody: for the
+ * one who just made the agent.
+ */
+export const givenAddressOf = async ({ prisma }: Db, agentId: string): Promise<string | null> =>
+  (
+    await prisma.address.findFirst({
+      where: { agentId, channel: 'email', given: true },
+      select: { value: true },
+    })
+  )?.value ?? null

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Channel, ChannelKind } from '../channel/channel.ts'
+import type { Channel, ChannelKind, Channels } from '../channel/channel.ts'
+import { CHANNELS } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
@@ -8,18 +9,45 @@ import { findOptOuts } from './opt-out.ts'
 
 export interface CodeSenderDeps extends Db {
   clock: Clock
-  channels: Partial<Record<ChannelKind, Channel>>
+  channels: Channels
 }
 
 /** How long one code may take to get on its way. */
 const PATIENCE_MS = 12_000
 
-/** A number of the workspace's from which the recipient takes messages. Throws `conflict` when there is none. */
-const senderFor = async ({ prisma }: Db, workspaceId: string, recipient: string): Promise<string> => {
-  const numbers = await prisma.phoneNumber.findMany({ where: { workspaceId, providerId: { not: '' } }, orderBy: { value: 'asc' } })
-  if (numbers.length === 0) throw new AppError('conflict', 'The workspace has no phone number to send the code from.')
-  for (const { value } of numbers) if (!(await findOptOuts({ prisma } as Db, value, [recipient])).has(recipient)) return value
-  throw new AppError('conflict', `${recipient} has opted out of messages from the workspace (STOP), until it texts START.`)
+/** What the workspace has on a channel, phone numbers that wait for an agent included. */
+const ownAddresses = (
+  { prisma }: Db,
+  workspaceId: string,
+  { kind, numbers }: Channel,
+): Promise<{ value: string }[]> =>
+  numbers
+    ? prisma.phoneNumber.findMany({
+        where: { workspaceId, providerId: { not: '' } },
+        orderBy: { value: 'asc' },
+      })
+    : prisma.address.findMany({ where: { workspaceId, channel: kind }, orderBy: { value: 'asc' } })
+
+/**
+ * An address of the workspace's from which the recipient takes messages. Throws `conflict` when there is
+ * none.
+ */
+const senderFor = async (
+  db: Db,
+  workspaceId: string,
+  channel: Channel,
+  recipient: string,
+): Promise<string> => {
+  const { address, optOut } = CHANNELS[channel.kind]
+  const own = await ownAddresses(db, workspaceId, channel)
+  if (own.length === 0)
+    throw new AppError('conflict', `The workspace has no ${address.one} to send the code from.`)
+  for (const { value } of own)
+    if (!optOut || !(await findOptOuts(db, value, [recipient])).has(recipient)) return value
+  throw new AppError(
+    'conflict',
+    `${recipient} has opted out of messages from the workspace (STOP), and can opt in again by texting START.`,
+  )
 }
 
 const codeOf = (from: string, to: string, text: string, createdAt: Date) => ({
@@ -37,11 +65,11 @@ const codeOf = (from: string, to: string, text: string, createdAt: Date) => ({
   createdAt,
 })
 
-/** Sends codes by SMS from a number of the workspace's, tried once and not stored. */
+/** Sends codes from an address of the workspace's on the channel, tried once and not stored. */
 export const createCodeSender = ({ clock, channels, ...db }: CodeSenderDeps): CodeSender => {
   const channelOf = (kind: string): Channel => {
     const channel = channels[kind as ChannelKind]
-    if (!channel) throw new AppError('conflict', `This service has no channel ${kind}.`)
+    if (!channel) throw new AppError('conflict', `This service has no ${kind} channel.`)
     return channel
   }
   return {
@@ -54,12 +82,16 @@ export const createCodeSender = ({ clock, channels, ...db }: CodeSenderDeps): Co
       }
     },
     send: async (workspaceId, kind, value, text) => {
-      const from = await senderFor(db, workspaceId, value)
+      const channel = channelOf(kind)
+      const from = await senderFor(db, workspaceId, channel, value)
       const sent = codeOf(from, value, text, clock.now())
-      const { rejected } = await channelOf(kind).send(sent, AbortSignal.timeout(PATIENCE_MS))
+      const { rejected } = await channel.send(sent, AbortSignal.timeout(PATIENCE_MS))
       const [refusal] = rejected
       if (refusal?.permanent) throw new AppError('conflict', `The code could not be sent: ${refusal.reason}`)
-      if (refusal) throw new AppError('unavailable', 'The code could not be sent; try again later.', { cause: refusal.reason })
+      if (refusal)
+        throw new AppError('unavailable', 'The code could not be sent; try again later.', {
+          cause: refusal.reason,
+        })
     },
   }
 }

@@ -1,11 +1,11 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
-import type { Db } from '../db/client.ts'
+import type { Db, RootDb } from '../db/client.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './reach.ts'
+import { findAgent } from './permission.ts'
 
 export interface ConnectionDeps extends Db {
   clock: Clock
@@ -15,14 +15,23 @@ export interface ConnectionDeps extends Db {
 /** How long a connection counts as listening after its last sign of life. */
 const LEASE_MS = 45_000
 
-/** The topic on which every process hears that an agent's client was replaced or went away; the key is the agent's id. */
+/**
+ * The topic on which every process hears that an agent's client was replaced or went away; the key is the
+ * agent's id.
+ */
 export const CLIENT_REPLACED = 'client_replaced'
 
-export const presentConnection = ({ id, client, machine, tokenId }: Connection) => ({ id, client, machine, tokenId })
+export const presentConnection = ({ id, client, machine, tokenId }: Connection) => ({
+  id,
+  client,
+  machine,
+  tokenId,
+})
 
 /**
- * Makes the calling client the one that hears the agent's new messages, in place of any other. Its stream begins with the first event
- * after this moment: the agent's log is locked while the position is read, so that no event falls between.
+ * Makes the calling client the one that hears the agent's new messages, in place of any other. Its stream
+ * begins with the first event after this moment: the agent's log is locked while the position is read, so
+ * that no event falls between.
  */
 export const connectClient = async (
   deps: ConnectionDeps,
@@ -33,9 +42,14 @@ export const connectClient = async (
   await findAgent(deps, viewer, agentId, 'be')
   const now = deps.clock.now()
   const connection = await deps.prisma.$transaction(async (tx) => {
-    const [log] = await tx.$queryRaw<{ last_id: bigint }[]>`select last_id from event_log where agent_id = ${agentId}::uuid for update`
+    const [log] = await tx.$queryRaw<
+      { last_id: bigint }[]
+    >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
     if (!log) throw notFound('agent')
-    await tx.connection.updateMany({ where: { agentId, replacedAt: null }, data: { replacedAt: now, leaseUntil: null } })
+    await tx.connection.updateMany({
+      where: { agentId, replacedAt: null },
+      data: { replacedAt: now, leaseUntil: null },
+    })
     return tx.connection.create({
       data: {
         id: newId(),
@@ -53,15 +67,26 @@ export const connectClient = async (
 }
 
 /** The connection, for the agent itself: whether it is still current says `replacedAt`. */
-export const findConnection = async (deps: Db, viewer: Viewer, agentId: string, connectionId: string): Promise<Connection> => {
+export const findConnection = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  connectionId: string,
+): Promise<Connection> => {
   await findAgent(deps, viewer, agentId, 'be')
   const connection = await deps.prisma.connection.findUnique({ where: { id: connectionId } })
   if (!connection || connection.agentId !== agentId) throw notFound('connection')
   return connection
 }
 
-/** Keeps current connections listening for another lease. In one statement for all that a process serves; returns those still current. */
-export const renewLeases = async ({ pool, clock }: ConnectionDeps, connectionIds: readonly string[]): Promise<Set<string>> => {
+/**
+ * Keeps current connections listening for another lease. In one statement for all that a process serves;
+ * returns those still current.
+ */
+export const renewLeases = async (
+  { pool, clock }: ConnectionDeps,
+  connectionIds: readonly string[],
+): Promise<Set<string>> => {
   const until = new Date(clock.now().getTime() + LEASE_MS)
   const { rows } = await pool.query<{ id: string }>(
     'update connection set lease_until = $2 where id = any($1::uuid[]) and replaced_at is null returning id',
@@ -70,29 +95,52 @@ export const renewLeases = async ({ pool, clock }: ConnectionDeps, connectionIds
   return new Set(rows.map(({ id }) => id))
 }
 
-export interface Standing {
-  connectionId: string
+/**
+ * Who holds something open: for an agent, with a token, and as the client of a connection where it is one.
+ */
+export interface ListenerUse {
+  agentId: string
   tokenId: string
-  is: 'current' | 'replaced' | 'gone'
+  connectionId: string | null
 }
 
-/** How connections and the tokens that use them stand now: replaced by another client, gone (revoked, or with their agent), or current. */
-export const readStanding = async ({ pool }: Db, uses: readonly Omit<Standing, 'is'>[]): Promise<Standing[]> => {
-  const { rows } = await pool.query<Standing>({
-    name: 'connections standing',
-    text: `select u.connection as "connectionId", u.token as "tokenId",
-                  case when c.id is null or t.id is null then 'gone' when c.replaced_at is null then 'current' else 'replaced' end as is
-             from unnest($1::uuid[], $2::uuid[]) as u(connection, token)
-             left join connection c on c.id = u.connection left join token t on t.id = u.token`,
-    values: [uses.map(({ connectionId }) => connectionId), uses.map(({ tokenId }) => tokenId)],
+/** `revoked`: its token is gone; `gone`: its agent is; `replaced`: another client is connected. */
+export type Standing = 'current' | 'replaced' | 'revoked' | 'gone'
+
+/** How each of these stands now, in their order. */
+export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Standing[]> => {
+  const { rows } = await pool.query<{ standing: Standing }>({
+    name: 'listeners standing',
+    text: `select case when t.id is null then 'revoked' when l.agent_id is null then 'gone'
+                       when u.connection is not null and (c.id is null or c.replaced_at is not null) then 'replaced'
+                       else 'current' end as standing
+             from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, ord)
+             left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
+             left join connection c on c.id = u.connection
+            order by u.ord`,
+    values: [
+      uses.map(({ agentId }) => agentId),
+      uses.map(({ tokenId }) => tokenId),
+      uses.map(({ connectionId }) => connectionId),
+    ],
   })
-  return rows
+  return rows.map(({ standing }) => standing)
 }
 
-/** Ends a lease at once, when its stream closes. A process to which the client has come back meanwhile hears of it and renews the lease. */
-export const endLease = async ({ pool, notifier }: ConnectionDeps, agentId: string, connectionId: string): Promise<void> => {
-  const { rowCount } = await pool.query('update connection set lease_until = null where id = $1 and replaced_at is null', [connectionId])
-  if (rowCount === 1) notifier.publish(CLIENT_REPLACED, agentId)
+/**
+ * Ends a lease at once, when its stream closes. A process to which the client has come back meanwhile hears
+ * of it and renews the lease.
+ */
+export const endLease = async (
+  { pool, notifier }: ConnectionDeps,
+  agentId: string,
+  connectionId: string,
+): Promise<void> => {
+  const { rows } = await pool.query(
+    'update connection set lease_until = null where id = $1 and replaced_at is null returning id',
+    [connectionId],
+  )
+  if (rows.length > 0) notifier.publish(CLIENT_REPLACED, agentId)
 }
 
 export interface Listener {
@@ -103,8 +151,15 @@ export interface Listener {
   url?: string
 }
 
-/** Who hears the agent's Message URL now: its client while it is connected, and the webhooks that don't wait for a retry. */
-export const listListeners = async (deps: ConnectionDeps, viewer: Viewer, agentId: string): Promise<Listener[]> => {
+/**
+ * Who hears the agent's Message URL now: its client while it is connected, and the webhooks that don't wait
+ * for a retry.
+ */
+export const listListeners = async (
+  deps: ConnectionDeps,
+  viewer: Viewer,
+  agentId: string,
+): Promise<Listener[]> => {
   await findAgent(deps, viewer, agentId)
   return currentListeners(deps, agentId)
 }
@@ -113,11 +168,20 @@ export const listListeners = async (deps: ConnectionDeps, viewer: Viewer, agentI
 export const listeningAt = (now: Date) =>
   ({
     connections: { replacedAt: null, leaseUntil: { gt: now } },
-    webhooks: { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
+    webhooks: {
+      AND: [
+        { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
+        { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+        { OR: [{ channels: { isEmpty: true } }, { channels: { has: 'url' } }] },
+      ],
+    },
   }) satisfies { connections: Prisma.ConnectionWhereInput; webhooks: Prisma.WebhookWhereInput }
 
 /** The same without asking who wants to know. */
-export const currentListeners = async ({ prisma, clock }: ConnectionDeps, agentId: string): Promise<Listener[]> => {
+export const currentListeners = async (
+  { prisma, clock }: ConnectionDeps,
+  agentId: string,
+): Promise<Listener[]> => {
   const { connections, webhooks: waiting } = listeningAt(clock.now())
   const [clients, webhooks] = await Promise.all([
     prisma.connection.findMany({ where: { agentId, ...connections } }),
@@ -133,7 +197,9 @@ export const currentListeners = async ({ prisma, clock }: ConnectionDeps, agentI
 const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
 
 /** Deletes connections that were replaced long ago. Idempotent; any process may call it at any time. */
-export const pruneConnections = async ({ pool }: Db, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query('delete from connection where replaced_at < $1', [new Date(now.getTime() - REPLACED_KEPT_MS)])
+export const pruneConnections = async ({ pool }: RootDb, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query('delete from connection where replaced_at < $1', [
+    new Date(now.getTime() - REPLACED_KEPT_MS),
+  ])
   return rowCount ?? 0
 }

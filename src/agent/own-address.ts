@@ -1,9 +1,13 @@
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Prisma } from '../db/generated/prisma/client.ts'
+import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
 import { isReserved } from './address.ts'
+import { isKept, untagged } from './given-address.ts'
 
-/** Email addresses that agents can have: on the service's domain or on one that their workspace has proven to be its own. */
+/**
+ * Email addresses that agents can have: on the service's domain or on one that their workspace has proven to
+ * be its own.
+ */
 
 export interface OwnAddressDeps extends Db {
   mailDomain: string
@@ -17,52 +21,98 @@ export interface OwnAddress {
 }
 
 /**
- * A local part of dot-separated groups of letters, digits and `_ ' + -`, whose last character is not a dot, an apostrophe or a hyphen;
- * `@`; labels that start with a letter or digit, the last one of 2 or more letters.
+ * A local part of dot-separated groups of letters, digits and `_ ' + -`, whose last character is not a dot,
+ * an apostrophe or a hyphen; `@`; labels that start with a letter or digit, the last one of 2 or more
+ * letters.
  */
-export const GIVEN_ADDRESS = /^[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*(?<![.'-])@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+export const GIVEN_ADDRESS =
+  /^[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*(?<![.'-])@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 /** RFC 5321 4.5.3.1. */
-const MOST_LOCAL = 64
-const MOST_ADDRESS = 254
+const MAX_LOCAL = 64
+const MAX_ADDRESS = 254
 
 const normalize = (value: string): { value: string; local: string; domain: string } => {
-  if (!GIVEN_ADDRESS.test(value)) throw invalidInput('value', "must be an email address of letters, digits and _ ' + - . before the @")
+  if (!GIVEN_ADDRESS.test(value))
+    throw invalidInput('value', "must be an email address of letters, digits and _ ' + - . before the @")
   const [local = '', domain = ''] = value.toLowerCase().split('@')
-  if (local.length > MOST_LOCAL || value.length > MOST_ADDRESS)
-    throw invalidInput('value', `must be at most ${MOST_LOCAL} characters before the @ and ${MOST_ADDRESS} in all`)
+  if (local.length > MAX_LOCAL || value.length > MAX_ADDRESS)
+    throw invalidInput(
+      'value',
+      `must be at most ${MAX_LOCAL} characters before the @ and ${MAX_ADDRESS} in all`,
+    )
   return { value: `${local}@${domain}`, local, domain }
 }
 
 /** The id of the workspace's own domain, or null for the service's. Throws `invalid_input` for any other. */
-const domainOf = async ({ prisma, mailDomain }: OwnAddressDeps, workspaceId: string, domain: string): Promise<string | null> => {
+const domainOf = async (
+  { prisma, mailDomain }: OwnAddressDeps,
+  workspaceId: string,
+  domain: string,
+): Promise<string | null> => {
   if (domain === mailDomain) return null
   const own = await prisma.domain.findUnique({ where: { workspaceId_name: { workspaceId, name: domain } } })
-  if (own?.state !== 'verified') throw invalidInput('value', `must be on ${mailDomain} or on a verified domain of the workspace`)
+  if (own?.state !== 'verified')
+    throw invalidInput('value', `must be on ${mailDomain} or on a verified domain of the workspace`)
   return own.id
 }
 
 const taken = (value: string) => new AppError('conflict', `The address ${value} is taken.`)
 
-/** Throws `invalid_input` for a form or a domain that an agent of the workspace can't have, `conflict` for a reserved name. */
-export const checkOwnAddress = async (deps: OwnAddressDeps, workspaceId: string, input: string): Promise<OwnAddress> => {
+/**
+ * Throws `invalid_input` for a form or a domain that an agent of the workspace can't have, `conflict` for a
+ * reserved name.
+ */
+export const checkOwnAddress = async (
+  deps: OwnAddressDeps,
+  workspaceId: string,
+  input: string,
+): Promise<OwnAddress> => {
   const { value, local, domain } = normalize(input)
   const domainId = await domainOf(deps, workspaceId, domain)
   if (domainId === null && isReserved(local)) throw taken(value)
   return { value, domainId }
 }
 
-/** Throws `conflict` when somebody has the address; `except` is the address record that may. */
+type Taken = { prisma: Pick<Prisma.TransactionClient, 'address' | 'givenAddress' | 'member'> }
+
+/**
+ * Whether it is somebody else's of the workspace: mail with a tag for another agent's address must go on
+ * reaching that agent, and mail from a member's address counts as theirs, here and wherever they are known.
+ */
+const isAnothers = async ({ prisma }: Taken, { id, workspaceId }: Owner, value: string): Promise<boolean> => {
+  const plain = untagged(value)
+  const agents = await prisma.address.count({
+    where: { channel: 'email', value: plain, agentId: { not: id } },
+  })
+  return (
+    agents > 0 || (await prisma.member.count({ where: { workspaceId, email: { in: [value, plain] } } })) > 0
+  )
+}
+
+/** The agent that is to have an address. */
+type Owner = Pick<Agent, 'id' | 'workspaceId'>
+
+/**
+ * Throws `conflict` when somebody has the address, it is kept for another workspace, or it is that of a
+ * member or, with a tag, of another agent; `except` is the address record that may have it.
+ */
 export const ensureFree = async (
-  { prisma }: { prisma: Pick<Prisma.TransactionClient, 'address'> },
-  value: string,
+  db: Taken,
+  agent: Owner,
+  { value, domainId }: OwnAddress,
   except?: string,
 ): Promise<void> => {
-  const holder = await prisma.address.findUnique({ where: { channel_value: { channel: 'email', value } } })
-  if (holder && holder.id !== except) throw taken(value)
+  const holder = await db.prisma.address.findUnique({ where: { channel_value: { channel: 'email', value } } })
+  if (holder && holder.id === except) return
+  if (holder || (domainId === null && (await isKept(db, agent.workspaceId, value)))) throw taken(value)
+  if (await isAnothers(db, agent, value)) throw taken(value)
 }
 
 /** Does what takes an address; throws `conflict` when somebody was faster. */
-export const untilTaken = async <Result>(value: string, take: () => Promise<Result>): Promise<Result> => {
+export const mapUniqueViolation = async <Result>(
+  value: string,
+  take: () => Promise<Result>,
+): Promise<Result> => {
   try {
     return await take()
   } catch (error) {

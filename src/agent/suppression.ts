@@ -3,16 +3,25 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Suppression } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './reach.ts'
+import { findAgent } from './permission.ts'
 
-/** Puts recipients on an agent's list: nothing is sent to them any more. The first reason stays. Inside the caller's transaction. */
+/**
+ * Puts recipients on an agent's list: nothing is sent to them any more. The first reason stays. Inside the
+ * caller's transaction.
+ */
 export const suppress = async (
   tx: Prisma.TransactionClient,
   { agentId, channel }: Pick<Suppression, 'agentId' | 'channel'>,
   recipients: readonly { address: string; detail: string }[],
   because: Pick<Suppression, 'reason' | 'createdAt'>,
 ): Promise<void> => {
-  const data = recipients.map(({ address, detail }) => ({ agentId, channel, recipient: address.toLowerCase(), detail, ...because }))
+  const data = recipients.map(({ address, detail }) => ({
+    agentId,
+    channel,
+    recipient: address.toLowerCase(),
+    detail,
+    ...because,
+  }))
   await tx.suppression.createMany({ data, skipDuplicates: true })
 }
 
@@ -21,17 +30,24 @@ export const findSuppressed = (
   { prisma }: Db,
   { agentId, channel }: Pick<Suppression, 'agentId' | 'channel'>,
   recipients: readonly string[],
-): Promise<Suppression[]> => prisma.suppression.findMany({ where: { agentId, channel, recipient: { in: [...recipients] } } })
+): Promise<Suppression[]> =>
+  prisma.suppression.findMany({ where: { agentId, channel, recipient: { in: [...recipients] } } })
 
 /** An entry's place in its list: its cursor. */
-export const suppressionCursor = ({ createdAt, recipient }: Suppression): string => writeCursor(createdAt.getTime(), recipient)
+export const suppressionCursor = ({ createdAt, recipient }: Suppression): string =>
+  writeCursor(createdAt.getTime(), recipient)
 
-const MOST_TIME = 8_640_000_000_000_000
+const MAX_TIME = 8_640_000_000_000_000
 
 const placeOf = (cursor: string): [Date, string] => {
   const [time, recipient] = readCursor(cursor, 2)
-  if (typeof time !== 'number' || Math.abs(time) > MOST_TIME || typeof recipient !== 'string' || recipient.includes('\0'))
-    throw invalidInput('cursor', 'is not one that this list gave')
+  if (
+    typeof time !== 'number' ||
+    Math.abs(time) > MAX_TIME ||
+    typeof recipient !== 'string' ||
+    recipient.includes('\0')
+  )
+    throw invalidInput('cursor', 'is not a valid cursor for this list')
   return [new Date(time), recipient]
 }
 
@@ -67,10 +83,20 @@ export const listSuppressions = async (
   return page!
 }
 
-/** Takes a recipient from the agent's list, so that it is written to again. Throws `not_found` for one that is not on it. */
-export const removeSuppression = async (deps: Db, viewer: Viewer, agentId: string, recipient: string): Promise<void> => {
+/**
+ * Takes a recipient from the agent's list, so that it is written to again. Throws `not_found` for one that is
+ * not on it.
+ */
+export const removeSuppression = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  recipient: string,
+): Promise<void> => {
   await findAgent(deps, viewer, agentId)
-  const { count } = await deps.prisma.suppression.deleteMany({ where: { agentId, recipient: recipient.toLowerCase() } })
+  const { count } = await deps.prisma.suppression.deleteMany({
+    where: { agentId, recipient: recipient.toLowerCase() },
+  })
   if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
 }
 

@@ -1,6 +1,7 @@
 import type { Bot, BotStore } from '../channel/telegram/bots.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
+import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 
 export interface BotDeps extends Db {
@@ -11,22 +12,35 @@ export interface BotDeps extends Db {
 const binding = (addressId: string) => `telegram_bot:${addressId}`
 
 /** A bot's token as it is stored. */
-export const sealBotToken = async ({ keyring }: BotDeps, workspaceId: string, addressId: string, token: string) =>
-  Uint8Array.from(await keyring.seal(workspaceId, token, binding(addressId)))
+export const sealBotToken = async (
+  { keyring }: BotDeps,
+  workspaceId: string,
+  addressId: string,
+  token: string,
+) => Uint8Array.from(await keyring.seal(workspaceId, token, binding(addressId)))
 
 /** Reads what `sealBotToken` made. */
-export const openBotToken = async ({ keyring }: BotDeps, workspaceId: string, addressId: string, sealed: Uint8Array): Promise<string> =>
-  (await keyring.open(workspaceId, sealed, binding(addressId))).toString()
+export const openBotToken = async (
+  { keyring }: BotDeps,
+  workspaceId: string,
+  addressId: string,
+  sealed: Uint8Array,
+): Promise<string> => (await keyring.open(workspaceId, sealed, binding(addressId))).toString()
 
 const include = { address: true }
 type Row = Prisma.TelegramBotGetPayload<{ include: typeof include }>
 
-const botOf = ({ addressId, botId, address }: Row): Bot => ({ addressId, id: Number(botId), address: address.value })
+const botOf = ({ addressId, botId, address }: Row): Bot => ({
+  addressId,
+  id: Number(botId),
+  address: address.value,
+})
 
 /** The Telegram bots of all agents, as their channel asks for them. */
 export const createBotStore = (deps: BotDeps): BotStore => {
   const { telegramBot } = deps.prisma
-  const tokenOf = ({ addressId, token, address }: Row): Promise<string> => openBotToken(deps, address.workspaceId, addressId, token)
+  const tokenOf = ({ addressId, token, address }: Row): Promise<string> =>
+    openBotToken(deps, address.workspaceId, addressId, token)
   const withToken = async (row: Row) => ({ ...botOf(row), token: await tokenOf(row) })
   return {
     behind: async (addressId) => {
@@ -49,4 +63,16 @@ export const createBotStore = (deps: BotDeps): BotStore => {
       await telegramBot.updateMany({ where: { addressId }, data: { webhookUrl: url, secretHash } })
     },
   }
+}
+
+/** All tokens, for when data keys are replaced: `bound` as `binding` has it. */
+export const SEALED_BOT_TOKENS: SealedColumn = {
+  name: 'telegram_bot.token',
+  first: [NIL],
+  page: `
+    select array[b.address_id::text] as at, b.token as sealed, format('telegram_bot:%s', b.address_id) as bound
+      from telegram_bot b join address a on a.id = b.address_id
+     where a.workspace_id = $1 and b.address_id > ($2::text[])[1]::uuid
+     order by b.address_id limit $3`,
+  replace: `update telegram_bot set token = $3 where address_id = ($1::text[])[1]::uuid and token = $2`,
 }

@@ -1,8 +1,14 @@
 import type { Db } from '../db/client.ts'
 import type { Token } from '../db/generated/prisma/client.ts'
-import { type BearerTokenDeps, issueToken, listTokens, type NewToken, revokeToken } from '../workspace/bearer-token.ts'
+import {
+  type BearerTokenDeps,
+  issueToken,
+  listTokens,
+  type NewToken,
+  revokeToken,
+} from '../workspace/bearer-token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { findAgent } from './reach.ts'
+import { findAgent } from './permission.ts'
 
 export type TokenDeps = BearerTokenDeps
 
@@ -33,7 +39,12 @@ export const listAgentTokens = async (deps: Db, viewer: Viewer, agentId: string)
 }
 
 /** Revokes a token of the agent. */
-export const revokeAgentToken = async (deps: TokenDeps, viewer: Viewer, agentId: string, tokenId: string): Promise<void> => {
+export const revokeAgentToken = async (
+  deps: TokenDeps,
+  viewer: Viewer,
+  agentId: string,
+  tokenId: string,
+): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   await revokeToken(deps, viewer, { agentId }, tokenId)
 }

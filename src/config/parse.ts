@@ -37,7 +37,10 @@ export const domain: Parse<string> = (text) => {
   return text.toLowerCase()
 }
 
-/** A URL with one of these protocols (the first is the one to suggest), without a query or a fragment unless `whole`. */
+/**
+ * A URL with one of these protocols (the first is the one to suggest), without a query or a fragment unless
+ * `whole`.
+ */
 export const url =
   (protocols: string[], whole = false): Parse<string> =>
   (text) => {
@@ -46,12 +49,15 @@ export const url =
     const parsed = new URL(text)
     if (!protocols.includes(parsed.protocol) || parsed.host === '') throw takes(what)
     if (!whole && (parsed.search !== '' || parsed.hash !== '')) throw takes(what)
-    return whole ? text : text.replace(/\/+$/, '')
+    return whole ? text : text.replace(/(?<!\/)\/+$/, '')
   }
 
 const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)(?=\/)/
 
-/** A PostgreSQL's. Its host may be in the query alone, as a Unix socket's folder is: `postgresql:///name?host=/run/postgresql`. */
+/**
+ * A PostgreSQL's. Its host may be in the query alone, as a Unix socket's folder is:
+ * `postgresql:///name?host=/run/postgresql`.
+ */
 export const database: Parse<string> = (text) => {
   const named = text.replace(NO_HOST, '$1host')
   if (named !== text && URL.canParse(named) && new URL(named).searchParams.get('host')) return text
@@ -62,7 +68,8 @@ export const http = url(['http:', 'https:'])
 
 const base64Key: Parse<Uint8Array> = (text) => {
   const bytes = Buffer.from(text, 'base64')
-  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw takes('32 bytes in base64 (openssl rand -base64 32)')
+  if (bytes.length !== 32 || bytes.toString('base64') !== text)
+    throw takes('32 bytes in base64 (openssl rand -base64 32)')
   return bytes
 }
 
@@ -123,18 +130,27 @@ function splitPort(text: string): { host: string; port: number | undefined } | u
 
 export const nameServer: Parse<string> = (text) => {
   const parts = splitPort(text)
-  if (!parts || isIP(parts.host) === 0) throw takes('IP addresses of name servers, with :port or without, comma-separated')
+  if (!parts || isIP(parts.host) === 0)
+    throw takes('IP addresses of name servers, with :port or without, comma-separated')
   return `${isIP(parts.host) === 6 ? `[${parts.host}]` : parts.host}:${parts.port ?? 53}`
 }
 
 function isCidr(text: string): boolean {
   const [address = '', bits = '', ...more] = text.split('/')
   const family = isIP(address)
-  return more.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+  return (
+    more.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+  )
+}
+
+export const network: Parse<string> = (text) => {
+  if (!isCidr(text) && isIP(text) === 0) throw takes('IP addresses and CIDRs, comma-separated')
+  return text.toLowerCase()
 }
 
 export const allowed: Parse<string> = (text) => {
-  if (!isCidr(text) && !splitPort(text)) throw takes('hosts, host:port, IP addresses or CIDRs, comma-separated')
+  if (!isCidr(text) && !splitPort(text))
+    throw takes('hosts, host:port, IP addresses or CIDRs, comma-separated')
   return text.toLowerCase()
 }
 

@@ -12,9 +12,13 @@ export class ConfigError extends Error {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const isSecret = (name: string) => name === 'MASTER_KEY' || name.endsWith('_TOKEN') || name.endsWith('_SECRET')
+const isSecret = (name: string) =>
+  name === 'MASTER_KEY' || name.endsWith('_TOKEN') || name.endsWith('_SECRET')
 
-/** A value as an error may show it: no secret, no credentials of a URL (also of one that does not parse), no control characters. */
+/**
+ * A value as an error may show it: no secret, no credentials of a URL (also of one that does not parse), no
+ * control characters.
+ */
 export function shown(name: string, value: string): string {
   if (isSecret(name)) return `a value of ${value.length} characters (not shown)`
   if (URL.canParse(value) && value.includes('//')) {

@@ -4,9 +4,14 @@ import { ConfigError, shown } from './reader.ts'
 /** A setting's name, and the value in use. */
 type Setting = readonly [name: string, value: string | number]
 
-/** A setting that reads well and turned out not to be usable: told like all bad settings. `takes` goes on after "it takes". */
+/**
+ * A setting that reads well and turned out not to be usable: told like all bad settings. `takes` goes on
+ * after "it takes".
+ */
 export const unusable = ([name, value]: Setting, takes: string): ConfigError =>
-  new ConfigError([`${name} is ${typeof value === 'number' ? value : shown(name, value)}; it takes ${takes}.`])
+  new ConfigError([
+    `${name} is ${typeof value === 'number' ? value : shown(name, value)}; it takes ${takes}.`,
+  ])
 
 interface ListenError {
   code?: string
@@ -15,14 +20,19 @@ interface ListenError {
 
 const refusalOf = (error: unknown, host: Setting, port: Setting): ConfigError | undefined => {
   const { code, syscall } = (error ?? {}) as ListenError
-  if (syscall === 'getaddrinfo') return unusable(host, `a name or an address of this machine: this name is not known (${code})`)
+  if (syscall === 'getaddrinfo')
+    return unusable(host, `a name or an address of this machine: this name is not known (${code})`)
   if (syscall !== 'listen') return undefined
-  if (code === 'EADDRINUSE') return unusable(port, `a port that is free on ${host[1]}: another program listens there already`)
+  if (code === 'EADDRINUSE')
+    return unusable(port, `a port that is free on ${host[1]}: another program listens there already`)
   if (code === 'EACCES') return unusable(port, `a port that this user may listen on (${code})`)
   return unusable(host, `an address of this machine (${code})`)
 }
 
-/** What `opening` resolves with. When its address cannot be listened on: a `ConfigError` that names the setting which says so. */
+/**
+ * What `opening` resolves with. When its address cannot be listened on: a `ConfigError` that names the
+ * setting which says so.
+ */
 export const listening = async <T>(host: Setting, port: Setting, opening: Promise<T>): Promise<T> => {
   try {
     return await opening

@@ -1,4 +1,7 @@
-/** Where time comes from. Everything that waits or writes a time takes one, so that tests move it instead of waiting. */
+/**
+ * Where time comes from. Everything that waits or writes a time takes one, so that tests move it instead of
+ * waiting.
+ */
 export interface Clock {
   now(): Date
   /** Resolves after `ms` milliseconds, or as soon as `signal` aborts (never rejects). */

@@ -11,15 +11,19 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * A failure that its caller may read. `message` is public; the inside of it goes into `cause`, which only the log sees.
- * `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
+ * A failure that its caller may read. `message` is public; the inside of it goes into `cause`, which only the
+ * log sees. `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
   readonly retryAfter: number | undefined
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; field?: string; retryAfter?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; field?: string; retryAfter?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
@@ -28,7 +32,8 @@ export class AppError extends Error {
   }
 }
 
-export const invalidInput = (field: string, rule: string) => new AppError('invalid_input', `${field}: ${rule}`, { field })
+export const invalidInput = (field: string, rule: string) =>
+  new AppError('invalid_input', `${field}: ${rule}`, { field })
 
 /** One sentence for what does not exist and for what is another workspace's: they must not be told apart. */
 export const notFound = (what: string, key: 'id' | 'name' | 'number' = 'id') =>

@@ -1,9 +1,21 @@
 /**
- * What the service counts while it works, each by outcome (never by anything that names a person, an address or an id):
- * `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of messages, HTTP `requests` by status class, `callbacks` of providers, SMTP's `answers` to messages and to unknown recipients,
- * `spamChecks` by what came of them.
+ * What the service counts while it works, each by outcome (never by anything that names a person, an address
+ * or an id): `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of
+ * messages, HTTP `requests` by status class, `callbacks` of providers, SMTP's `answers` to messages and to
+ * unknown recipients, `spamChecks` and MCP's `toolCalls` by what came of them, `readerThreads` that had to be
+ * replaced.
  */
-export type Counted = 'deliveries' | 'events' | 'mails' | 'sends' | 'requests' | 'callbacks' | 'answers' | 'spamChecks'
+export type Counted =
+  | 'deliveries'
+  | 'events'
+  | 'mails'
+  | 'sends'
+  | 'requests'
+  | 'callbacks'
+  | 'answers'
+  | 'spamChecks'
+  | 'toolCalls'
+  | 'readerThreads'
 
 export interface Metrics {
   count(what: Counted, outcome: string): void

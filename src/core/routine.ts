@@ -30,7 +30,9 @@ export class Routine {
     this.#running = this.#run()
   }
 
-  /** No round begins after it; resolves when the one under way, which hears of it by its signal, has ended. */
+  /**
+   * No round begins after it; resolves when the one under way, which hears of it by its signal, has ended.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The rules of input, once for all skins. Lengths count code points, as a person counts characters; what PostgreSQL cannot store or
- * JSON cannot carry (NUL, lone surrogates) is refused here, by name.
+ * The rules of input, once for all skins. Lengths count code points, as a person counts characters; what
+ * PostgreSQL cannot store or JSON cannot carry (NUL, lone surrogates) is refused here, by name.
  */
 
 /** How many characters a person counts, roughly: an emoji is one, not two. */
@@ -16,8 +16,8 @@ export const codePoints = (value: string): number => {
 export const text = (min: number, max: number) =>
   z
     .string()
-    .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
-    .refine((value) => value.isWellFormed(), 'must not hold half of a surrogate pair')
+    .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
+    .refine((value) => value.isWellFormed(), 'must not contain an unpaired surrogate')
     .refine((value) => value.length >= min && (value.length <= max || codePoints(value) <= max), {
       error: min > 0 ? `must be ${min} to ${max} characters long` : `must be at most ${max} characters long`,
     })
@@ -49,13 +49,19 @@ export const agentName = name(100)
 export const tokenName = name(100)
 export const memberName = name(100)
 export const workspaceName = name(100)
+const days = 'must be a whole number from 1 to 365'
+/** Days that refused messages are kept. */
+export const keepRefusedDays = z.int(days).min(1, days).max(365, days)
 export const clientName = name(200)
 export const messageText = text(1, 32_000)
 export const urlText = text(1, 2_000)
 export const searchText = text(1, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
-export const recipients = z.array(recipient).min(1, 'must name 1 to 10 recipients').max(10, 'must name 1 to 10 recipients')
+export const recipients = z
+  .array(recipient)
+  .min(1, 'must contain 1 to 10 recipients')
+  .max(10, 'must contain 1 to 10 recipients')
 export const verificationCode = z
   .string()
   .regex(/^\d{6}$/, 'must be 6 digits')
@@ -63,48 +69,61 @@ export const verificationCode = z
 /** ISO 3166-1 alpha-2, in capitals afterwards. */
 export const country = z
   .string()
-  .regex(/^[A-Za-z]{2}$/, 'must be a country as two letters, as US')
+  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code such as US')
   .transform((value) => value.toUpperCase())
 export const areaCode = z.string().regex(/^\d{1,6}$/, 'must be 1 to 6 digits')
-export const copies = z.array(recipient).max(50, 'must name at most 50 recipients')
+export const copies = z.array(recipient).max(50, 'must contain at most 50 recipients')
 /** Bytes of all files of one message together, decoded. */
-const MOST_ATTACHED_BYTES = 10 * 1024 * 1024
-/** The longest body of a request that sends: those files in base64 (4 characters for 3 bytes), text and names, with room for escapes. */
-export const MOST_SEND_BODY_BYTES = 16 * 1024 * 1024
-const MOST_BASE64 = Math.ceil(MOST_ATTACHED_BYTES / 3) * 4
-const MOST_ATTACHMENTS = 100
+const MAX_ATTACHED_BYTES = 10 * 1024 * 1024
+/**
+ * The longest body of a request that sends: those files in base64 (4 characters for 3 bytes), text and names,
+ * with room for escapes.
+ */
+export const MAX_SEND_BODY_BYTES = 16 * 1024 * 1024
+const MAX_BASE64 = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4
+const MAX_ATTACHMENTS = 100
 
 const MEDIA_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
 
-/** Bytes in base64: the standard alphabet, padded, in one piece. Encoding them again must give the same text. */
+/**
+ * Bytes in base64: the standard alphabet, padded, in one piece. Encoding them again must give the same text.
+ */
 const base64 = z
   .string()
-  .max(MOST_BASE64, `must be at most ${MOST_ATTACHED_BYTES} bytes`)
+  .max(MAX_BASE64, `must be at most ${MAX_ATTACHED_BYTES} bytes`)
   .transform((value, context) => {
     const bytes = Buffer.from(value, 'base64')
     if (bytes.toString('base64') === value) return bytes
     context.addIssue({ code: 'custom', message: 'must be base64, padded and without line breaks' })
     return z.NEVER
   })
-  .meta({ maxLength: MOST_BASE64, contentEncoding: 'base64' })
+  .meta({ maxLength: MAX_BASE64, contentEncoding: 'base64' })
 
 export const attachments = z
   .array(
     z.strictObject({
-      name: name(255).refine((value) => !/[\p{Cc}\u2028\u2029]/u.test(value), 'must not hold line breaks or control characters'),
+      name: name(255).refine(
+        (value) => !/[\p{Cc}\u2028\u2029]/u.test(value),
+        'must not contain line breaks or control characters',
+      ),
       type: z
         .string()
-        .regex(MEDIA_TYPE, 'must be a media type such as application/pdf, without parameters, and not multipart')
+        .regex(
+          MEDIA_TYPE,
+          'must be a media type such as application/pdf, without parameters, and not multipart',
+        )
         .meta({ maxLength: 255 }),
       content: base64,
     }),
   )
-  .max(MOST_ATTACHMENTS, `must be at most ${MOST_ATTACHMENTS} files`)
-  .refine((files) => files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MOST_ATTACHED_BYTES, {
-    error: `must be at most ${MOST_ATTACHED_BYTES} bytes together, decoded`,
+  .max(MAX_ATTACHMENTS, `must be at most ${MAX_ATTACHMENTS} files`)
+  .refine((files) => files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MAX_ATTACHED_BYTES, {
+    error: `must be at most ${MAX_ATTACHED_BYTES} bytes in total, decoded`,
   })
-export const senders = z.array(text(1, 320)).max(1000, 'must name at most 1000 senders')
-export const secretName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
+export const senders = z.array(text(1, 320)).max(1000, 'must contain at most 1000 senders')
+export const secretName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation counts the bytes. */
 export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
@@ -113,6 +132,7 @@ export const domainName = text(1, 1000)
 /** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */
 export const fieldName = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
-    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`),
+    (name, part) =>
+      typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`,
     '',
   )

@@ -1,9 +1,13 @@
 /**
- * Group commit: what arrives while a write is under way joins the next one. One statement for many callers costs one commit (a
- * commit's fsync is most of what a write costs: batching took HTTP sends to 2.1-2.4 times their rate).
+ * Group commit: what arrives while a write is under way joins the next one. One statement for many callers
+ * costs one commit (a commit's fsync is most of what a write costs: batching took HTTP sends to 2.1-2.4 times
+ * their rate).
  */
 export interface Batch<Item, Result> {
-  /** Resolves once the item is committed, with what the write returned for it. Rejects with the item's own error. */
+  /**
+   * Resolves once the item is committed, with what the write returned for it. Rejects with the item's own
+   * error.
+   */
   add(item: Item): Promise<Result>
 }
 
@@ -18,22 +22,32 @@ export interface BatchOptions<Item> {
   most: number
   /** Writes under way at once. */
   parallel: number
-  /** How long a write is waited for before the next one begins beside it, in milliseconds; 0 when left out. Longer gathers more, and a slow one still delays nobody. */
+  /**
+   * How long a write is waited for before the next one begins beside it, in milliseconds; 0 when left out.
+   * Longer gathers more, and a slow one still delays nobody.
+   */
   patienceMs?: number
   /** Most bytes of one write; an item larger than it goes alone. */
-  mostBytes?: number
+  maxBytes?: number
   sizeOf?(item: Item): number
   /** Whether an error is the database's (so that asking again item by item is pointless). */
   isUnavailable(error: unknown): boolean
 }
 
 /**
- * `write` gets items in the order of arrival and returns as many results. When it fails for a reason of the data, each item is tried
- * by itself, so that one caller's bad row can't fail the others.
+ * `write` gets items in the order of arrival and returns as many results. When it fails for a reason of the
+ * data, each item is tried by itself, so that one caller's bad row can't fail the others.
  */
 export const createBatch = <Item, Result>(
   write: (items: Item[]) => Promise<Result[]>,
-  { most, parallel, patienceMs = 0, mostBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0, isUnavailable }: BatchOptions<Item>,
+  {
+    most,
+    parallel,
+    patienceMs = 0,
+    maxBytes = Number.POSITIVE_INFINITY,
+    sizeOf = () => 0,
+    isUnavailable,
+  }: BatchOptions<Item>,
 ): Batch<Item, Result> => {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
@@ -44,7 +58,7 @@ export const createBatch = <Item, Result>(
     let count = 0
     for (const { item } of waiting) {
       bytes += sizeOf(item)
-      if (count > 0 && (count === most || bytes > mostBytes)) break
+      if (count > 0 && (count === most || bytes > maxBytes)) break
       count++
     }
     const taken = waiting.slice(0, count)

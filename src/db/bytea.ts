@@ -4,8 +4,8 @@ const HEADER = 20
 const NONE = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, BYTEA_OID])
 
 /**
- * Values as the binary form of a `bytea[]` parameter. The driver would write such an array as one text of hexadecimal digits: of a mail of
- * 25 MiB with its files a string of 90 MB, and as much again to send it.
+ * Values as the binary form of a `bytea[]` parameter. The driver would write such an array as one text of
+ * hexadecimal digits: of a mail of 25 MiB with its files a string of 90 MB, and as much again to send it.
  */
 export const byteaArray = (values: readonly Uint8Array[]): Buffer => {
   if (values.length === 0) return NONE

@@ -3,10 +3,33 @@ import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 
-/** One database, two ways to speak to it, one set of connections. */
+export interface Statement {
+  /** With a name it is prepared once for each connection. */
+  name?: string
+  text: string
+  values?: unknown[]
+}
+
+/** Raw SQL, as a pool and an open transaction both answer it: rows, no count of rows, no connections. */
+export interface Queryable {
+  query<Row extends pg.QueryResultRow>(
+    statement: string | Statement,
+    values?: unknown[],
+  ): Promise<{ rows: Row[] }>
+}
+
+/**
+ * One database, two ways to speak to it. It may be a transaction (see `within`): what uses it is committed or
+ * undone with it.
+ */
 export interface Db {
   prisma: PrismaClient
   /** Raw SQL. int8 comes as a number as long as that is exact, else as its decimal digits. */
+  pool: Queryable
+}
+
+/** The database outside any transaction, with the connections that `prisma` and `pool` share. */
+export interface RootDb extends Db {
   pool: pg.Pool
 }
 
@@ -38,10 +61,14 @@ const rawTypes: pg.CustomTypesConfig = {
 }
 
 /**
- * Opens a pool that Prisma and raw SQL share. Nothing connects before the first query, and a database that goes away makes queries fail
- * (`isUnavailable`), never the process; it is used again as soon as it is back. `close` waits for what is in hand.
+ * Opens a pool that Prisma and raw SQL share. Nothing connects before the first query, and a database that
+ * goes away makes queries fail (`isUnavailable`), never the process; it is used again as soon as it is back.
+ * `close` waits for what is in hand.
  */
-export async function openDb(url: string, { max, log }: DbOptions): Promise<Db & { close(): Promise<void> }> {
+export async function openDb(
+  url: string,
+  { max, log }: DbOptions,
+): Promise<RootDb & { close(): Promise<void> }> {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -52,11 +79,13 @@ export async function openDb(url: string, { max, log }: DbOptions): Promise<Db &
     ...timeouts,
   })
   let closing = false
-  // `pool.end()` does not wait for sockets: an embedded database that stops right after it may still be heard breaking them off.
+  // `pool.end()` does not wait for sockets: an embedded database that stops right after it may still be heard
+  // breaking them off.
   const onError = (error: Error) => {
     if (!closing) log.warn({ error: error.message }, 'a connection to the database was lost')
   }
-  // An 'error' event without a listener ends the process: the pool reports idle connections, a client in use reports itself.
+  // An 'error' event without a listener ends the process: the pool reports idle connections, a client in use
+  // reports itself.
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })

@@ -11,21 +11,26 @@ import { isAlive } from './embedded/process.ts'
 export { EmbeddedPostgresError } from './embedded/error.ts'
 
 const DATABASE = 'ams'
-/** How long a starter waits for another one's initdb (0.7 s), or for what a killed server left behind to go away. */
+/**
+ * How long a starter waits for another one's initdb (0.7 s), or for what a killed server left behind to go
+ * away.
+ */
 const START_PATIENCE_MS = 30_000
 const STOP_PATIENCE_MS = 10_000
 
 /** Another service runs on this DATA_DIR: exit code 2. */
 export class DataDirInUseError extends Error {
   constructor(dir: string, pid: number) {
-    super(`DATA_DIR ${dir} is in use by another service (process ${pid}). Stop that one, or give this one a DATA_DIR of its own.`)
+    super(
+      `DATA_DIR ${dir} is in use by another service (process ${pid}). Stop that one, or give this one a DATA_DIR of its own.`,
+    )
     this.name = 'DataDirInUseError'
   }
 }
 
 /**
- * Makes DATA_DIR and lets others pass through it but read and write nothing (0711): PostgreSQL's user must reach its folder. A folder with
- * other things in it keeps its mode. Returns its real path.
+ * Makes DATA_DIR and lets others pass through it but read and write nothing (0711): PostgreSQL's user must
+ * reach its folder. A folder with other things in it keeps its mode. Returns its real path.
  */
 function prepareDataDir(dir: string): string {
   mkdirSync(dir, { recursive: true, mode: 0o711 })
@@ -35,7 +40,10 @@ function prepareDataDir(dir: string): string {
   return realpathSync(dir)
 }
 
-/** Makes this process the only service on `dir`, until the returned function is called or the process ends. Throws `DataDirInUseError`. */
+/**
+ * Makes this process the only service on `dir`, until the returned function is called or the process ends.
+ * Throws `DataDirInUseError`.
+ */
 export async function lockDataDir(dir: string): Promise<() => void> {
   const home = prepareDataDir(dir)
   try {
@@ -46,7 +54,10 @@ export async function lockDataDir(dir: string): Promise<() => void> {
 }
 
 export interface EmbeddedPostgres {
-  /** The service's own database on it. The same for as long as this process runs, also when PostgreSQL had to be started again. */
+  /**
+   * The service's own database on it. The same for as long as this process runs, also when PostgreSQL had to
+   * be started again.
+   */
   readonly url: string
   readonly port: number
   /** The server's process now. */
@@ -55,7 +66,10 @@ export interface EmbeddedPostgres {
   readonly attached: boolean
   /** Ends the server (its clients are cut off, what was committed is kept). Drain the service first. */
   stop(): Promise<void>
-  /** Leaves the server to whoever else uses it, and stops it when nobody is connected: for a command beside a service. */
+  /**
+   * Leaves the server to whoever else uses it, and stops it when nobody is connected: for a command beside a
+   * service.
+   */
   release(): Promise<void>
 }
 
@@ -95,14 +109,18 @@ async function otherClients(url: string): Promise<number> {
   }
 }
 
-/** Tries again for a while: after a kill -9 of the server its last backends hold on to the shared memory for a moment. */
+/**
+ * Tries again for a while: after a kill -9 of the server its last backends hold on to the shared memory for a
+ * moment.
+ */
 async function startPatiently(cluster: Cluster, log: Logger): Promise<Running> {
   const deadline = performance.now() + START_PATIENCE_MS
   for (let pause = 100; ; pause = Math.min(pause * 2, 2000)) {
     try {
       return await cluster.up(0)
     } catch (error) {
-      const passing = error instanceof EmbeddedPostgresError && /shared memory|postmaster\.pid|in use/i.test(error.message)
+      const passing =
+        error instanceof EmbeddedPostgresError && /shared memory|postmaster\.pid|in use/i.test(error.message)
       if (!passing || performance.now() > deadline) throw error
       log.warn({ error: error.message }, 'PostgreSQL cannot start yet')
       await sleep(pause)
@@ -169,8 +187,10 @@ class Keeper {
     const { port } = this.#running
     for (let pause = 50; !this.#stopping; pause = Math.min(pause * 2, 5000)) {
       try {
-        const server = await this.#cluster.up(port) // the same port: every connection string of this process names it
-        if (server.port !== port) throw new EmbeddedPostgresError(`somebody else started PostgreSQL on port ${server.port}`)
+        // the same port: every connection string of this process names it
+        const server = await this.#cluster.up(port)
+        if (server.port !== port)
+          throw new EmbeddedPostgresError(`somebody else started PostgreSQL on port ${server.port}`)
         this.#running = server
         this.#log.info({ pid: server.pid }, 'PostgreSQL runs again')
         return
@@ -190,10 +210,16 @@ class Keeper {
 }
 
 /**
- * Starts the PostgreSQL that comes with the service on `dir`, or attaches to the one that a killed service left running there.
- * Throws `EmbeddedPostgresError` when it cannot run on this machine. Any number of processes may call it at once.
+ * Starts the PostgreSQL that comes with the service on `dir`, or attaches to the one that a killed service
+ * left running there. Throws `EmbeddedPostgresError` when it cannot run on this machine. Any number of
+ * processes may call it at once.
  */
-export async function startEmbedded({ dir, log, supervise = false, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbedded({
+  dir,
+  log,
+  supervise = false,
+  settings = {},
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = prepareDataDir(dir)
   const unlock = await takeLock(join(home, 'pg.lock'), START_PATIENCE_MS)
   let cluster: Cluster
@@ -220,7 +246,8 @@ export async function startEmbedded({ dir, log, supervise = false, settings = {}
     stop,
     async release() {
       await keeper.leave()
-      if ((await otherClients(cluster.url(running.port, 'postgres')).catch(() => 0)) === 0) await terminate(keeper.running.pid, log)
+      if ((await otherClients(cluster.url(running.port, 'postgres')).catch(() => 0)) === 0)
+        await terminate(keeper.running.pid, log)
     },
   }
 }

@@ -1,11 +1,29 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 
 /** Prisma's own advisory lock, so that `prisma migrate deploy` and a starting service wait for each other. */
 const LOCK_KEY = 72707369
+
+/** Between two tries to get the lock, in milliseconds. */
+const LOCK_TRY_MS = 100
+
+/**
+ * Waits until this process may migrate. By trying again and again: a statement that waits for the lock has a
+ * snapshot, for whose end CREATE INDEX CONCURRENTLY would wait, which holds the lock.
+ */
+async function lock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [
+      LOCK_KEY,
+    ])
+    if (rows[0]?.free) return
+    await setTimeout(LOCK_TRY_MS)
+  }
+}
 
 /** Prisma's own table, as its engine makes it. */
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
@@ -19,7 +37,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "applied_steps_count" INTEGER NOT NULL DEFAULT 0
 )`
 
-/** A migration with this comment runs outside of a transaction (CREATE INDEX CONCURRENTLY); the others are applied whole or not at all. */
+/**
+ * A migration with this comment runs outside of a transaction (CREATE INDEX CONCURRENTLY); the others are
+ * applied whole or not at all.
+ */
 const OUTSIDE = '-- no-transaction'
 
 interface Migration {
@@ -52,11 +73,26 @@ async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
   return new Map(rows.map((row) => [row.migration_name, row]))
 }
 
+/**
+ * Drops the index that a migration builds concurrently, if it was begun and not finished: a later IF NOT
+ * EXISTS would be content with it.
+ */
+async function dropUnfinished(client: pg.Client, sql: string): Promise<void> {
+  const index = /CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS "(\w+)"/.exec(sql)?.[1]
+  if (index === undefined) return
+  const { rowCount } = await client.query(
+    'SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname = $1 AND NOT i.indisvalid AND pg_table_is_visible(c.oid)',
+    [index],
+  )
+  if (rowCount) await client.query(`DROP INDEX CONCURRENTLY "${index}"`)
+}
+
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   const whole = !sql.includes(OUTSIDE)
   const started = new Date()
   try {
     if (whole) await client.query('BEGIN')
+    else await dropUnfinished(client, sql)
     await client.query(sql)
     await client.query(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
@@ -71,16 +107,21 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
 }
 
 /**
- * Applies what is new in `dir` (prisma/migrations) to the database and returns the names. Any number of processes may call it at once: one
- * applies, the others wait for it. A database that is ahead of this build is left alone with a warning (a rolling deployment).
+ * Applies what is new in `dir` (prisma/migrations) to the database and returns the names. Any number of
+ * processes may call it at once: one applies, the others wait for it. A database that is ahead of this build
+ * is left alone with a warning (a rolling deployment).
  */
 export async function migrate(url: string, dir: string, log: Logger): Promise<string[]> {
   const migrations = await readMigrations(dir)
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, application_name: 'ams-migrate' })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5000,
+    application_name: 'ams-migrate',
+  })
   client.on('error', () => undefined) // the query that it interrupts rejects
   await client.connect()
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY])
+    await lock(client)
     await client.query('SET client_min_messages = warning')
     await client.query(TABLE)
     const applied = await readApplied(client)

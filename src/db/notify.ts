@@ -2,18 +2,26 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Queryable } from './client.ts'
 
-/** Tells every process, this one first, that something with a key has changed. A hint to look, not a queue: subscribers re-read. */
+/**
+ * Tells every process, this one first, that something with a key has changed. A hint to look, not a queue:
+ * subscribers re-read.
+ */
 export interface Notifier {
   /**
-   * Call it after the commit. This process's subscribers hear it before it returns; the others within milliseconds, in no promised order,
-   * equal ones once. Never throws and never waits: what could not be sent is lost, and the slow poll of each subscriber is the net.
-   * `toSelf: false` leaves this process out, which then has better news of its own.
+   * Call it after the commit. This process's subscribers hear it before it returns; the others within
+   * milliseconds, in no promised order, equal ones once. Never throws and never waits: what could not be sent
+   * is lost, and the slow poll of each subscriber is the net. `toSelf: false` leaves this process out, which
+   * then has better news of its own.
    */
   publish(topic: string, key: string, options?: { toSelf: boolean }): void
   /** Returns what ends the subscription. */
   subscribe(topic: string, listener: (key: string) => void): () => void
-  /** Called after every time without a connection, when listening again: re-read, something may have been missed. Returns its end. */
+  /**
+   * Called after every time without a connection, when listening again: re-read, something may have been
+   * missed. Returns its end.
+   */
   onReconnect(callback: () => void): () => void
   /** Resolves once listening, or rejects when the first connection fails. */
   start(): Promise<void>
@@ -23,7 +31,7 @@ export interface Notifier {
 
 export interface NotifierOptions {
   url: string
-  pool: pg.Pool
+  pool: Queryable
   log: Logger
   clock: Clock
 }
@@ -31,16 +39,27 @@ export interface NotifierOptions {
 const CHANNEL = 'ams'
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
-/** What is published within this time goes out together. NOTIFY takes a lock at commit: many small ones queue up behind each other. */
+/**
+ * What is published within this time goes out together. NOTIFY takes a lock at commit: many small ones queue
+ * up behind each other.
+ */
 const GATHER_MS = 3
-/** Seldom enough for a server that is starting, soon enough that events are heard within a second of its being back. */
+/**
+ * Seldom enough for a server that is starting, soon enough that events are heard within a second of its being
+ * back.
+ */
 const BACKOFF_MS = { first: 50, most: 1000 }
-/** How long a silent connection is believed: a firewall drops it without a word, and LISTEN never writes by itself. */
+/**
+ * How long a silent connection is believed: a firewall drops it without a word, and LISTEN never writes by
+ * itself.
+ */
 const PROBE_MS = 15_000
 
 type Listener = (key: string) => void
 
-/** `topic`s with their keys as few payloads under the size limit: `[instance, topic, key, key, …]` as JSON. */
+/**
+ * `topic`s with their keys as few payloads under the size limit: `[instance, topic, key, key, …]` as JSON.
+ */
 export function packPayloads(instance: string, topics: Map<string, Set<string>>): string[] {
   const payloads: string[] = []
   for (const [topic, keys] of topics) {
@@ -114,7 +133,10 @@ class Sender {
       const payloads = packPayloads(this.#instance, this.#waiting)
       this.#waiting = new Map()
       try {
-        await this.#options.pool.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [CHANNEL, payloads])
+        await this.#options.pool.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
+          CHANNEL,
+          payloads,
+        ])
       } catch (error) {
         this.#options.log.warn({ error: (error as Error).message }, 'other processes could not be notified')
       }
@@ -163,7 +185,10 @@ class Listening {
       throw error
     }
     this.#client = client
-    const probe = setInterval(() => client.query('SELECT 1').catch(() => client.end().catch(() => undefined)), PROBE_MS).unref()
+    const probe = setInterval(
+      () => client.query('SELECT 1').catch(() => client.end().catch(() => undefined)),
+      PROBE_MS,
+    ).unref()
     return { lost: lost.finally(() => clearInterval(probe)) }
   }
 

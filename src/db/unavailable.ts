@@ -12,14 +12,23 @@ const SOCKET = new Set([
 ])
 
 /**
- * PostgreSQL's: connection exceptions (08xxx), too many connections (53300), and 57P01-57P05: shut down by an administrator, crashed,
- * starting up, database dropped, idle too long.
+ * PostgreSQL's: connection exceptions (08xxx), too many connections (53300), and 57P01-57P05: shut down by an
+ * administrator, crashed, starting up, database dropped, idle too long.
  */
 const SQLSTATE = /^(08...|53300|57P0[1-5])$/
 
-/** Prisma's: cannot reach, timed out, closed the connection, no connection from the pool in time, too many connections. */
+/**
+ * Prisma's: cannot reach, timed out, closed the connection, no connection from the pool in time, too many
+ * connections.
+ */
 const PRISMA = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'])
-const ADAPTER = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections', 'TlsConnectionError'])
+const ADAPTER = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+  'TlsConnectionError',
+])
 
 /** What pg says without a code. */
 const WORDS =
@@ -28,16 +37,18 @@ const WORDS =
 function says(error: Record<string, unknown>): boolean {
   const { code, originalCode, kind, message } = error
   return (
-    [code, originalCode].some((one) => typeof one === 'string' && (SOCKET.has(one) || SQLSTATE.test(one) || PRISMA.has(one))) ||
+    [code, originalCode].some(
+      (one) => typeof one === 'string' && (SOCKET.has(one) || SQLSTATE.test(one) || PRISMA.has(one)),
+    ) ||
     (typeof kind === 'string' && ADAPTER.has(kind)) ||
     (typeof message === 'string' && WORDS.test(message))
   )
 }
 
 /**
- * Whether an error that a database call threw (pg's or Prisma's, with everything that it wraps) means that the database is away, so that
- * the same call may succeed later. A statement that took too long or broke a rule does not. Only for errors of database calls: a web
- * request fails with the same socket codes.
+ * Whether an error that a database call threw (pg's or Prisma's, with everything that it wraps) means that
+ * the database is away, so that the same call may succeed later. A statement that took too long or broke a
+ * rule does not. Only for errors of database calls: a web request fails with the same socket codes.
  */
 export function isUnavailable(error: unknown): boolean {
   const seen = new Set<unknown>()
@@ -45,7 +56,12 @@ export function isUnavailable(error: unknown): boolean {
     if (typeof value !== 'object' || value === null || seen.has(value)) return false
     seen.add(value)
     const one = value as Record<string, unknown>
-    const inner = [one.cause, one.meta, one.driverAdapterError, ...(Array.isArray(one.errors) ? one.errors : [])]
+    const inner = [
+      one.cause,
+      one.meta,
+      one.driverAdapterError,
+      ...(Array.isArray(one.errors) ? one.errors : []),
+    ]
     return says(one) || inner.some(search)
   }
   return search(error)

@@ -45,7 +45,11 @@ export const createHttpClient = (base: string, token: string): Client => {
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${answer}`)
     return JSON.parse(answer) as Answer
   }
-  return { call, firstEvent: (path) => firstEvent(base + path, headers), firstReceived: (agentId) => firstReceived(base, headers, agentId) }
+  return {
+    call,
+    firstEvent: (path) => firstEvent(base + path, headers),
+    firstReceived: (agentId) => firstReceived(base, headers, agentId),
+  }
 }
 
 const firstEvent = async (url: string, headers: Record<string, string>): Promise<{ id: number }> => {
@@ -58,9 +62,16 @@ const firstEvent = async (url: string, headers: Record<string, string>): Promise
   throw new Error('the stream ended without an event')
 }
 
-const firstReceived = async (base: string, headers: Record<string, string>, agentId: string): Promise<{ id: number }> => {
+const firstReceived = async (
+  base: string,
+  headers: Record<string, string>,
+  agentId: string,
+): Promise<{ id: number }> => {
   const client = createClient({ url: `${base}/graphql`, headers })
-  const results = client.iterate<{ messageReceived: { id: number } }>({ query: FIRST_RECEIVED, variables: { agentId } })
+  const results = client.iterate<{ messageReceived: { id: number } }>({
+    query: FIRST_RECEIVED,
+    variables: { agentId },
+  })
   for await (const { data, errors } of results) {
     if (data) return data.messageReceived
     throw new Error(`the subscription answered ${JSON.stringify(errors)}`)

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { startApp } from '../app.ts'
-import { readConfig } from '../config.ts'
+import { openFoundation, welcomeOwner } from '../boot/foundation.ts'
+import { readConfig } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
-import { lay, welcomeOwner } from '../foundation.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../observability/log.ts'
 import { createHttpClient, type Message, untilSent } from './client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -21,17 +21,24 @@ const ANN = 'ann@example.com'
 const LIMIT_MS = 60_000
 const GRACE_MS = 2_000
 
-/** DNS for Ann's domain: it says that this machine may send its mail, and that whatever else does is forged. */
+/**
+ * DNS for Ann's domain: it says that this machine may send its mail, and that whatever else does is forged.
+ */
 const resolver = async (name: string, type: string): Promise<string[][]> => {
-  const records: Record<string, string> = { 'example.com': 'v=spf1 ip4:127.0.0.1 ip6:::1 -all', '_dmarc.example.com': 'v=DMARC1; p=reject' }
+  const records: Record<string, string> = {
+    'example.com': 'v=spf1 ip4:127.0.0.1 ip6:::1 -all',
+    '_dmarc.example.com': 'v=DMARC1; p=reject',
+  }
   const record = records[name]
-  if (type !== 'TXT' || !record) throw Object.assign(new Error(`no ${type} record of ${name}`), { code: 'ENOTFOUND' })
+  if (type !== 'TXT' || !record)
+    throw Object.assign(new Error(`no ${type} record of ${name}`), { code: 'ENOTFOUND' })
   return [[record]]
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const numbered = (first: number) => (line: string) => say(`${first++}. ${line}`)
-const ms = (from: number, to = performance.now()): string => `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`
+const ms = (from: number, to = performance.now()): string =>
+  `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`
 
 interface Stage {
   base: string
@@ -58,48 +65,67 @@ const writeMail = async ({ smtp }: Stage, to: string) => {
   return { messageId, answer: response.split(' ', 1)[0], took: ms(started), at: performance.now() }
 }
 
-/** Makes the agent, and lets everything listen that can: its client's stream, a webhook, a dashboard's subscription. */
+/**
+ * Makes the agent, and lets everything listen that can: its client's stream, a webhook, a dashboard's
+ * subscription.
+ */
 const setUp = async ({ base, ownerToken, receiver }: Stage) => {
   const owner = createHttpClient(base, ownerToken)
-  const { id } = await owner.call<{ id: string }>('POST', '/agents', { name: 'Support Bot', icon: 'headphones' })
+  const { id } = await owner.call<{ id: string }>('POST', '/agents', {
+    name: 'Support Bot',
+    icon: 'headphones',
+  })
   const [address] = await owner.call<{ value: string }[]>('GET', `/agents/${id}/addresses`)
   const { token } = await owner.call<{ token: string }>('POST', `/agents/${id}/tokens`, { name: 'demo' })
-  say(`2. Ann makes an agent. It gets the address ${address!.value} and lets Ann in, nobody else.`)
+  say(`2. Ann creates an agent. Its address is ${address!.value}, and it accepts mail only from Ann.`)
   const agent = createHttpClient(base, token)
-  const webhook = await agent.call<{ secret: string }>('POST', `/agents/${id}/webhooks`, { url: receiver.url })
+  const webhook = await agent.call<{ secret: string }>('POST', `/agents/${id}/webhooks`, {
+    url: receiver.url,
+  })
   receiver.trust(webhook.secret)
-  const connection = await agent.call<{ id: string }>('PUT', `/agents/${id}/connection`, { client: 'demo', machine: 'this one' })
+  const connection = await agent.call<{ id: string }>('PUT', `/agents/${id}/connection`, {
+    client: 'demo',
+    machine: 'this one',
+  })
   const streamed = agent
     .firstEvent(`/agents/${id}/connections/${connection.id}/events`)
     .then((event) => ({ ...event, at: performance.now() }))
   const subscribed = owner.firstReceived(id).then((event) => ({ ...event, at: performance.now() }))
   for (const waiting of [streamed, subscribed]) waiting.catch(() => undefined)
-  say('3. The agent connects and waits on its event stream; a webhook and a GraphQL dashboard listen too.')
+  say('3. The agent connects and waits on its event stream. A webhook and a GraphQL dashboard listen too.')
   return { id, owner, agent, address: address!.value, streamed, subscribed }
 }
 
 const story = async (stage: Stage): Promise<void> => {
   const { id, owner, agent, address, streamed, subscribed } = await setUp(stage)
   const mail = await writeMail(stage, address)
-  say(`4. Ann writes to it with an ordinary mail client, over SMTP with TLS: ${mail.answer}, stored for good, after ${mail.took}.`)
+  say(
+    `4. Ann writes to it with an ordinary mail client, over SMTP with TLS: ${mail.answer} after ${mail.took}, and the mail is committed.`,
+  )
   const [woken, dashboard, delivered] = await Promise.all([streamed, subscribed, stage.receiver.delivered])
-  if (woken.id !== dashboard.id || !delivered.eventId.endsWith(`_${woken.id}`)) throw new Error('the listeners heard different events')
-  say(`5. The agent is woken over its stream ${ms(mail.at, woken.at)} after the 250, by event ${woken.id}.`)
-  say(`6. The webhook has event ${delivered.eventId} after ${ms(mail.at, delivered.at)}, its signature verified with standardwebhooks;`)
-  say(`   the dashboard heard the same event ${dashboard.id} after ${ms(mail.at, dashboard.at)}.`)
+  if (woken.id !== dashboard.id || !delivered.eventId.endsWith(`_${woken.id}`))
+    throw new Error('the listeners received different events')
+  say(`5. The agent receives event ${woken.id} on its stream, ${ms(mail.at, woken.at)} after the 250.`)
+  say(
+    `6. The webhook receives event ${delivered.eventId} after ${ms(mail.at, delivered.at)} and verifies its signature with standardwebhooks.`,
+  )
+  say(`   The dashboard receives the same event ${dashboard.id} after ${ms(mail.at, dashboard.at)}.`)
   const { items } = await agent.call<{ items: Message[] }>('GET', `/agents/${id}/messages`)
   const question = items[0]!
-  say(`7. The agent reads it: "${question.text.split('\n')[2]}" SPF and DMARC prove that Ann wrote it (admission: ${question.admission}).`)
+  say(
+    `7. The agent reads it: "${question.text.split('\n')[2]}" SPF and DMARC prove that Ann wrote it (admission: ${question.admission}).`,
+  )
   const asked = performance.now()
   const answer = await agent.call<Message>('POST', `/agents/${id}/messages`, {
     replyTo: question.id,
     text: 'It is out for delivery today.',
   })
-  say(`8. It answers: ${answer.status} after ${ms(asked)}, committed before that was said …`)
+  say(`8. It replies: the message is committed and ${answer.status} after ${ms(asked)}.`)
   await untilSent(agent, `/agents/${id}/messages/${answer.id}`)
-  say(`9. … and sent after ${ms(asked)}.`)
+  say(`9. It is sent after ${ms(asked)}.`)
   const reply = await stage.mailbox.next()
-  if (reply.inReplyTo !== mail.messageId) throw new Error(`the answer is not in Ann's thread: In-Reply-To is ${reply.inReplyTo}`)
+  if (reply.inReplyTo !== mail.messageId)
+    throw new Error(`the reply is not in Ann's thread: In-Reply-To is ${reply.inReplyTo}`)
   say(`10. Ann's mailbox shows "${reply.subject}" from ${reply.from?.name}, in the thread of her question.`)
   const chapter = { ...stage, owner, agent, agentId: id, say: numbered(11) }
   await tourTelegram(chapter)
@@ -109,15 +135,21 @@ const story = async (stage: Stage): Promise<void> => {
 const withinLimit = async (work: Promise<void>, interruption: Promise<never>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the tour did not end within ${LIMIT_MS / 1000} s`)), LIMIT_MS)
+    timer = setTimeout(
+      () => reject(new Error(`the demo did not finish within ${LIMIT_MS / 1000} s`)),
+      LIMIT_MS,
+    )
   })
   await Promise.race([work, limit, interruption]).finally(() => clearTimeout(timer))
 }
 
-/** Rejects when somebody ends the tour (Ctrl-C) or stops reading it (`| head`): it tidies up behind itself all the same. */
+/**
+ * Rejects when somebody ends the tour (Ctrl-C) or stops reading it (`| head`): it tidies up behind itself all
+ * the same.
+ */
 const watchInterruption = (): Promise<never> => {
   const interruption = new Promise<never>((_, reject) => {
-    const end = () => reject(new AppError('unavailable', 'The tour was interrupted.'))
+    const end = () => reject(new AppError('unavailable', 'The demo was interrupted.'))
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
     process.stdout.on('error', end)
   })
@@ -147,12 +179,21 @@ export const demo = async (): Promise<void> => {
     TELEGRAM_MANAGER_TOKEN: manager.token,
   })
   const log = createLogger('error')
-  const foundation = await lay(config, log, { service: true })
+  const foundation = await openFoundation(config, log, { service: true })
   try {
     const ownerToken = await welcomeOwner(config, foundation)
     const app = await startApp(config, foundation, log, { resolver })
-    say(`1. The service runs, with a PostgreSQL, HTTP and SMTP of its own, ${ms(started)} after it was called.`)
-    const stage = { base: app.http, smtp: app.smtp!, ownerToken: ownerToken!, mailbox, receiver, telegram, manager, twilio }
+    say(`1. The service is running with its own PostgreSQL, HTTP and SMTP, ${ms(started)} after the start.`)
+    const stage = {
+      base: app.http,
+      smtp: app.smtp!,
+      ownerToken: ownerToken!,
+      mailbox,
+      receiver,
+      telegram,
+      manager,
+      twilio,
+    }
     await withinLimit(story(stage), interruption).finally(() => app.stop(GRACE_MS))
   } finally {
     await Promise.all([mailbox.stop(), receiver.stop(), telegram.stop(), twilio.stop()])

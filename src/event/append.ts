@@ -1,12 +1,11 @@
-import { MESSAGE_RECEIVED } from './event.ts'
-
 /**
- * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id, ord, channel, subject,
- * created_at, sender, "from")`, one row for each message that raises an event, and leaves `appended`: the same with `event_id` and
- * `agent_name`, what the agent is called now.
+ * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id,
+ * ord, type, channel, subject, created_at, sender, "from")`, one row for each event and the message that it
+ * is about, and leaves `appended`: the same with `event_id` and `agent_name`, what the agent is called now.
  *
- * `locked` takes the log of each agent in the order of their ids (so that two batches can't deadlock) and holds it until the commit:
- * whoever waits for it then reads the newest id, which makes the order of ids the order of commits.
+ * `locked` takes the log of each agent in the order of their ids (so that two batches can't deadlock) and
+ * holds it until the commit: whoever waits for it then reads the newest id, which makes the order of ids the
+ * order of commits.
  */
 export const APPEND_EVENTS = `
     locked as materialized (
@@ -23,5 +22,5 @@ export const APPEND_EVENTS = `
     ),
     events as (
       insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, created_at)
-      select agent_id, event_id, '${MESSAGE_RECEIVED}', channel, id, agent_name, sender, "from", subject, created_at from appended
+      select agent_id, event_id, type, channel, id, agent_name, sender, "from", subject, created_at from appended
     )`

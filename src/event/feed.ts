@@ -3,6 +3,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
+import { publicError } from '../db/failure.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { LoggedEvent } from './event.ts'
 import { Follower } from './follower.ts'
@@ -12,8 +13,14 @@ import type { Texts } from './texts.ts'
 /** The topic on which the other processes hear that an agent's log grew; the key is the agent's id. */
 const EVENTS = 'events'
 
-/** The net under the notifications: how often the heads of followed logs are looked at. Promised: an event arrives within 2 s even so. */
+/**
+ * The net under the notifications: how often the heads of followed logs are looked at. Promised: an event
+ * arrives within 2 s even so.
+ */
 const POLL_MS = 1_500
+
+/** Pause before a log is read again when the database is away. */
+const AWAY_MS = 500
 
 export type News = (agentId: string, event: LoggedEvent | null) => void
 
@@ -22,6 +29,10 @@ export interface Truncated {
   truncated: true
   nextId: number
 }
+
+/** Where a reader stands that was handed this. */
+export const positionOf = (item: LoggedEvent | Truncated): number =>
+  'truncated' in item ? item.nextId - 1 : item.id
 
 export interface FeedDeps extends Db {
   notifier: Notifier
@@ -33,8 +44,8 @@ export interface FeedDeps extends Db {
 }
 
 /**
- * How events get from the commit to who listens, in this process and all others. The log in the database is the truth; what is handed
- * over in memory, and what notifications tell, only saves reading it.
+ * How events get from the commit to who listens, in this process and all others. The log in the database is
+ * the truth; what is handed over in memory, and what notifications tell, only saves reading it.
  */
 export class Feed {
   readonly #deps: FeedDeps
@@ -49,7 +60,10 @@ export class Feed {
     this.#deps = deps
   }
 
-  /** Tells of events that are committed, in order of id: this process gets them as they are, the others read them. */
+  /**
+   * Tells of events that are committed, in order of id: this process gets them as they are, the others read
+   * them.
+   */
   committed(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#deps.metrics?.count('events', event.channel)
@@ -58,17 +72,24 @@ export class Feed {
     }
   }
 
-  /** Hears of every agent's news: with the event where it is known, with null where only "there is more" is. Returns how to stop. */
+  /**
+   * Hears of every agent's news: with the event where it is known, with null where only "there is more" is.
+   * Returns how to stop.
+   */
   onNews(listener: News): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /**
-   * The agent's events after `after`, without gap or repetition: first from the log, then live. A position beyond the log's end counts
-   * as its end. Ends when `signal` aborts; throws when the database is away.
+   * The agent's events after `after`, without gap or repetition: first from the log, then live. A position
+   * beyond the log's end counts as its end. Ends when `signal` aborts; throws when the database is away.
    */
-  async *follow(agentId: string, after: number, signal: AbortSignal): AsyncGenerator<LoggedEvent | Truncated, void, void> {
+  async *follow(
+    agentId: string,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<LoggedEvent | Truncated, void, void> {
     for await (const items of this.batches(agentId, after, signal)) {
       for (const item of items) {
         if (signal.aborted) return
@@ -77,8 +98,36 @@ export class Feed {
     }
   }
 
-  /** The same, with what is there at once together. */
-  async *batches(agentId: string, after: number, signal: AbortSignal): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
+  /**
+   * The same as `batches`, over times without a database: it goes on where it stood. Throws for anything
+   * else.
+   */
+  async *steady(
+    agentId: string,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
+    let position = after
+    while (!signal.aborted) {
+      try {
+        for await (const items of this.batches(agentId, position, signal)) {
+          position = positionOf(items.at(-1)!)
+          yield items
+        }
+      } catch (error) {
+        if (publicError(error).code !== 'unavailable') throw error
+        this.#deps.log.warn({ error: messageOf(error), agentId }, 'a reader of events waits for the database')
+        await this.#deps.clock.sleep(AWAY_MS, signal)
+      }
+    }
+  }
+
+  /** The same as `follow`, with what is there at once together. */
+  async *batches(
+    agentId: string,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
     const follower = this.#join(agentId)
     const close = () => follower.close()
     signal.addEventListener('abort', close, { once: true })

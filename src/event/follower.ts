@@ -5,13 +5,13 @@ import type { Texts } from './texts.ts'
 
 const PAGE = 500
 /** A follower keeps at most this many live events in memory; past it they are read again from the log. */
-const MOST_PENDING = 1_000
+const MAX_PENDING = 1_000
 
 const gathering = new WeakMap<Db['pool'], Map<string, Promise<LoggedEvent[]>>>()
 
 /**
- * Many followers that wake up at the same event at once read the log once. The read begins after all of them have asked: one that was
- * under way already could miss what a follower was told of since.
+ * Many followers that wake up at the same event at once read the log once. The read begins after all of them
+ * have asked: one that was under way already could miss what a follower was told of since.
  */
 const readTogether = (deps: Db, agentId: string, after: number): Promise<LoggedEvent[]> => {
   const reads = gathering.get(deps.pool) ?? new Map<string, Promise<LoggedEvent[]>>()
@@ -42,7 +42,7 @@ export class Follower {
 
   /** The agent has news: the event itself, or null where only that is known. */
   news(event: LoggedEvent | null): void {
-    if (event && !this.#behind && this.#pending.length < MOST_PENDING) this.#pending.push(event)
+    if (event && !this.#behind && this.#pending.length < MAX_PENDING) this.#pending.push(event)
     else {
       this.#pending = []
       this.#behind = true
@@ -67,7 +67,9 @@ export class Follower {
   ready(position: number): LoggedEvent[] | null {
     if (this.#behind) return null
     const pending =
-      this.#pending[0] && this.#pending[0].id <= position ? this.#pending.filter((event) => event.id > position) : this.#pending
+      this.#pending[0] && this.#pending[0].id <= position
+        ? this.#pending.filter((event) => event.id > position)
+        : this.#pending
     this.#pending = []
     return pending.every((event, index) => event.id === position + index + 1) ? pending : null
   }

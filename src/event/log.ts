@@ -1,5 +1,12 @@
-import type { Db } from '../db/client.ts'
+import { type Page, pageOf } from '../core/cursor.ts'
+import type { Db, RootDb } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { LoggedEvent } from './event.ts'
+
+/** Begins the log of a new agent, inside the transaction that creates it. */
+export const createEventLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
+  await tx.eventLog.create({ data: { agentId } })
+}
 
 interface EventRow {
   agent_id: string
@@ -25,26 +32,75 @@ const toEvent = (row: EventRow): LoggedEvent => ({
   subject: row.subject,
 })
 
+const COLUMNS = 'agent_id, id, type, channel, message_id, created_at, sender, "from", subject'
+
 const AFTER = {
   name: 'events after',
-  text: `select agent_id, id, type, channel, message_id, created_at, sender, "from", subject
-           from event where agent_id = $1 and id > $2 order by id limit $3`,
+  text: `select ${COLUMNS} from event where agent_id = $1 and id > $2 order by id limit $3`,
 }
 
-/** The agent's events with an id above `after`, in order. */
-export const readEvents = async ({ pool }: Db, agentId: string, after: number, limit: number): Promise<LoggedEvent[]> => {
+/**
+ * The agent's events with an id above `after`, in order. For those who follow a log: a tenth faster than a
+ * page of many.
+ */
+export const readEvents = async (
+  { pool }: Db,
+  agentId: string,
+  after: number,
+  limit: number,
+): Promise<LoggedEvent[]> => {
   const { rows } = await pool.query<EventRow>({ ...AFTER, values: [agentId, after, limit] })
   return rows.map(toEvent)
 }
 
+const PAGES = {
+  name: 'event pages',
+  text: `select e.* from unnest($1::uuid[]) as a(id) cross join lateral (
+           select ${COLUMNS} from event where agent_id = a.id and id > $2 order by id limit $3
+         ) e`,
+}
+
+/** An event's place in its agent's log, as lists give it. */
+export const eventCursor = ({ id }: LoggedEvent): string => String(id)
+
+/** The next events of each of these agents, in order: one statement however many agents they are. */
+export const readEventPages = async (
+  { pool }: Db,
+  agentIds: readonly string[],
+  { limit, after }: { limit: number; after: number },
+): Promise<Page<LoggedEvent>[]> => {
+  const { rows } = await pool.query<EventRow>({ ...PAGES, values: [agentIds, after, limit + 1] })
+  const lists = new Map(agentIds.map((agentId) => [agentId, [] as LoggedEvent[]]))
+  for (const row of rows) lists.get(row.agent_id)?.push(toEvent(row))
+  return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, eventCursor))
+}
+
 /** Where the agent's log stands: its newest id, and the id up to which events are no longer kept. */
-export const readHead = async ({ pool }: Db, agentId: string): Promise<{ lastId: number; horizon: number }> => {
+export const readHead = async (
+  { pool }: Db,
+  agentId: string,
+): Promise<{ lastId: number; horizon: number }> => {
   const { rows } = await pool.query<{ last_id: number; horizon: number }>({
     name: 'event log head',
     text: 'select last_id, horizon from event_log where agent_id = $1',
     values: [agentId],
   })
   return { lastId: rows[0]?.last_id ?? 0, horizon: rows[0]?.horizon ?? 0 }
+}
+
+/** The place behind the agent's events up to `after` and behind those that happened before `since`. */
+export const readPlaceOf = async (
+  { pool }: Db,
+  agentId: string,
+  after: number,
+  since: Date,
+): Promise<number> => {
+  const { rows } = await pool.query<{ id: number | null }>({
+    name: 'event log place',
+    text: 'select max(id) as id from event where agent_id = $1 and id > $2 and created_at < $3',
+    values: [agentId, after, since],
+  })
+  return rows[0]?.id ?? after
 }
 
 /** The newest ids of many agents' logs, for the slow poll that finds what no notification told. */
@@ -60,8 +116,11 @@ export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Prom
 /** How long an event is kept. */
 const RETENTION_MS = 7 * 24 * 3_600_000
 
-/** Deletes events older than the retention and moves the horizons up to them. Idempotent; any process may call it at any time. */
-export const pruneEvents = async ({ pool }: Db, now: Date): Promise<number> => {
+/**
+ * Deletes events older than the retention and moves the horizons up to them. Idempotent; any process may call
+ * it at any time.
+ */
+export const pruneEvents = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query(
     `with gone as (delete from event where created_at < $1 returning agent_id, id),
           last as (select agent_id, max(id) as id from gone group by agent_id)

@@ -18,14 +18,25 @@ export interface TextsDeps {
 
 /** The topic on which a text travels to the other processes, sealed. */
 const TEXTS = 'texts'
-/** The topic on which a process asks the others for a text that did not reach it; the key is the message's id. */
+/**
+ * The topic on which a process asks the others for a text that did not reach it; the key is the message's id.
+ */
 const TEXT_WANTED = 'text_wanted'
-/** As long as a client that lost its connection still counts as listening, and a little more for it to come back. */
+/**
+ * As long as a client that lost its connection still counts as listening, and a little more for it to come
+ * back.
+ */
 const KEPT_MS = 60_000
-/** How long a reader of the log waits for a text that is on its way from another process, before it asks for it, and after each asking. */
+/**
+ * How long a reader of the log waits for a text that is on its way from another process, before it asks for
+ * it, and after each asking.
+ */
 const PATIENCE_MS = [100, 300, 600]
-const MOST_KEPT = 10_000
-/** Base64 characters in one notification: PostgreSQL takes 8,000 bytes, and a sealed text of 2,000 characters may be longer. */
+const MAX_KEPT = 10_000
+/**
+ * Base64 characters in one notification: PostgreSQL takes 8,000 bytes, and a sealed text of 2,000 characters
+ * may be longer.
+ */
 const PART = 6_000
 
 interface Kept {
@@ -35,8 +46,9 @@ interface Kept {
 }
 
 /**
- * The texts of messages that the service keeps no copy of, between their arrival and their hand-over: in the memory of every process,
- * for a minute. Nothing of them is ever written, and what travels between processes is sealed.
+ * The texts of messages that the service keeps no copy of, between their arrival and their hand-over: in the
+ * memory of every process, for a minute. Nothing of them is ever written, and what travels between processes
+ * is sealed.
  */
 export class Texts {
   readonly #deps: TextsDeps
@@ -69,14 +81,24 @@ export class Texts {
     const whole = Buffer.from(sealed).toString('base64')
     const parts = whole.match(new RegExp(`.{1,${PART}}`, 'g')) ?? []
     for (const [index, part] of parts.entries()) {
-      this.#deps.notifier.publish(TEXTS, [workspaceId, messageId, index, parts.length, part].join(' '), { toSelf: false })
+      this.#deps.notifier.publish(TEXTS, [workspaceId, messageId, index, parts.length, part].join(' '), {
+        toSelf: false,
+      })
     }
   }
 
-  /** Another process was not listening when it was sent: its connection to the database was lost, or it has only just started. */
+  /**
+   * Another process was not listening when it was sent: its connection to the database was lost, or it has
+   * only just started.
+   */
   async #sendAgain(messageId: string): Promise<void> {
     const kept = this.#kept.get(messageId)
-    if (kept) this.#send(kept.workspaceId, messageId, await this.#deps.sealer.seal(kept.workspaceId, kept.text, handoverBinding(messageId)))
+    if (kept)
+      this.#send(
+        kept.workspaceId,
+        messageId,
+        await this.#deps.sealer.seal(kept.workspaceId, kept.text, handoverBinding(messageId)),
+      )
   }
 
   /** The events with the texts that belong to them, as far as they are still kept somewhere. */
@@ -111,7 +133,13 @@ export class Texts {
   }
 
   async #collect(key: string): Promise<void> {
-    const [workspaceId, messageId, index, count, part] = key.split(' ') as [string, string, string, string, string]
+    const [workspaceId, messageId, index, count, part] = key.split(' ') as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
     const parts = this.#parts.get(messageId) ?? []
     parts[Number(index)] = part
     if (parts.filter(Boolean).length < Number(count)) return void this.#parts.set(messageId, parts)
@@ -128,7 +156,7 @@ export class Texts {
   #keep(messageId: string, what: Omit<Kept, 'until'>): void {
     const now = this.#deps.clock.now().getTime()
     for (const [id, { until }] of this.#kept) {
-      if (until > now && this.#kept.size < MOST_KEPT) break
+      if (until > now && this.#kept.size < MAX_KEPT) break
       this.#kept.delete(id)
     }
     this.#kept.set(messageId, { ...what, until: now + KEPT_MS })

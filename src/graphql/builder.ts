@@ -6,8 +6,9 @@ import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import { AppError } from '../core/errors.ts'
 import type PrismaTypes from '../db/generated/pothos-types.ts'
 import { getDatamodel } from '../db/generated/pothos-types.ts'
-import type { GraphqlContext } from './context.ts'
-import { LoadedPlugin } from './loaded.ts'
+import type { GraphqlContext } from './execution/context.ts'
+import { LoadedPlugin } from './execution/loaded.ts'
+import { IdempotencyPlugin } from './idempotency-option.ts'
 
 interface Types {
   Context: GraphqlContext
@@ -35,7 +36,7 @@ const LIST_COST = 10
 
 /** Collects the types; `createSchema` (schema.ts) makes the schema of them. */
 export const builder = new SchemaBuilder<Types>({
-  plugins: [ScopeAuthPlugin, ComplexityPlugin, LoadedPlugin, PrismaPlugin, RelayPlugin],
+  plugins: [ScopeAuthPlugin, ComplexityPlugin, IdempotencyPlugin, LoadedPlugin, PrismaPlugin, RelayPlugin],
   defaultFieldNullability: false,
   prisma: {
     client: ({ deps }) => deps.prisma,
@@ -47,15 +48,19 @@ export const builder = new SchemaBuilder<Types>({
     cursorType: 'String',
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    edgesFieldOptions: { nullable: false, complexity: { field: 0, multiplier: 1 }, description: 'The entries of this page, in order.' },
-    nodeFieldOptions: { nullable: false, description: 'The entry itself.' },
-    cursorFieldOptions: { description: 'Its place in the list: what `after` takes.' },
-    pageInfoFieldOptions: { description: 'How this page lies in the list.' },
-    pageInfoTypeOptions: { description: 'How a page lies in its list.' },
-    hasNextPageFieldOptions: { description: 'Whether there is more behind it.' },
-    hasPreviousPageFieldOptions: { description: 'Whether it began behind a cursor.' },
-    startCursorFieldOptions: { description: 'The cursor of its first entry; null when it is empty.' },
-    endCursorFieldOptions: { description: 'The cursor of its last entry; null when it is empty.' },
+    edgesFieldOptions: {
+      nullable: false,
+      complexity: { field: 0, multiplier: 1 },
+      description: 'The entries on this page, in order.',
+    },
+    nodeFieldOptions: { nullable: false, description: 'The entry.' },
+    cursorFieldOptions: { description: "The entry's cursor; pass it as `after`." },
+    pageInfoFieldOptions: { description: 'Pagination details.' },
+    pageInfoTypeOptions: { description: 'Pagination details of a page.' },
+    hasNextPageFieldOptions: { description: 'Whether more entries follow this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether the page starts after a cursor.' },
+    startCursorFieldOptions: { description: 'Cursor of the first entry; null when the page is empty.' },
+    endCursorFieldOptions: { description: 'Cursor of the last entry; null when the page is empty.' },
   },
   complexity: { defaultListMultiplier: LIST_COST },
   scopeAuth: {
@@ -63,7 +68,7 @@ export const builder = new SchemaBuilder<Types>({
       manage: (agentId) => viewer.kind === 'member' || viewer.id === agentId,
       member: viewer.kind === 'member',
     }),
-    unauthorizedError: () => new AppError('forbidden', "This token is another agent's."),
+    unauthorizedError: () => new AppError('forbidden', 'This token belongs to another agent.'),
   },
 })
 
@@ -73,9 +78,9 @@ export const forMembers = {
   unauthorizedError: () => new AppError('forbidden', 'Only a member can do this.'),
 } as const
 
-builder.queryType({ description: 'Everything that can be read.' })
+builder.queryType({ description: 'All queries.' })
 builder.mutationType({
   description:
-    'Everything that can be changed. Each has one argument, `input`, and a payload of its own, which is null when it failed: what the others of a document did stays to be read. With an `Idempotency-Key` header one mutation is done at most once, as a POST of REST is.',
+    'All mutations. Each takes one argument, `input`, and returns its own payload, which is null when the mutation failed; the results of the other mutations in the same document are still returned. With an `Idempotency-Key` header, a single mutation runs at most once, like a POST in REST.',
 })
-builder.subscriptionType({ description: 'What is told as it happens, over Server-Sent Events.' })
+builder.subscriptionType({ description: 'Real-time updates over Server-Sent Events.' })

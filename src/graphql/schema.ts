@@ -45,7 +45,8 @@ const sayValues = (type: GraphQLEnumType): void => {
 
 const makeSchema = (): GraphQLSchema => {
   const schema = builder.toSchema()
-  for (const type of Object.values(schema.getTypeMap())) if (isEnumType(type) && !type.name.startsWith('__')) sayValues(type)
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isEnumType(type) && !type.name.startsWith('__')) sayValues(type)
   return schema
 }
 

@@ -1,56 +1,92 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Route, RouteAnswer } from '../channel/channel.ts'
+import type { Entrance, Route, RouteAnswer } from '../channel/channel.ts'
+import { readUpTo } from '../core/body.ts'
 import { AppError } from '../core/errors.ts'
-import { httpFailure } from '../core/http.ts'
+import { arrivalOf, clientOf, httpFailure } from '../core/http.ts'
 import type { Metrics } from '../core/metrics.ts'
+import { type Slot, type SlotLimits, TransferSlots } from '../core/transfer-slots.ts'
 import { publicError } from '../db/failure.ts'
 
-/** The whole body, or null as soon as it is longer than `most` bytes. */
-const readUpTo = async (request: IncomingMessage, most: number): Promise<Buffer | null> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > most) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
+/** How long a call waits for its place, in milliseconds. */
+const WAIT_MS = 5_000
 
-/** What is refused before the route sees it. What is left of its body must not be taken for the next request. */
-const refuse = (response: ServerResponse, status: number, words: string, headers: Record<string, string> = {}): void => {
+/**
+ * What is refused before the route sees it. What is left of its body must not be taken for the next request.
+ */
+const refuse = (
+  response: ServerResponse,
+  status: number,
+  words: string,
+  headers: Record<string, string> = {},
+): void => {
   const { body } = httpFailure(new AppError('invalid_input', words), status)
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body))
+  response
+    .writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' })
+    .end(JSON.stringify(body))
 }
 
-/** What is left of a body that is not read must not be taken for the next request. */
-const enter = async (route: Route, { headers }: IncomingMessage, response: ServerResponse): Promise<(() => void) | undefined> => {
-  try {
-    return await route.enter?.(headers)
-  } catch (error) {
-    response.setHeader('Connection', 'close')
-    throw error
-  }
-}
+const tooLong = ({ maxBytes }: Route) => `body: must be at most ${maxBytes} bytes`
 
-const answer = (response: ServerResponse, { status, type = 'text/plain; charset=utf-8', body }: RouteAnswer): void => {
+const answer = (
+  response: ServerResponse,
+  { status, type = 'text/plain; charset=utf-8', body }: RouteAnswer,
+): void => {
   response.writeHead(status, body === undefined ? {} : { 'Content-Type': type })
   response.end(body)
 }
 
-const call = async (route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  if (request.method !== route.method) return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
-  const leave = await enter(route, request, response)
+/**
+ * Looks at a call's headers, and waits for a place where they prove nothing; returns what is to be done once
+ * the call is over.
+ */
+const enter = async (route: Route, request: IncomingMessage, slots: TransferSlots): Promise<() => void> => {
+  const { url = '/', headers } = request
+  const [arrival, source] = [arrivalOf(request), clientOf(request)]
+  const entrance: Entrance = (await route.enter?.({ url, headers, source, arrival })) ?? { proven: false }
+  const slot: Slot | null = entrance.proven ? null : await slots.enter(arrival, source, WAIT_MS)
+  const leave = () => {
+    slot?.leave()
+    entrance.leave?.()
+  }
+  if (entrance.proven || slot) return leave
+  leave()
+  throw new AppError('unavailable', 'Too many calls at once.', { retryAfter: 5 })
+}
+
+const call = async (
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+  slots: TransferSlots,
+): Promise<void> => {
+  if (request.method !== route.method)
+    return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
+  if (Number(request.headers['content-length'] ?? 0) > route.maxBytes)
+    return refuse(response, 413, tooLong(route))
+  const leave = await enter(route, request, slots).catch((error: unknown) => {
+    // what is left of a body that is not read must not be taken for the next request
+    response.setHeader('Connection', 'close')
+    throw error
+  })
   try {
-    const body = await readUpTo(request, route.mostBytes)
-    if (body === null) return refuse(response, 413, `body: must be at most ${route.mostBytes} bytes`)
-    answer(response, await route.handle({ url: request.url ?? '/', headers: request.headers, body }))
+    const body = await readUpTo(request, route.maxBytes)
+    if (body === null) return refuse(response, 413, tooLong(route))
+    answer(
+      response,
+      await route.handle({
+        url: request.url ?? '/',
+        headers: request.headers,
+        source: clientOf(request),
+        body,
+      }),
+    )
   } finally {
-    leave?.()
+    leave()
   }
 }
 
-const outcomeOf = (error: unknown): string => (['internal', 'unavailable'].includes(publicError(error).code) ? 'failed' : 'refused')
+const outcomeOf = (error: unknown): string =>
+  ['internal', 'unavailable'].includes(publicError(error).code) ? 'failed' : 'refused'
 
 export interface Callbacks {
   /** What serves this path (without its query); undefined for a path that is no provider's. */
@@ -58,20 +94,27 @@ export interface Callbacks {
 }
 
 /** The webhooks of all channels' providers, counted by what became of them. */
-export const createCallbacks = (routes: readonly Route[], metrics?: Metrics): Callbacks => ({
-  find: (path) => {
-    const route = routes.find((each) => path === each.path || path.startsWith(`${each.path}/`))
-    return (
-      route &&
-      (async (request, response) => {
-        try {
-          await call(route, request, response)
-          metrics?.count('callbacks', response.statusCode < 300 ? 'taken' : 'refused')
-        } catch (error) {
-          metrics?.count('callbacks', outcomeOf(error))
-          throw error
-        }
-      })
-    )
-  },
-})
+export const createCallbacks = (
+  routes: readonly Route[],
+  limits: SlotLimits,
+  metrics?: Metrics,
+): Callbacks => {
+  const slots = new TransferSlots(limits)
+  return {
+    find: (path) => {
+      const route = routes.find((each) => path === each.path || path.startsWith(`${each.path}/`))
+      return (
+        route &&
+        (async (request, response) => {
+          try {
+            await call(route, request, response, slots)
+            metrics?.count('callbacks', response.statusCode < 300 ? 'taken' : 'refused')
+          } catch (error) {
+            metrics?.count('callbacks', outcomeOf(error))
+            throw error
+          }
+        })
+      )
+    },
+  }
+}

@@ -2,13 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Route } from '../channel/channel.ts'
+import { Arrivals } from '../core/arrivals.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import { askerOf, httpFailure } from '../core/http.ts'
+import { httpFailure, requesterOf } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
+import { receiveRequest } from './arriving.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
+import { createClients } from './client.ts'
+import { Connections } from './connections.ts'
+import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
+import { PipelinedRequests } from './pipelined-requests.ts'
 import { targetOf } from './target.ts'
+import { UnreadResponses } from './unread-responses.ts'
 import { EXPECTATION_FAILED, METHODS, notAllowed, type Refusal, refuseUnreadable } from './unreadable.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
@@ -17,8 +25,14 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<v
 export interface Skins {
   rest: Handler
   graphql: Handler
+  mcp: Handler
   web(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
-  stream(request: IncomingMessage, response: ServerResponse, agentId: string, connectionId: string): Promise<void>
+  stream(
+    request: IncomingMessage,
+    response: ServerResponse,
+    agentId: string,
+    connectionId: string,
+  ): Promise<void>
   /** What `/metrics` answers. */
   metrics(): Promise<{ type: string; text: string }>
   /** Resolves when the service can do its work; rejects while it cannot. */
@@ -38,9 +52,20 @@ const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 /** Links whose last part is a key. */
 const LINK = /^\/(join|setup)\//
 
-const answer = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
+const answer = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void => {
   const text = JSON.stringify(body)
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text)
+  response
+    .writeHead(status, {
+      ...headers,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    .end(text)
 }
 
 const refuse = (response: ServerResponse, { status, error, headers = {} }: Refusal): void => {
@@ -63,7 +88,8 @@ const answerWatched = async (skins: Skins, path: string, response: ServerRespons
 }
 
 /** Message URLs may begin with a path of their own, which a proxy in front may take away or not. */
-const withoutBase = (url: string, base: string): string => (base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url)
+const withoutBase = (url: string, base: string): string =>
+  base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url
 
 const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: string): Handler => {
   return async (request, response) => {
@@ -76,18 +102,25 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
         ? answerWatched(skins, path, response)
         : refuse(response, notAllowed(method, 'GET, HEAD'))
     }
-    if (!api) throw new AppError('not_found', 'This process serves no API: its ROLES leave it out.')
+    if (!api)
+      throw new AppError('not_found', 'This process does not serve the API: its ROLES do not include it.')
     if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
+    if (path === '/mcp' || path === '/mcp/') return skins.mcp(request, response)
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
     if (LINK.test(path)) return skins.web(request, response, path)
     const [, agentId, connectionId] = STREAM.exec(path) ?? []
     if (!agentId || !connectionId) return skins.rest(request, response)
-    return method === 'GET' ? skins.stream(request, response, agentId, connectionId) : refuse(response, notAllowed(method, 'GET'))
+    return method === 'GET'
+      ? skins.stream(request, response, agentId, connectionId)
+      : refuse(response, notAllowed(method, 'GET'))
   }
 }
 
-/** A path as the log may have it: without the keys in links, however they are spelled, and without tokens in the wrong place. */
+/**
+ * A path as the log may have it: without the keys in links, however they are spelled, and without tokens in
+ * the wrong place.
+ */
 const loggable = (url: string): string =>
   url
     .split('?', 1)[0]!
@@ -96,14 +129,25 @@ const loggable = (url: string): string =>
 
 type Observers = Pick<HttpOptions, 'log' | 'metrics'>
 
-/** One line per request, written when it ends: who asked for what, how it went, how long it took. Never a query or a body. */
-const logRequest = ({ log, metrics }: Observers, request: IncomingMessage, response: ServerResponse, requestId: string): void => {
+/**
+ * One line per request, written when it ends: who asked for what, how it went, how long it took. Never a
+ * query or a body.
+ */
+const logRequest = (
+  { log, metrics }: Observers,
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+): void => {
   const started = performance.now()
   response.once('close', () => {
-    metrics?.count('requests', response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted')
+    metrics?.count(
+      'requests',
+      response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted',
+    )
     const fields = {
       requestId,
-      by: askerOf(response),
+      by: requesterOf(response),
       method: request.method,
       path: loggable(request.url ?? ''),
       status: response.headersSent ? response.statusCode : null,
@@ -168,6 +212,10 @@ export interface HttpOptions {
   skins: Skins
   /** Where the providers of channels call in. */
   callbacks?: readonly Route[]
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For is believed; left out: none. */
+  trustProxy?: readonly string[]
+  limits?: Partial<HttpLimits>
+  clock?: Clock
   log: Logger
   metrics?: Metrics
 }
@@ -180,17 +228,38 @@ export const startHttp = async ({
   callbacks = [],
   api,
   messageBase = '',
+  trustProxy = [],
+  clock = systemClock,
+  limits: given = {},
   ...observers
 }: HttpOptions): Promise<HttpServer> => {
-  const handle = serve(route(skins, createCallbacks(callbacks, observers.metrics), api, messageBase), observers)
+  const limits = { ...HTTP_LIMITS, ...given }
+  const clients = createClients(trustProxy)
+  const arrivals = new Arrivals(clock, limits)
+  const handle = serve(
+    route(skins, createCallbacks(callbacks, limits.unprovenCalls, observers.metrics), api, messageBase),
+    observers,
+  )
   const expected = serve((_, response) => refuse(response, EXPECTATION_FAILED), observers)
   // A missing Host is refused by `targetOf`, which says so.
-  const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000, requireHostHeader: false })
-  server.on('request', (request, response) => void handle(request, response))
-  server.on('checkExpectation', (request, response) => void expected(request, response))
+  const server = createServer({ ...limits.timeouts, requireHostHeader: false })
+  new Connections(limits, (address) => clients.isShared(address)).follow(server)
+  new UnreadResponses(limits).follow(server)
+  const inTurn = new PipelinedRequests()
+  const begin = (request: IncomingMessage, response: ServerResponse, handler: Handler) =>
+    inTurn.run(request, response, () => {
+      receiveRequest(arrivals, request, response, clients.of(request))
+      void handler(request, response)
+    })
+  server.on('request', (request, response) => begin(request, response, handle))
+  server.on('checkExpectation', (request, response) => begin(request, response, expected))
   refuseUnreadable(server, observers.log)
   const silent = silentOnes(server)
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { url: `http://${name}:${address.port}`, port: address.port, stop: (graceMs) => stop(server, silent, graceMs) }
+  return {
+    url: `http://${name}:${address.port}`,
+    port: address.port,
+    stop: (graceMs) => stop(server, silent, graceMs),
+  }
 }

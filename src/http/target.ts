@@ -3,22 +3,23 @@ import { invalidInput } from '../core/errors.ts'
 
 const countHosts = ({ rawHeaders }: IncomingMessage): number => {
   let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]!.toLowerCase() === 'host') count++
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]!.toLowerCase() === 'host') count++
   return count
 }
 
 /** `http://host/path?query`, as clients of proxies write it (RFC 9112 3.2.2). */
-const ABSOLUTE = /^https?:\/\/[^/?#]+(?<path>\/[^#]*)?(?<query>\?[^#]*)?$/i
+const ABSOLUTE = /^https?:\/\/[^/?#]+(?<path>\/[^?#]*)?(?<query>\?[^#]*)?$/i
 
 /**
- * The path and query that a request asks for. Throws `invalid_input` when it names no path, or its host not exactly once (RFC 9112 3.2;
- * HTTP/1.0 may leave it out).
+ * The path and query that a request asks for. Throws `invalid_input` when it names no path, or its host not
+ * exactly once (RFC 9112 3.2; HTTP/1.0 may leave it out).
  */
 export const targetOf = (request: IncomingMessage): string => {
   const hosts = countHosts(request)
   if (hosts === 0 && request.httpVersion === '1.0') request.headers.host = 'localhost'
   else if (hosts === 0) throw invalidInput('Host', 'is required')
-  else if (hosts > 1) throw invalidInput('Host', 'must be there once')
+  else if (hosts > 1) throw invalidInput('Host', 'must be given once')
   const url = request.url ?? ''
   if (url.startsWith('/')) return url
   const absolute = ABSOLUTE.exec(url)?.groups

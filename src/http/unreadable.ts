@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  maxHeaderSize,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
@@ -33,9 +39,15 @@ const BAD: Refusal = { status: 400, error: invalidInput('request', 'is not valid
 const REFUSALS: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    error: invalidInput('request', `its first line and headers must be at most ${maxHeaderSize} bytes together`),
+    error: invalidInput(
+      'request',
+      `its first line and headers must be at most ${maxHeaderSize} bytes together`,
+    ),
   },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, error: invalidInput('body', 'its chunk extensions are too long') },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    error: invalidInput('body', 'its chunk extensions are too long'),
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: invalidInput('request', 'took too long to arrive') },
 }
 
@@ -43,7 +55,8 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) \S+ HTTP\/1\.[01]\r?\n
 
 /** The parser knows a list of methods; one that isn't on it is a method all the same. */
 const refusalOf = ({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): Refusal => {
-  const method = code === 'HPE_INVALID_METHOD' ? REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '')?.[1] : undefined
+  const method =
+    code === 'HPE_INVALID_METHOD' ? REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '')?.[1] : undefined
   return method ? notAllowed(method, METHODS) : (REFUSALS[code] ?? BAD)
 }
 
@@ -65,10 +78,16 @@ const answerOn = (socket: Duplex, { error, status: asked, headers = {} }: Refusa
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`)
 }
 
-/** What never becomes a request (no HTTP, a method that Node doesn't know, CONNECT) still gets the error body, as far as anybody reads it. */
+/**
+ * What never becomes a request (no HTTP, a method that Node doesn't know, CONNECT) still gets the error body,
+ * as far as anybody reads it.
+ */
 export const refuseUnreadable = (server: Server, log: Logger): void => {
   const answers = new WeakMap<Duplex, ServerResponse>()
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => void answers.set(socket, response))
+  server.prependListener(
+    'request',
+    ({ socket }: IncomingMessage, response: ServerResponse) => void answers.set(socket, response),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const begun = answers.get(socket)
     const inTheMiddle = begun?.headersSent && !begun.writableEnded

@@ -1,8 +1,14 @@
-import type { Message } from '../db/generated/prisma/client.ts'
-import type { AttachmentView, MessageWithFiles } from './present.ts'
+import { type Message, Prisma } from '../db/generated/prisma/client.ts'
+import type { AttachmentView, MessageWithFiles } from './reading/present.ts'
 
-/** A message of which the statement that stores it finds out where it goes out from, and which conversation it goes on with. */
-export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & { addressId: string | null; threadId: string | null }
+/**
+ * A message of which the statement that stores it finds out where it goes out from, and which conversation it
+ * goes on with.
+ */
+export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
+  addressId: string | null
+  threadId: string | null
+}
 
 /** A message under its column names, as `json_populate_record(null::message, …)` reads it back. */
 export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
@@ -15,6 +21,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   status: message.status,
   refusal: message.refusal,
   admission: message.admission,
+  proven: message.proven,
   error: message.error,
   counterpart: message.counterpart,
   counterpart_name: message.counterpartName,
@@ -36,7 +43,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 })
 
 /** A message with its attachments' descriptions, as `SELECT_MESSAGE` reads it. */
-export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint'> {
+export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven'> {
   attachments: AttachmentView[]
 }
 
@@ -45,17 +52,18 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   checks, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, fingerprint`
+const WRITTEN = `${COLUMNS}, proven, fingerprint`
 
 /**
- * Stores rows `m` as `toRow` makes them; a `from` follows. It names its columns, so that those of a newer build's schema get their
- * defaults, not nulls. `instead` has expressions for columns that are not taken from `m`.
+ * Stores rows `m` as `toRow` makes them; a `from` follows. It names its columns, so that those of a newer
+ * build's schema get their defaults, not nulls. `instead` has expressions for columns that are not taken from
+ * `m`.
  */
 export const insertMessages = (instead: Record<string, string> = {}): string =>
   `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
 
 /** What is read of messages `m`, with their attachments; a `from` follows. */
-export const SELECTED = `${ofM(COLUMNS)},
+const SELECTED = `${ofM(COLUMNS)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id), '[]') as attachments`
 
@@ -72,6 +80,7 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   status: row.status,
   refusal: row.refusal,
   admission: row.admission,
+  proven: null,
   error: row.error,
   counterpart: row.counterpart,
   counterpartName: row.counterpart_name,
@@ -92,3 +101,27 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   createdAt: row.created_at,
   attachments: row.attachments,
 })
+
+/**
+ * What a list can read of each message: the columns, under the model's names, and the files without their
+ * content.
+ */
+export type ReadableField = keyof MessageWithFiles
+
+export const isReadableField = (name: string): name is ReadableField =>
+  name in Prisma.MessageScalarFieldEnum || name === 'attachments'
+
+/** The files' descriptions, with what their links are made of. */
+const ATTACHMENTS = `coalesce((
+  select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', split_part(f.type, ';', 1),
+                                    'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
+    from attachment f where f.message_id = m.id), '[]')`
+
+const columnOf = (field: ReadableField) =>
+  field === 'attachments'
+    ? ATTACHMENTS
+    : `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+
+/** Reads these fields of messages `m` under the model's names; a `from` follows. */
+export const columnsOf = (fields: readonly ReadableField[]): string =>
+  fields.map((field) => `${columnOf(field)} as "${field}"`).join(', ')

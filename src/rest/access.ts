@@ -13,7 +13,7 @@ const read = createRoute({
   method: 'get',
   path: '/agents/{id}/access',
   operationId: 'readAccess',
-  summary: 'Read whom each channel lets in',
+  summary: 'Get the access settings of each channel',
   tags,
   security,
   request: { params: ids('id') },
@@ -24,8 +24,9 @@ const set = createRoute({
   method: 'put',
   path: '/agents/{id}/access/{channel}',
   operationId: 'setAccess',
-  summary: 'Set whom a channel lets in',
-  description: '`admit` left out stays as it is. The Message URL (`url`) is never open to `anyone`.',
+  summary: 'Set who may send messages on a channel',
+  description:
+    'If `admit` is left out, it is not changed. `anyone` is not allowed for the Message URL (`url`).',
   tags,
   security,
   request: {
@@ -36,7 +37,7 @@ const set = createRoute({
           admit: z.enum(Admit).optional(),
           senders: senders.meta({
             description:
-              'Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url` the ids of agents and members',
+              'Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members',
           }),
         })
         .openapi({ example: { admit: 'list', senders: ['ann@example.com', '*@example.org'] } }),
@@ -46,7 +47,9 @@ const set = createRoute({
 })
 
 export const accessRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(read, async (c) => c.json(await readAccess(c.var.deps, c.var.viewer, c.req.valid('param').id), 200))
+  app.openapi(read, async (c) =>
+    c.json(await readAccess(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
+  )
   app.openapi(set, async (c) => {
     const { id, channel } = c.req.valid('param')
     return c.json(await setAccess(c.var.deps, c.var.viewer, id, channel, c.req.valid('json')), 200)

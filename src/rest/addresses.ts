@@ -2,7 +2,8 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { listAddresses, presentAddress } from '../agent/address.ts'
 import { changeAddress, removeAddress } from '../agent/change-address.ts'
 import { GIVEN_ADDRESS } from '../agent/own-address.ts'
-import { createSetupLink } from '../agent/setup-link.ts'
+import { createSetupLink } from '../agent/setup/setup-link.ts'
+import { CHANNEL_KINDS } from '../core/channels.ts'
 import { recipient } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
@@ -26,9 +27,10 @@ const change = createRoute({
   method: 'patch',
   path: '/agents/{id}/addresses/{addressId}',
   operationId: 'changeAddress',
-  summary: 'Change the email address that the service gave, on a plan that includes it, or make an address the primary one',
+  summary:
+    'Change the email address that the service assigned, if the plan includes it, or make an address the primary one',
   description:
-    "`value`: on the service's domain, or on a verified domain of the workspace's. `primary`: new messages on the address's channel go out from it, in place of the one before. One of the two at least.",
+    "`value`: on the service's domain, or on a verified domain of the workspace. `primary`: new messages on the address's channel are sent from it, replacing the previous primary address. At least one of the two is required.",
   tags,
   security,
   request: {
@@ -37,7 +39,10 @@ const change = createRoute({
       z
         .strictObject({
           value: recipient.meta({ format: 'email', pattern: GIVEN_ADDRESS.source }).optional(),
-          primary: z.literal(true).optional().openapi({ description: 'Another address stops being it' }),
+          primary: z
+            .literal(true)
+            .optional()
+            .openapi({ description: 'The previous primary address of the channel is replaced' }),
         })
         .openapi({ example: { value: 'help@agents.localhost' } }),
     ),
@@ -50,7 +55,7 @@ const remove = createRoute({
   path: '/agents/{id}/addresses/{addressId}',
   operationId: 'removeAddress',
   summary: "Remove an address on the workspace's own domain, a phone number or a Telegram bot",
-  description: 'The workspace keeps a phone number for its next agent.',
+  description: "A phone number stays in the workspace's pool.",
   tags,
   security,
   request: { params: ids('id', 'addressId') },
@@ -61,22 +66,28 @@ const setUp = createRoute({
   method: 'post',
   path: '/agents/{id}/addresses/setups',
   operationId: 'setUpAddress',
-  summary: 'Make a link where a member sets an address up',
-  description: 'It works once, for an hour.',
+  summary: 'Create a link with which a member sets up an address',
+  description:
+    'The link can be used once, within an hour. A link created by a member stops working when the member is removed. Only a link created by a member can rent phone numbers; a link created by an agent offers the numbers in the pool.',
   tags,
   security,
   request: {
     params: ids('id'),
-    ...body(z.strictObject({ channel: z.enum(['email', 'sms', 'telegram']) }).openapi({ example: { channel: 'telegram' } })),
+    ...body(z.strictObject({ channel: z.enum(CHANNEL_KINDS) }).openapi({ example: { channel: 'telegram' } })),
   },
   responses: { 201: ok('The link', SetupView), ...failures('agent', 'body', 'conflict') },
 })
 
 export const addressRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(list, async (c) => c.json((await listAddresses(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentAddress), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listAddresses(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentAddress), 200),
+  )
   app.openapi(change, async (c) => {
     const { id, addressId } = c.req.valid('param')
-    return c.json(presentAddress(await changeAddress(c.var.deps, c.var.viewer, id, addressId, c.req.valid('json'))), 200)
+    return c.json(
+      presentAddress(await changeAddress(c.var.deps, c.var.viewer, id, addressId, c.req.valid('json'))),
+      200,
+    )
   })
   app.openapi(remove, async (c) => {
     const { id, addressId } = c.req.valid('param')
@@ -84,6 +95,9 @@ export const addressRoutes = (app: OpenAPIHono<RestEnv>): void => {
     return c.body(null, 204)
   })
   app.openapi(setUp, async (c) =>
-    c.json(await createSetupLink(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').channel), 201),
+    c.json(
+      await createSetupLink(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').channel),
+      201,
+    ),
   )
 }

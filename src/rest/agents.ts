@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../agent/agent.ts'
-import { findAgent } from '../agent/reach.ts'
+import { findAgent } from '../agent/permission.ts'
 import { agentName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
@@ -14,10 +14,16 @@ const create = createRoute({
   method: 'post',
   path: '/agents',
   operationId: 'createAgent',
-  summary: 'Create an agent, with an email address',
+  summary: 'Create an agent with an email address',
+  description:
+    "An agent's token works if the workspace allows agents to create agents: at most 60 an hour for all its agents together.",
   tags,
   security,
-  request: body(z.strictObject({ name: agentName, icon }).openapi({ example: { name: 'Support Bot', icon: 'headphones' } })),
+  request: body(
+    z
+      .strictObject({ name: agentName, icon })
+      .openapi({ example: { name: 'Support Bot', icon: 'headphones' } }),
+  ),
   responses: { 201: ok('The agent', AgentView), ...failures('body', 'forbidden', 'plan', 'conflict') },
 })
 
@@ -25,7 +31,7 @@ const list = createRoute({
   method: 'get',
   path: '/agents',
   operationId: 'listAgents',
-  summary: 'List the agents that the token may read',
+  summary: 'List the agents that the token can read',
   tags,
   security,
   responses: { 200: ok('Oldest first', z.array(AgentView)), ...failures() },
@@ -35,7 +41,7 @@ const read = createRoute({
   method: 'get',
   path: '/agents/{id}',
   operationId: 'readAgent',
-  summary: 'Read an agent',
+  summary: 'Get an agent',
   tags,
   security,
   request: { params: ids('id') },
@@ -46,12 +52,16 @@ const update = createRoute({
   method: 'patch',
   path: '/agents/{id}',
   operationId: 'updateAgent',
-  summary: 'Change name or icon',
+  summary: "Update an agent's name or icon",
   tags,
   security,
   request: {
     params: ids('id'),
-    ...body(z.strictObject({ name: agentName.optional(), icon: icon.optional() }).openapi({ example: { name: 'Help Desk' } })),
+    ...body(
+      z
+        .strictObject({ name: agentName.optional(), icon: icon.optional() })
+        .openapi({ example: { name: 'Help Desk' } }),
+    ),
   },
   responses: { 200: ok('The agent', AgentView), ...failures('agent', 'body', 'conflict') },
 })
@@ -60,7 +70,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/agents/{id}',
   operationId: 'deleteAgent',
-  summary: 'Delete an agent, with its addresses, messages and secrets',
+  summary: 'Delete an agent with its addresses, messages and secrets',
   tags,
   security,
   request: { params: ids('id') },
@@ -68,11 +78,18 @@ const remove = createRoute({
 })
 
 export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(create, async (c) => c.json(presentAgent(await createAgent(c.var.deps, c.var.viewer, c.req.valid('json'))), 201))
+  app.openapi(create, async (c) =>
+    c.json(presentAgent(await createAgent(c.var.deps, c.var.viewer, c.req.valid('json'))), 201),
+  )
   app.openapi(list, async (c) => c.json((await listAgents(c.var.deps, c.var.viewer)).map(presentAgent), 200))
-  app.openapi(read, async (c) => c.json(presentAgent(await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)), 200))
+  app.openapi(read, async (c) =>
+    c.json(presentAgent(await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)), 200),
+  )
   app.openapi(update, async (c) =>
-    c.json(presentAgent(await updateAgent(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 200),
+    c.json(
+      presentAgent(await updateAgent(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))),
+      200,
+    ),
   )
   app.openapi(remove, async (c) => {
     await deleteAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)

@@ -11,11 +11,13 @@ const AuditEntryView = z
   .object({
     id,
     action: z.enum(ACTIONS),
-    agentId: id.nullable().openapi({ description: 'The agent that it was done to; null: the workspace' }),
+    agentId: id.nullable().openapi({ description: 'The agent that was affected; null for the workspace' }),
     actor: z
       .object({ kind: z.enum(ActorKind), id: id.nullable(), tokenId: id.nullable() })
-      .openapi({ description: 'Who did it, with which token' }),
-    detail: z.record(z.string(), z.unknown()).openapi({ description: 'What it was about; never a value or a token' }),
+      .openapi({ description: 'Who performed the action, and with which token' }),
+    detail: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: 'Details of the action; never a value or a token' }),
     createdAt: time,
   })
   .openapi('AuditEntry', {
@@ -33,10 +35,13 @@ const list = createRoute({
   method: 'get',
   path: '/audit',
   operationId: 'listAudit',
-  summary: 'Read who revealed secrets, made or revoked tokens, changed members, numbers, domains or settings: members only',
+  summary:
+    'List the audit log: who revealed secrets, created or revoked tokens, or changed members, numbers, domains or settings (members only)',
   tags: ['Workspace'],
   security: SECURITY,
-  request: { query: z.strictObject({ agentId: uuid.optional(), action: z.enum(ACTIONS).optional(), ...PAGING }) },
+  request: {
+    query: z.strictObject({ agentId: uuid.optional(), action: z.enum(ACTIONS).optional(), ...PAGING }),
+  },
   responses: { 200: ok('Newest first', pageView(AuditEntryView)), ...failures('input', 'forbidden') },
 })
 

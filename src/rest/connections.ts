@@ -1,10 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { connectClient, listListeners, presentConnection } from '../agent/connection.ts'
-import { findAgent } from '../agent/reach.ts'
-import { pageOf } from '../core/cursor.ts'
+import { findAgent } from '../agent/permission.ts'
 import { clientName } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
-import { readEvents } from '../event/log.ts'
+import { readEventPages } from '../event/log.ts'
 import type { RestEnv } from './env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
 import { ConnectionView, EventView, ListenerView, pageView } from './views.ts'
@@ -17,17 +16,19 @@ const connect = createRoute({
   method: 'put',
   path: '/agents/{id}/connection',
   operationId: 'connect',
-  summary: "Connect a client: it hears the agent's new messages, in place of any other",
+  summary: "Connect a client that receives the agent's new messages, replacing any other",
   tags,
   security,
   request: {
     params: ids('id'),
     ...body(
-      z.strictObject({ client: clientName, machine: clientName }).openapi({ example: { client: 'my-agent/1.0', machine: 'laptop' } }),
+      z
+        .strictObject({ client: clientName, machine: clientName })
+        .openapi({ example: { client: 'my-agent/1.0', machine: 'laptop' } }),
     ),
   },
   responses: {
-    200: ok('The connection, whose id its event stream is opened with', ConnectionView),
+    200: ok('The connection; its id opens the event stream', ConnectionView),
     ...failures('agent', 'body', 'conflict'),
   },
 })
@@ -36,24 +37,27 @@ const listeners = createRoute({
   method: 'get',
   path: '/agents/{id}/listeners',
   operationId: 'listListeners',
-  summary: 'List who listens now',
+  summary: 'List the current listeners',
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('The connected client and the webhooks', z.array(ListenerView)), ...failures('agent') },
+  responses: {
+    200: ok('The connected client, if any, and the webhooks', z.array(ListenerView)),
+    ...failures('agent'),
+  },
 })
 
 const events = createRoute({
   method: 'get',
   path: '/agents/{id}/events',
   operationId: 'listEvents',
-  summary: "Read an agent's event log",
+  summary: "List an agent's event log",
   tags,
   security,
   request: {
     params: ids('id'),
     query: z.strictObject({
-      after: position.optional().openapi({ description: 'Events with an id above it' }),
+      after: position.optional().openapi({ description: 'Only events with a greater id' }),
       ...PAGING,
       cursor: position.optional(),
     }),
@@ -71,27 +75,34 @@ const stream = createRoute({
   operationId: 'streamEvents',
   summary: "Stream the agent's events (text/event-stream)",
   description:
-    'Each event has `id`, `event: message.received` and `data` (an Event as JSON). `Last-Event-ID` or `after` resumes. `event: truncated` says where a position that is no longer kept goes on; `event: replaced` that another client took over: then the answer is 204.',
+    'Each event has `id`, `event: message.received` and `data` (an Event as JSON). Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.',
   tags,
   security,
   request: { params: ids('id', 'connectionId'), query: z.strictObject({ after: position.optional() }) },
   responses: {
     200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
-    204: { description: 'Another client took over' },
+    204: { description: 'Another client has connected' },
     ...streamFailures,
   },
 })
 
 export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(connect, async (c) =>
-    c.json(presentConnection(await connectClient(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))), 200),
+    c.json(
+      presentConnection(
+        await connectClient(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json')),
+      ),
+      200,
+    ),
   )
-  app.openapi(listeners, async (c) => c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200))
+  app.openapi(listeners, async (c) =>
+    c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
+  )
   app.openapi(events, async (c) => {
     const { limit = DEFAULT_LIMIT, after = 0, cursor = after } = c.req.valid('query')
     const agent = await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
-    const page = pageOf(await readEvents(c.var.deps, agent.id, cursor, limit + 1), limit, (event) => String(event.id))
-    return c.json({ items: page.items.map(presentEvent), nextCursor: page.nextCursor }, 200)
+    const [page] = await readEventPages(c.var.deps, [agent.id], { limit, after: cursor })
+    return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor }, 200)
   })
   app.openAPIRegistry.registerPath(stream)
 }

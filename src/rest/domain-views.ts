@@ -6,12 +6,12 @@ const DOMAIN = { id: ID, name: 'example.com', state: 'verified', checkedAt: LATE
 export const DomainView = z
   .object({
     id,
-    name: z.string().openapi({ description: 'In lower case and ASCII' }),
+    name: z.string().openapi({ description: 'The domain name, in lower case and ASCII' }),
     state: z.enum(DomainState).openapi({
       description:
-        '`pending`: its records were not all seen yet; `verified`: addresses can be on it; `broken`: it was verified, and its records are wrong',
+        '`pending`: not all records have been found yet; `verified`: agents can have addresses on the domain; `broken`: the domain was verified, but its records are no longer correct',
     }),
-    checkedAt: time.nullable().openapi({ description: 'When its records were last looked at' }),
+    checkedAt: time.nullable().openapi({ description: 'When the records were last checked' }),
     createdAt: time,
   })
   .openapi('Domain', { example: DOMAIN })
@@ -31,14 +31,26 @@ const DomainRecordView = z
     purpose: z.enum(['ownership', 'mx', 'dkim', 'spf', 'dmarc']),
     type: z.enum(['MX', 'TXT']),
     name: z.string(),
-    value: z.string().openapi({ description: 'A zone file splits a TXT record of more than 255 characters into several strings' }),
-    priority: z.int().min(0).nullable().openapi({ description: 'Of an MX record' }),
-    required: z.boolean().openapi({ description: "Whether the domain's state depends on it; of several DKIM records one is enough" }),
-    found: z.array(z.string()).openapi({ description: 'What the last check found in its place: at most 10 values of 500 characters' }),
-    ok: z.boolean().openapi({ description: 'false until a check found it as it should be' }),
-    problem: z.string().nullable().openapi({ description: 'What is wrong, in words; null: nothing, or not checked yet' }),
+    value: z.string().openapi({
+      description: 'A zone file splits a TXT record of more than 255 characters into several strings',
+    }),
+    priority: z.int().min(0).nullable().openapi({ description: 'The priority of an MX record' }),
+    required: z.boolean().openapi({
+      description:
+        "Whether the domain's state depends on this record; if there are several DKIM records, one is enough",
+    }),
+    found: z.array(z.string()).openapi({
+      description: 'What the last check found: at most 10 values of 500 characters',
+    }),
+    ok: z.boolean().openapi({ description: 'Whether the record is correct; false until the first check' }),
+    problem: z.string().nullable().openapi({
+      description: 'A description of the problem; null if there is none, or before the first check',
+    }),
   })
   .openapi('DomainRecord', { example: RECORD })
-export const DomainWithRecordsView = DomainView.extend({ records: z.array(DomainRecordView) }).openapi('DomainWithRecords', {
-  example: { ...DOMAIN, records: [RECORD] },
-})
+export const DomainWithRecordsView = DomainView.extend({ records: z.array(DomainRecordView) }).openapi(
+  'DomainWithRecords',
+  {
+    example: { ...DOMAIN, records: [RECORD] },
+  },
+)

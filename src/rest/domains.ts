@@ -9,8 +9,8 @@ import {
   presentDomain,
   recordsOf,
   removeDomain,
-} from '../domain/domain.ts'
-import { verifyDomain } from '../domain/verify.ts'
+} from '../email-domain/domain.ts'
+import { verifyDomain } from '../email-domain/verify.ts'
 import { DomainView, DomainWithRecordsView } from './domain-views.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
@@ -22,7 +22,7 @@ const list = createRoute({
   method: 'get',
   path: '/domains',
   operationId: 'listDomains',
-  summary: 'List the email domains that the workspace brought: members only',
+  summary: "List the workspace's own email domains (members only)",
   tags,
   security,
   responses: { 200: ok('By name', z.array(DomainView)), ...failures('forbidden') },
@@ -32,15 +32,15 @@ const add = createRoute({
   method: 'post',
   path: '/domains',
   operationId: 'addDomain',
-  summary: 'Add an email domain: members only',
+  summary: 'Add an email domain (members only)',
   description:
-    'Publish its `records` in DNS, then verify it. Names in other scripts become their ASCII form (`xn--…`). The same name again returns the same domain. Another workspace may add the name too: who proves to own it gets it.',
+    'Publish its `records` in DNS, then verify it. Names with characters outside ASCII are converted to their `xn--…` form. Adding the same name again returns the existing domain. Several workspaces can add the same name; the one that proves ownership gets it.',
   tags,
   security,
   request: body(z.strictObject({ name: domainName }).openapi({ example: { name: 'example.com' } })),
   responses: {
     201: ok('The domain with the records to publish', DomainWithRecordsView),
-    200: ok('It was there already', DomainWithRecordsView),
+    200: ok('It already existed', DomainWithRecordsView),
     ...failures('body', 'forbidden', 'plan', 'conflict'),
   },
 })
@@ -49,25 +49,28 @@ const read = createRoute({
   method: 'get',
   path: '/domains/{domainId}',
   operationId: 'readDomain',
-  summary: 'Read a domain with its DNS records: members only',
+  summary: 'Get a domain with its DNS records (members only)',
   tags,
   security,
   request: { params: ids('domainId') },
-  responses: { 200: ok('With what the last check found of each record', DomainWithRecordsView), ...failures('missing', 'forbidden') },
+  responses: {
+    200: ok('The domain, with what the last check found for each record', DomainWithRecordsView),
+    ...failures('missing', 'forbidden'),
+  },
 })
 
 const verify = createRoute({
   method: 'post',
   path: '/domains/{domainId}/verify',
   operationId: 'verifyDomain',
-  summary: "Look at a domain's DNS records now: members only",
+  summary: "Check a domain's DNS records now (members only)",
   description:
-    '`verified` when the required records (ownership, MX, DKIM) are as they should be and no other workspace proves the same name; SPF and DMARC are advised. A verified domain whose records are wrong is `broken`. DNS that gives no answer changes nothing. Takes up to 6 seconds. Domains are looked at every day by themselves: one breaks when its records are wrong twice, an hour apart, and the owners get a mail.',
+    'The domain becomes `verified` when the required records (ownership, MX, DKIM) are correct and no other workspace proves ownership of the same name; SPF and DMARC are recommended. A verified domain whose records are wrong becomes `broken`. If DNS does not answer, nothing changes. Takes up to 6 seconds. Domains are also checked automatically every day: a domain becomes `broken` if its records are wrong in two checks an hour apart, and the owners are notified by email.',
   tags,
   security,
   request: { params: ids('domainId') },
   responses: {
-    200: ok('The domain with what was found of each record', DomainWithRecordsView),
+    200: ok('The domain, with what was found for each record', DomainWithRecordsView),
     ...failures('missing', 'forbidden', 'conflict'),
   },
 })
@@ -76,7 +79,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/domains/{domainId}',
   operationId: 'removeDomain',
-  summary: 'Remove a domain that no agent has an address on: members only',
+  summary: 'Remove a domain on which no agent has an address (members only)',
   tags,
   security,
   request: { params: ids('domainId') },
@@ -89,7 +92,9 @@ const withRecords = async (deps: DomainDeps, domain: Domain) => ({
 })
 
 export const domainRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(list, async (c) => c.json((await listDomains(c.var.deps, c.var.viewer)).map(presentDomain), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listDomains(c.var.deps, c.var.viewer)).map(presentDomain), 200),
+  )
   app.openapi(add, async (c) => {
     const { domain, created } = await addDomain(c.var.deps, c.var.viewer, c.req.valid('json'))
     return c.json(await withRecords(c.var.deps, domain), created ? 201 : 200)

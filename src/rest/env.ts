@@ -2,18 +2,20 @@ import type { HttpBindings } from '@hono/node-server'
 import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { NumberPoolDeps } from '../agent/number-pool.ts'
-import type { SetupLinkDeps } from '../agent/setup-link.ts'
+import type { SetupLinkDeps } from '../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
-import type { VerifyDeps } from '../domain/verify.ts'
-import type { LinkDeps } from '../message/attachment-link.ts'
-import type { ReadDeps } from '../message/read.ts'
-import type { SendDeps } from '../message/send.ts'
-import type { MessageUrlDeps } from '../message/url.ts'
+import type { LargeBodies } from '../core/large-bodies.ts'
+import type { VerifyDeps } from '../email-domain/verify.ts'
+import type { SendDeps } from '../message/out/send.ts'
+import type { MessageUrlDeps } from '../message/out/url.ts'
+import type { LinkDeps } from '../message/reading/attachment-link.ts'
+import type { ReadDeps } from '../message/reading/read.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { IdempotencyDeps } from '../workspace/idempotency.ts'
 import type { IdentityDeps } from '../workspace/identity.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
+import type { MemberDeps } from '../workspace/member.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
@@ -22,6 +24,7 @@ export type RestDeps = ViewerDeps &
   AgentDeps &
   IdempotencyDeps &
   InvitationDeps &
+  MemberDeps &
   VerifyDeps &
   SetupLinkDeps &
   NumberPoolDeps &
@@ -33,7 +36,7 @@ export type RestDeps = ViewerDeps &
   SendDeps &
   MessageUrlDeps &
   SecretDeps &
-  WebhookDeps & { rates: RateLimits; rateLimit: number; messageUrlBase(): string }
+  WebhookDeps & { rates: RateLimits; rateLimit: number; largeBodies: LargeBodies; messageUrlBase(): string }
 
 /** What a request carries through the router. */
 export interface RestEnv {
@@ -41,7 +44,10 @@ export interface RestEnv {
   Variables: {
     viewer: Viewer
     requestId: string
-    /** What the operations of this request work on: with an idempotency key, all of them inside one transaction. */
+    /**
+     * What the operations of this request work on: with an idempotency key, all of them inside one
+     * transaction.
+     */
     deps: RestDeps
   }
 }

@@ -1,13 +1,19 @@
-/** A media type as RFC 9110 spells it, with its charset at most. Anything else was written by a stranger and is not passed on. */
+/**
+ * A media type as RFC 9110 spells it, with its charset at most. Anything else was written by a stranger and
+ * is not passed on.
+ */
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}(?:; charset=[\w.:+-]{1,40})?$/i
 
 /**
- * Headers under which a stranger's file is handed out: as a download, never shown, in no type but its own. The name goes in both forms
- * of RFC 6266, so that every client has one that it understands.
+ * Headers under which a stranger's file is handed out: as a download, never shown, in no type but its own.
+ * The name goes in both forms of RFC 6266, so that every client has one that it understands.
  */
 export const attachmentHeaders = (name: string, type: string): Record<string, string> => {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return {
     'Content-Type': MEDIA_TYPE.test(type) ? type : 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,

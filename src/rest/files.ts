@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { uuid } from '../core/rules.ts'
-import { LINK_PATH, openLink } from '../message/attachment-link.ts'
+import { LINK_PATH, openLink } from '../message/reading/attachment-link.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
 
@@ -12,8 +12,11 @@ export const fileRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const known = uuid.safeParse(messageId).success && /^\d{1,4}$/.test(index)
     // A place that can't be is as unknown as a signature that isn't right.
     const place = known ? { messageId, index: Number(index) } : { messageId: '', index: -1 }
-    const { name, type, content } = await openLink(c.var.deps, place, { expires, signature: known ? signature : '' })
-    return c.body(Uint8Array.from(content), 200, {
+    const { name, type, content } = await openLink(c.var.deps, place, {
+      expires,
+      signature: known ? signature : '',
+    })
+    return c.body(content, 200, {
       ...attachmentHeaders(name, type),
       'Cache-Control': 'private, no-store',
       'Referrer-Policy': 'no-referrer',

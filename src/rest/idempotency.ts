@@ -1,13 +1,19 @@
 import type { MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { depsWithin } from '../message/within.ts'
-import { type Answer, once, readAttempt } from '../workspace/idempotency.ts'
+import { runOnce } from '../message/once.ts'
+import { readAttempt } from '../workspace/idempotency.ts'
 import type { RestEnv } from './env.ts'
 
-/** The service keeps no copy of a Message URL's text. The request that asks for the answer again has it: the hash says so. */
+/**
+ * The service keeps no copy of a Message URL's text. The request that asks for the answer again has it: the
+ * hash says so.
+ */
 const TEXT_IS_KEPT_NOWHERE = /^\/a\/|\/url$/
 
-/** Values of secrets are handed out by the operation alone, which puts each time into the audit: asked again, it runs again. */
+/**
+ * Values of secrets are handed out by the operation alone, which puts each time into the audit: asked again,
+ * it runs again.
+ */
 const RUNS_AGAIN = /\/secrets\/reveal$/
 
 const toKeep = (path: string, answer: string): string => {
@@ -16,7 +22,9 @@ const toKeep = (path: string, answer: string): string => {
 }
 
 const asGiven = (path: string, kept: string, request: string): string =>
-  TEXT_IS_KEPT_NOWHERE.test(path) ? JSON.stringify({ ...JSON.parse(kept), text: JSON.parse(request).text }) : kept
+  TEXT_IS_KEPT_NOWHERE.test(path)
+    ? JSON.stringify({ ...JSON.parse(kept), text: JSON.parse(request).text })
+    : kept
 
 /** `Idempotency-Key` on a POST: the same key and body get the first answer again. */
 export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
@@ -25,9 +33,8 @@ export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
   const { deps, viewer } = c.var
   const request = await c.req.text()
   const attempt = readAttempt(header, `${c.req.path}\n${request}`)
-  const afterwards: (() => void)[] = []
-  const first = await once(deps, viewer, attempt, async (db): Promise<Answer | null> => {
-    c.set('deps', depsWithin(deps, db, afterwards))
+  const first = await runOnce(deps, viewer, attempt, async (within) => {
+    c.set('deps', within)
     await next()
     return c.res.ok ? { status: c.res.status, body: toKeep(c.req.path, await c.res.clone().text()) } : null
   })
@@ -36,5 +43,4 @@ export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Replayed': 'true' }
     return c.body(asGiven(c.req.path, first.body, request), first.status as ContentfulStatusCode, headers)
   }
-  if (c.res.ok) for (const tell of afterwards) tell()
 }

@@ -2,7 +2,12 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { presentToken } from '../agent/token.ts'
 import { recipient, timestamp, tokenName } from '../core/rules.ts'
 import { MemberRole } from '../db/generated/prisma/enums.ts'
-import { inviteMember, listInvitations, presentInvitation, revokeInvitation } from '../workspace/invitation.ts'
+import {
+  inviteMember,
+  listInvitations,
+  presentInvitation,
+  revokeInvitation,
+} from '../workspace/invitation.ts'
 import { listMembers, presentMember, removeMember } from '../workspace/member.ts'
 import { createOwnToken, listOwnTokens, revokeOwnToken } from '../workspace/member-token.ts'
 import type { RestEnv } from './env.ts'
@@ -16,7 +21,7 @@ const list = createRoute({
   method: 'get',
   path: '/members',
   operationId: 'listMembers',
-  summary: 'List the people of the workspace: members only',
+  summary: 'List the members of the workspace (members only)',
   tags,
   security,
   responses: { 200: ok('Oldest first', z.array(MemberView)), ...failures('forbidden') },
@@ -26,8 +31,9 @@ const remove = createRoute({
   method: 'delete',
   path: '/members/{memberId}',
   operationId: 'removeMember',
-  summary: 'Take a person out of the workspace: owners only',
-  description: 'Their tokens are revoked, and what those hold open is closed. Lists of senders that name them stay as they are.',
+  summary: 'Remove a member from the workspace (owners only)',
+  description:
+    "The member's tokens are revoked and connections open with those tokens are closed; open invitations and set-up links that the member created stop working. The member's email address, id and verified identities are removed from the agents' access lists.",
   tags,
   security,
   request: { params: ids('memberId') },
@@ -38,24 +44,30 @@ const invite = createRoute({
   method: 'post',
   path: '/members/invitations',
   operationId: 'inviteMember',
-  summary: 'Invite a person by email: members only',
+  summary: 'Invite a person by email (members only)',
   description:
-    'The link is mailed and returned; it works once, for 7 days. Inviting the same address again replaces the earlier link. Only an owner invites owners.',
+    'The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed.',
   tags,
   security,
   request: body(
     z
-      .strictObject({ email: recipient, role: z.enum(MemberRole).optional().openapi({ description: '`member` when left out' }) })
+      .strictObject({
+        email: recipient,
+        role: z.enum(MemberRole).optional().openapi({ description: 'Defaults to `member`' }),
+      })
       .openapi({ example: { email: 'ann@example.com' } }),
   ),
-  responses: { 201: ok('With the link: shown this once', NewInvitationView), ...failures('body', 'forbidden', 'plan', 'conflict') },
+  responses: {
+    201: ok('The invitation, with the link, which is shown only once', NewInvitationView),
+    ...failures('body', 'forbidden', 'plan', 'conflict'),
+  },
 })
 
 const invitations = createRoute({
   method: 'get',
   path: '/members/invitations',
   operationId: 'listInvitations',
-  summary: 'List who was invited and has not joined: members only',
+  summary: 'List open invitations (members only)',
   tags,
   security,
   responses: { 200: ok('Oldest first', z.array(InvitationView)), ...failures('forbidden') },
@@ -65,7 +77,7 @@ const revokeInvite = createRoute({
   method: 'delete',
   path: '/members/invitations/{invitationId}',
   operationId: 'revokeInvitation',
-  summary: 'Take an invitation back: members only',
+  summary: 'Revoke an invitation (members only)',
   tags,
   security,
   request: { params: ids('invitationId') },
@@ -76,18 +88,25 @@ const createToken = createRoute({
   method: 'post',
   path: '/tokens',
   operationId: 'createOwnToken',
-  summary: 'Make another token of the member who asks',
+  summary: 'Create another token for the calling member',
   tags: ['Tokens'],
   security,
-  request: body(z.strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() }).openapi({ example: { name: 'laptop' } })),
-  responses: { 201: ok('With the token: shown this once', NewTokenView), ...failures('body', 'forbidden', 'conflict') },
+  request: body(
+    z
+      .strictObject({ name: tokenName.nullish(), expiresAt: timestamp.nullish() })
+      .openapi({ example: { name: 'laptop' } }),
+  ),
+  responses: {
+    201: ok('The token, whose value is shown only once', NewTokenView),
+    ...failures('body', 'forbidden', 'conflict'),
+  },
 })
 
 const listTokens = createRoute({
   method: 'get',
   path: '/tokens',
   operationId: 'listOwnTokens',
-  summary: 'List the tokens of the member who asks',
+  summary: 'List the tokens of the calling member',
   tags: ['Tokens'],
   security,
   responses: { 200: ok('Oldest first', z.array(TokenView)), ...failures('forbidden') },
@@ -97,7 +116,7 @@ const revokeToken = createRoute({
   method: 'delete',
   path: '/tokens/{tokenId}',
   operationId: 'revokeOwnToken',
-  summary: 'Revoke a token of the member who asks',
+  summary: 'Revoke a token of the calling member',
   tags: ['Tokens'],
   security,
   request: { params: ids('tokenId') },
@@ -109,7 +128,9 @@ const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { token, ...row } = await createOwnToken(c.var.deps, c.var.viewer, c.req.valid('json'))
     return c.json({ ...presentToken(row), token }, 201)
   })
-  app.openapi(listTokens, async (c) => c.json((await listOwnTokens(c.var.deps, c.var.viewer)).map(presentToken), 200))
+  app.openapi(listTokens, async (c) =>
+    c.json((await listOwnTokens(c.var.deps, c.var.viewer)).map(presentToken), 200),
+  )
   app.openapi(revokeToken, async (c) => {
     await revokeOwnToken(c.var.deps, c.var.viewer, c.req.valid('param').tokenId)
     return c.body(null, 204)
@@ -117,12 +138,16 @@ const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
 }
 
 export const memberRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(list, async (c) => c.json((await listMembers(c.var.deps, c.var.viewer)).map(presentMember), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listMembers(c.var.deps, c.var.viewer)).map(presentMember), 200),
+  )
   app.openapi(invite, async (c) => {
     const { invitation, url } = await inviteMember(c.var.deps, c.var.viewer, c.req.valid('json'))
     return c.json({ ...presentInvitation(invitation), url }, 201)
   })
-  app.openapi(invitations, async (c) => c.json((await listInvitations(c.var.deps, c.var.viewer)).map(presentInvitation), 200))
+  app.openapi(invitations, async (c) =>
+    c.json((await listInvitations(c.var.deps, c.var.viewer)).map(presentInvitation), 200),
+  )
   app.openapi(revokeInvite, async (c) => {
     await revokeInvitation(c.var.deps, c.var.viewer, c.req.valid('param').invitationId)
     return c.body(null, 204)

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { IDENTITY_CHANNELS } from '../core/channels.ts'
 
 /** What phone numbers look like in answers. */
 
@@ -9,23 +10,30 @@ export const PhoneNumberView = z
   .object({
     id: z.string().openapi({ format: 'uuid' }),
     value: z.string().openapi({ description: 'E.164' }),
-    addressId: z.string().nullable().openapi({ format: 'uuid', description: "An agent's address; null while it waits for an agent" }),
+    addressId: z.string().nullable().openapi({
+      format: 'uuid',
+      description: "The id of the agent's address that uses it; null while it is not assigned to an agent",
+    }),
     createdAt: z.string().openapi({ format: 'date-time' }),
   })
-  .openapi('PhoneNumber', { example: { id: ID, value: VALUE, addressId: null, createdAt: '2026-11-20T09:30:00.000Z' } })
+  .openapi('PhoneNumber', {
+    example: { id: ID, value: VALUE, addressId: null, createdAt: '2026-11-20T09:30:00.000Z' },
+  })
 
 export const NumberOfferView = z
   .object({
     value: z.string().openapi({ description: 'E.164' }),
-    locality: z.string().nullable().openapi({ description: 'The town or region that it belongs to' }),
+    locality: z.string().nullable().openapi({ description: 'The city or region of the number' }),
     price: z
       .object({ amount: z.string(), currency: z.string() })
       .nullable()
-      .openapi({ description: 'For a month; null where the provider does not tell' }),
+      .openapi({ description: 'The price per month; null if the provider does not state it' }),
   })
-  .openapi('PhoneNumberOffer', { example: { value: VALUE, locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } } })
+  .openapi('PhoneNumberOffer', {
+    example: { value: VALUE, locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } },
+  })
 
-const CHANNEL = z.enum(['sms', 'telegram'])
+const CHANNEL = z.enum(IDENTITY_CHANNELS)
 const TIME = '2026-11-20T09:30:00.000Z'
 
 export const IdentityView = z
@@ -37,8 +45,13 @@ export const IdentityView = z
   .openapi('Identity', { example: { channel: 'sms', value: '+15551234567', verifiedAt: TIME } })
 
 export const TelegramLinkView = z
-  .object({ url: z.url().openapi({ description: 'Opens the bot in Telegram' }), expiresAt: z.string().openapi({ format: 'date-time' }) })
-  .openapi('TelegramLink', { example: { url: 'https://t.me/support_bot?start=apt_EXAMPLE', expiresAt: TIME } })
+  .object({
+    url: z.url().openapi({ description: 'Opens the bot in Telegram' }),
+    expiresAt: z.string().openapi({ format: 'date-time' }),
+  })
+  .openapi('TelegramLink', {
+    example: { url: 'https://t.me/support_bot?start=apt_EXAMPLE', expiresAt: TIME },
+  })
 
 export const ClaimView = z
   .object({ channel: CHANNEL, value: z.string(), expiresAt: z.string().openapi({ format: 'date-time' }) })

@@ -8,11 +8,16 @@ import { fits } from './methods.ts'
 const readsQuery = (app: OpenAPIHono<RestEnv>, method: string, path: string): boolean => {
   const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
   const routes = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []))
-  const found = routes.find((route) => route.method === wanted && fits(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), path))
+  const found = routes.find(
+    (route) => route.method === wanted && fits(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), path),
+  )
   return found === undefined || found.request?.query !== undefined
 }
 
-/** Whether a URL's query is what percent-encoding makes of a text: read all the same, it would ask for something else. */
+/**
+ * Whether a URL's query is what percent-encoding makes of a text: read all the same, it would ask for
+ * something else.
+ */
 const isText = (url: string): boolean => {
   try {
     decodeURIComponent(url.slice(url.indexOf('?')))
@@ -23,8 +28,8 @@ const isText = (url: string): boolean => {
 }
 
 /**
- * Refuses query parameters, by name, where a route takes none (like unknown fields: who sends one expects something of it), and a query
- * that is no UTF-8.
+ * Refuses query parameters, by name, where a route takes none (like unknown fields: who sends one expects
+ * something of it), and a query that is no UTF-8.
  */
 export const refuseStrayQuery =
   (app: OpenAPIHono<RestEnv>): MiddlewareHandler<RestEnv> =>

@@ -39,10 +39,9 @@ const ALWAYS = [401, 429, 500, 503] as const
 /** The failures of an operation: those that every one can have, and those of the reasons that apply to it. */
 export const failures = <Given extends Reason>(...reasons: Given[]) => {
   const statuses: FailureStatus[] = [...ALWAYS, ...reasons.flatMap((reason) => [...REASONS[reason]])]
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${FAILURE_NAMES[status]}` }])) as Record<
-    (typeof ALWAYS)[number] | (typeof REASONS)[Given][number],
-    { $ref: string }
-  >
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${FAILURE_NAMES[status]}` }]),
+  ) as Record<(typeof ALWAYS)[number] | (typeof REASONS)[Given][number], { $ref: string }>
 }
 
 export const ok = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
@@ -82,6 +81,9 @@ export const DEFAULT_LIMIT = 20
 export const PAGING = {
   limit: integer(1, 100)
     .optional()
-    .openapi({ default: DEFAULT_LIMIT, description: `How many at most; ${DEFAULT_LIMIT} when left out` }),
-  cursor: z.string().max(500).optional().openapi({ description: "The previous page's `nextCursor`" }),
+    .openapi({
+      default: DEFAULT_LIMIT,
+      description: `Maximum number of entries to return; defaults to ${DEFAULT_LIMIT}`,
+    }),
+  cursor: z.string().max(500).optional().openapi({ description: '`nextCursor` of the previous page' }),
 }

@@ -1,16 +1,15 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, noSuchPath } from '../core/errors.ts'
-import { noteAsker } from '../core/http.ts'
-import { MOST_SEND_BODY_BYTES } from '../core/rules.ts'
-import { authenticate, bearerOf } from '../workspace/viewer.ts'
+import { MAX_SEND_BODY_BYTES } from '../core/rules.ts'
 import { accessRoutes } from './access.ts'
 import { addressRoutes } from './addresses.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { bodyLimit } from './body-limit.ts'
 import { connectionRoutes } from './connections.ts'
-import { documentationRoutes } from './documentation.ts'
+import { documentationRoutes } from './documentation/documentation.ts'
+import { registerParts } from './documentation/openapi.ts'
 import { domainRoutes } from './domains.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import { answerError, onError, onInvalid } from './errors.ts'
@@ -21,7 +20,6 @@ import { jsonBody } from './json-body.ts'
 import { memberRoutes } from './members.ts'
 import { messageRoutes } from './messages.ts'
 import { allowedMethods } from './methods.ts'
-import { registerParts } from './openapi.ts'
 import { phoneNumberRoutes } from './phone-numbers.ts'
 import { refuseStrayQuery } from './query.ts'
 import { limitRate } from './rate-limit.ts'
@@ -29,28 +27,38 @@ import { secretRoutes } from './secrets.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { tokenRoutes } from './tokens.ts'
 import { urlRoutes } from './url.ts'
+import { readViewer } from './viewer.ts'
 import { webhookOperationRoutes } from './webhook-operations.ts'
 import { webhookRoutes } from './webhooks.ts'
 import { workspaceRoutes } from './workspace.ts'
 
-/** The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to spare. */
-const MOST_BODY_BYTES = 1024 * 1024
+/**
+ * The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to
+ * spare.
+ */
+const MAX_BODY_BYTES = 1024 * 1024
 
 /** Only a message to send brings files along. */
 const SENDS = /^\/agents\/[^/]+\/messages\/?$/
-const mostBytes = (method: string, path: string): number => (method === 'POST' && SENDS.test(path) ? MOST_SEND_BODY_BYTES : MOST_BODY_BYTES)
+const maxBytes = (method: string, path: string): number =>
+  method === 'POST' && SENDS.test(path) ? MAX_SEND_BODY_BYTES : MAX_BODY_BYTES
 
 /** What wants a bearer token. (/agents/* is /agents too.) */
-const GUARDED = ['/agents/*', '/a/*', '/workspace', '/audit', '/members/*', '/domains/*', '/phone-numbers/*', '/tokens/*']
+const GUARDED = [
+  '/agents/*',
+  '/a/*',
+  '/workspace',
+  '/audit',
+  '/members/*',
+  '/domains/*',
+  '/phone-numbers/*',
+  '/tokens/*',
+]
 
-const viewerOf =
-  (deps: RestDeps): MiddlewareHandler<RestEnv> =>
-  async (c, next) => {
-    const viewer = await authenticate(deps, bearerOf(c.req.header('Authorization')))
-    if (c.env?.outgoing) noteAsker(c.env.outgoing, viewer)
-    c.set('viewer', viewer)
-    await next()
-  }
+const identify: MiddlewareHandler<RestEnv> = async (c, next) => {
+  await readViewer(c)
+  await next()
+}
 
 const prepare =
   (deps: RestDeps): MiddlewareHandler<RestEnv> =>
@@ -71,8 +79,8 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
   })
   app.use('*', prepare(deps))
-  for (const path of GUARDED) app.use(path, viewerOf(deps), limitRate, refuseStrayQuery(app))
-  app.use('*', bodyLimit(mostBytes))
+  for (const path of GUARDED) app.use(path, identify, limitRate, refuseStrayQuery(app))
+  app.use('*', bodyLimit(maxBytes))
   for (const path of GUARDED) app.use(path, jsonBody, idempotency)
   for (const routes of [
     workspaceRoutes,

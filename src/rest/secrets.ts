@@ -25,15 +25,22 @@ const set = createRoute({
   path: '/agents/{id}/secrets/{name}',
   operationId: 'setSecret',
   summary: 'Set a secret',
+  description:
+    'Replaces any previous value of the secret with this name. An agent can have at most 1000 secrets, 16 MiB in total.',
   tags,
   security,
   request: {
     params,
     ...body(
-      z.strictObject({ value: secretValue.meta({ description: 'At most 64 KiB as UTF-8' }) }).openapi({ example: { value: 'sk_live_…' } }),
+      z
+        .strictObject({ value: secretValue.meta({ description: 'At most 64 KiB, encoded as UTF-8' }) })
+        .openapi({ example: { value: 'sk_live_…' } }),
     ),
   },
-  responses: { 200: ok('The secret, without its value', SecretView), ...failures('agent', 'body', 'conflict') },
+  responses: {
+    200: ok('The secret, without its value', SecretView),
+    ...failures('agent', 'body', 'conflict'),
+  },
 })
 
 const remove = createRoute({
@@ -51,7 +58,7 @@ const reveal = createRoute({
   method: 'post',
   path: '/agents/{id}/secrets/reveal',
   operationId: 'revealSecrets',
-  summary: "Reveal secrets: the agent's own token only",
+  summary: "Reveal secrets (the agent's own token only)",
   tags,
   security,
   request: {
@@ -59,13 +66,20 @@ const reveal = createRoute({
     ...body(
       z
         .strictObject({
-          names: z.array(secretName).max(200, 'must name at most 200 secrets').optional().openapi({ description: 'Left out: all' }),
+          names: z
+            .array(secretName)
+            .max(200, 'must contain at most 200 names')
+            .optional()
+            .openapi({ description: 'All secrets if left out' }),
         })
         .openapi({ example: { names: ['STRIPE_KEY'] } }),
     ),
   },
   responses: {
-    200: ok('Values by name', z.record(z.string(), z.string()).openapi({ example: { STRIPE_KEY: 'sk_live_…' } })),
+    200: ok(
+      'Values by name',
+      z.record(z.string(), z.string()).openapi({ example: { STRIPE_KEY: 'sk_live_…' } }),
+    ),
     ...failures('agent', 'body', 'conflict'),
   },
 })
@@ -73,14 +87,22 @@ const reveal = createRoute({
 const present = (secret: SecretItem) => ({ ...secret, updatedAt: secret.updatedAt.toISOString() })
 
 export const secretRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(list, async (c) => c.json((await listSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(present), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(present), 200),
+  )
   app.openapi(reveal, async (c) => {
     c.header('Cache-Control', 'no-store')
-    return c.json(await revealSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').names), 200)
+    return c.json(
+      await revealSecrets(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json').names),
+      200,
+    )
   })
   app.openapi(set, async (c) => {
     const { id, name } = c.req.valid('param')
-    return c.json(present(await setSecret(c.var.deps, c.var.viewer, id, name, c.req.valid('json').value)), 200)
+    return c.json(
+      present(await setSecret(c.var.deps, c.var.viewer, id, name, c.req.valid('json').value)),
+      200,
+    )
   })
   app.openapi(remove, async (c) => {
     const { id, name } = c.req.valid('param')

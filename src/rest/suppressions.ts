@@ -12,7 +12,8 @@ const list = createRoute({
   method: 'get',
   path: '/agents/{id}/suppressions',
   operationId: 'listSuppressions',
-  summary: 'List whom the agent sends nothing any more: their address bounced for good, or they complained',
+  summary:
+    "List the agent's suppression list: recipients that bounced with a permanent failure, or complained",
   tags,
   security,
   request: { params: ids('id'), query: z.strictObject(PAGING) },
@@ -23,7 +24,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/agents/{id}/suppressions/{recipient}',
   operationId: 'removeSuppression',
-  summary: 'Take a recipient from the list, so that the agent can write to it again',
+  summary: 'Remove a recipient from the suppression list, so that the agent can send to it again',
   tags,
   security,
   request: { params: z.object({ id: uuid, recipient }) },

@@ -12,7 +12,7 @@ const create = createRoute({
   method: 'post',
   path: '/agents/{id}/tokens',
   operationId: 'createToken',
-  summary: "Make a token of the agent's own",
+  summary: 'Create a token for an agent',
   tags,
   security,
   request: {
@@ -23,7 +23,10 @@ const create = createRoute({
         .openapi({ example: { name: 'laptop', expiresAt: '2027-01-01T00:00:00Z' } }),
     ),
   },
-  responses: { 201: ok('With the token: shown this once', NewTokenView), ...failures('agent', 'body', 'conflict') },
+  responses: {
+    201: ok('The token, whose value is shown only once', NewTokenView),
+    ...failures('agent', 'body', 'conflict'),
+  },
 })
 
 const list = createRoute({
@@ -50,10 +53,17 @@ const revoke = createRoute({
 
 export const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(create, async (c) => {
-    const { token, ...row } = await createAgentToken(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
+    const { token, ...row } = await createAgentToken(
+      c.var.deps,
+      c.var.viewer,
+      c.req.valid('param').id,
+      c.req.valid('json'),
+    )
     return c.json({ ...presentToken(row), token }, 201)
   })
-  app.openapi(list, async (c) => c.json((await listAgentTokens(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentToken), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listAgentTokens(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentToken), 200),
+  )
   app.openapi(revoke, async (c) => {
     const { id, tokenId } = c.req.valid('param')
     await revokeAgentToken(c.var.deps, c.var.viewer, id, tokenId)

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { ICONS } from '../agent/agent.ts'
+import { CHANNEL_KINDS, WAYS_IN } from '../core/channels.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import {
   Admission,
@@ -12,8 +13,12 @@ import {
   Refusal,
   SuppressionReason,
 } from '../db/generated/prisma/enums.ts'
+import { EVENT_NAMES } from '../event/event.ts'
 
-/** What the resources look like in answers: the documentation's half of each shape. The operations' present functions make them. */
+/**
+ * What the resources look like in answers: the documentation's half of each shape. The operations' present
+ * functions make them.
+ */
 
 export const id = z.string().openapi({ format: 'uuid' })
 export const time = z.string().openapi({ format: 'date-time' })
@@ -38,28 +43,44 @@ export const ERROR_CODES = [
 ] as const satisfies readonly ErrorCode[]
 
 export const AgentView = z
-  .object({ id, name: z.string().openapi({ minLength: 1, maxLength: 100 }), icon: z.enum(ICONS), createdAt: time })
+  .object({
+    id,
+    name: z.string().openapi({ minLength: 1, maxLength: 100 }),
+    icon: z.enum(ICONS),
+    createdAt: time,
+  })
   .openapi('Agent', { example: { id: ID, name: 'Support Bot', icon: 'headphones', createdAt: TIME } })
 
-const addressChannel = z.enum(['email', 'sms', 'telegram'])
+const addressChannel = z.enum(CHANNEL_KINDS)
 export const AddressView = z
   .object({
     id,
     channel: addressChannel,
-    value: z
-      .string()
-      .openapi({ description: "Email address, phone number or the bot's @username", example: 'support-bot@agents.localhost' }),
-    domainId: id.nullable().openapi({ description: "The workspace's own domain that it is on; null: the service's, or no email" }),
-    primary: z.boolean().openapi({ description: 'New messages on its channel go out from it' }),
+    value: z.string().openapi({
+      description: "Email address, phone number or the bot's @username",
+      example: 'support-bot@agents.localhost',
+    }),
+    domainId: id.nullable().openapi({
+      description:
+        "The workspace's own domain that the address belongs to; null for the service's domain and for other channels",
+    }),
+    primary: z.boolean().openapi({ description: 'Whether new messages on this channel are sent from it' }),
     createdAt: time,
   })
   .openapi('Address', {
-    example: { id: OTHER, channel: 'email', value: 'support-bot@agents.localhost', domainId: null, primary: true, createdAt: TIME },
+    example: {
+      id: OTHER,
+      channel: 'email',
+      value: 'support-bot@agents.localhost',
+      domainId: null,
+      primary: true,
+      createdAt: TIME,
+    },
   })
 
-const CheckView = z
-  .object({ name: z.string(), verdict: z.string(), detail: z.string() })
-  .openapi('Check', { example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' } })
+const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.string() }).openapi('Check', {
+  example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },
+})
 
 export const MessageView = z
   .object({
@@ -67,14 +88,22 @@ export const MessageView = z
     addressId: id,
     channel: addressChannel,
     direction: z.enum(Direction),
-    counterpart: z.string().openapi({ description: 'Who sent an inbound one, or the recipients of an outbound one' }),
-    counterpartName: z.string().nullable().openapi({ description: 'What the counterpart calls itself' }),
-    to: z.array(z.string()).openapi({ description: 'Whom it names as recipients: not the agent when it got a blind copy' }),
+    counterpart: z
+      .string()
+      .openapi({ description: 'The sender of an inbound message, or the recipients of an outbound one' }),
+    counterpartName: z.string().nullable().openapi({ description: "The counterpart's display name" }),
+    to: z
+      .array(z.string())
+      .openapi({ description: 'The To recipients; they do not include an agent that received a blind copy' }),
     cc: z.array(z.string()),
     subject: z.string().nullable(),
     text: z.string(),
-    replyText: z.string().openapi({ description: 'The text without the history that it quotes' }),
-    segments: z.int().min(1).nullable().openapi({ description: 'In how many parts it is sent as SMS; null on other channels' }),
+    replyText: z.string().openapi({ description: 'The text without quoted history' }),
+    segments: z
+      .int()
+      .min(1)
+      .nullable()
+      .openapi({ description: 'Number of SMS segments; null on other channels' }),
     attachments: z.array(
       z.object({
         name: z.string(),
@@ -83,14 +112,25 @@ export const MessageView = z
       }),
     ),
     thread: z
-      .object({ messageId: z.string().openapi({ description: 'Empty where it has none' }), references: z.array(z.string()) })
+      .object({
+        messageId: z.string().openapi({ description: 'Empty if there is none' }),
+        references: z.array(z.string()),
+      })
       .nullable()
-      .openapi({ description: 'Of a received email its Message-ID and References; of a sent one those of the email it answered' }),
+      .openapi({
+        description:
+          'For a received email, its Message-ID and References; for a sent email, those of the email it replied to',
+      }),
     status: z.enum(MessageStatus),
-    refusal: z.enum(Refusal).nullable().openapi({ description: 'Which rule refused an inbound message' }),
-    admission: z.enum(Admission).nullable().openapi({ description: 'Who the sender of a received message is' }),
-    error: z.string().nullable().openapi({ description: 'Why a failed message was not sent or did not arrive' }),
-    checks: z.array(CheckView).openapi({ description: 'The evidence: each check, its verdict, and the rule that decided' }),
+    refusal: z.enum(Refusal).nullable().openapi({ description: 'Why an inbound message was refused' }),
+    admission: z
+      .enum(Admission)
+      .nullable()
+      .openapi({ description: 'How the sender of a received message was admitted' }),
+    error: z.string().nullable().openapi({ description: 'Why the message could not be sent or delivered' }),
+    checks: z
+      .array(CheckView)
+      .openapi({ description: 'The checks that were made, each with its verdict; the last one decided' }),
     createdAt: time,
   })
   .openapi('Message', {
@@ -122,20 +162,36 @@ export const RecipientView = z
   .object({
     address: z.string(),
     status: z.enum(RecipientStatus),
-    detail: z.string().nullable().openapi({ description: "The other side's last words, where it said no" }),
+    detail: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The last error reply of the receiving side, if any' }),
     updatedAt: time,
   })
-  .openapi('Recipient', { example: { address: 'ann@example.com', status: 'failed', detail: '550 5.1.1 No such user', updatedAt: TIME } })
+  .openapi('Recipient', {
+    example: {
+      address: 'ann@example.com',
+      status: 'failed',
+      detail: '550 5.1.1 No such user',
+      updatedAt: TIME,
+    },
+  })
 export const SuppressionView = z
   .object({
     channel: z.enum(Channel),
     recipient: z.string(),
     reason: z.enum(SuppressionReason),
-    detail: z.string().openapi({ description: "The other side's words" }),
+    detail: z.string().openapi({ description: 'The reply of the receiving side' }),
     createdAt: time,
   })
   .openapi('Suppression', {
-    example: { channel: 'email', recipient: 'ann@example.com', reason: 'bounce', detail: '550 5.1.1 No such user', createdAt: TIME },
+    example: {
+      channel: 'email',
+      recipient: 'ann@example.com',
+      reason: 'bounce',
+      detail: '550 5.1.1 No such user',
+      createdAt: TIME,
+    },
   })
 
 const TOKEN = { id: ID, name: 'laptop', createdAt: TIME, lastUsedAt: null, expiresAt: null }
@@ -144,17 +200,25 @@ export const TokenView = z
     id,
     name: z.string().nullable(),
     createdAt: time,
-    lastUsedAt: time.nullable().openapi({ description: 'To the minute' }),
+    lastUsedAt: time.nullable().openapi({ description: 'Accurate to the minute' }),
     expiresAt: time.nullable().openapi({ description: 'null: never' }),
   })
   .openapi('Token', { example: TOKEN })
 export const NewTokenView = TokenView.extend({
-  token: z.string().openapi({ description: 'Shown this once', pattern: '^a[am]t_[0-9A-Za-z]{43}$' }),
+  token: z.string().openapi({ description: 'Shown only once', pattern: '^a[am]t_[0-9A-Za-z]{43}$' }),
 }).openapi('NewToken', { example: { ...TOKEN, token: `aat_${'x'.repeat(43)}` } })
 
-const limit = count.nullable().openapi({ description: 'null: no limit' })
+const limit = count.nullable().openapi({ description: 'null means no limit' })
 const amounts = <Amount extends z.ZodType>(of: Amount) =>
-  z.object({ agents: of, members: of, ownDomains: of, webhooks: of, sendsPerDay: of, storedMessages: of, phoneNumbers: of })
+  z.object({
+    agents: of,
+    members: of,
+    ownDomains: of,
+    webhooks: of,
+    sendsPerDay: of,
+    storedMessages: of,
+    phoneNumbers: of,
+  })
 export const WorkspaceView = z
   .object({
     id,
@@ -162,10 +226,19 @@ export const WorkspaceView = z
     plan: z.object({
       key: z.string().openapi({ example: 'unlimited' }),
       limits: amounts(limit),
-      usage: amounts(count).openapi({ description: '`sendsPerDay` counts the last 24 hours' }),
-      changeAddress: z.boolean().openapi({ description: 'Whether the address that the service gives an agent can be changed' }),
+      usage: amounts(count).openapi({
+        description:
+          '`sendsPerDay` counts the last 24 hours; `storedMessages` does not count refused messages',
+      }),
+      changeAddress: z.boolean().openapi({
+        description: 'Whether the email address that the service assigns to an agent can be changed',
+      }),
     }),
-    settings: z.object({ agentsMaySetAccess: z.boolean(), agentsMayCreateAgents: z.boolean() }),
+    settings: z.object({
+      agentsMaySetAccess: z.boolean(),
+      agentsMayCreateAgents: z.boolean(),
+      keepRefusedDays: count,
+    }),
     createdAt: time,
   })
   .openapi('Workspace', {
@@ -174,58 +247,91 @@ export const WorkspaceView = z
       name: 'Acme',
       plan: {
         key: 'free',
-        limits: { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000, phoneNumbers: 1 },
-        usage: { agents: 1, members: 2, ownDomains: 0, webhooks: 1, sendsPerDay: 12, storedMessages: 340, phoneNumbers: 0 },
+        limits: {
+          agents: 3,
+          members: 3,
+          ownDomains: 0,
+          webhooks: 3,
+          sendsPerDay: 100,
+          storedMessages: 5000,
+          phoneNumbers: 1,
+        },
+        usage: {
+          agents: 1,
+          members: 2,
+          ownDomains: 0,
+          webhooks: 1,
+          sendsPerDay: 12,
+          storedMessages: 340,
+          phoneNumbers: 0,
+        },
         changeAddress: false,
       },
-      settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
+      settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: 30 },
       createdAt: TIME,
     },
   })
 
 export const MemberView = z
   .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })
-  .openapi('Member', { example: { id: ID, email: 'ann@example.com', name: 'Ann Example', role: 'owner', createdAt: TIME } })
+  .openapi('Member', {
+    example: { id: ID, email: 'ann@example.com', name: 'Ann Example', role: 'owner', createdAt: TIME },
+  })
 const INVITATION = { id: ID, email: 'bo@example.com', role: 'member', expiresAt: LATER } as const
 export const InvitationView = z
   .object({ id, email: z.string(), role: z.enum(MemberRole), expiresAt: time })
   .openapi('Invitation', { example: INVITATION })
 export const NewInvitationView = InvitationView.extend({
-  url: z.string().openapi({ format: 'uri', description: 'The link that was mailed: it works once' }),
-}).openapi('NewInvitation', { example: { ...INVITATION, url: `https://messages.example.com/join/ait_${'x'.repeat(43)}` } })
+  url: z.string().openapi({
+    format: 'uri',
+    description: 'The invitation link, which was also sent by email; it can be used once',
+  }),
+}).openapi('NewInvitation', {
+  example: { ...INVITATION, url: `https://messages.example.com/join/ait_${'x'.repeat(43)}` },
+})
 
 export const SetupView = z
-  .object({ url: z.string().openapi({ format: 'uri', description: 'Where a member sets the address up: once, within an hour' }) })
+  .object({
+    url: z.string().openapi({
+      format: 'uri',
+      description: 'The page on which a member sets up the address; it can be used once, within an hour',
+    }),
+  })
   .openapi('Setup', { example: { url: `https://messages.example.com/setup/ast_${'x'.repeat(43)}` } })
 
 const FILE_URL = `https://messages.example.com/files/${ID}/0?expires=1767225600&signature=${'x'.repeat(43)}`
 export const AttachmentLinkView = z
-  .object({ url: z.string().openapi({ format: 'uri', description: 'Where the file is, for whoever has the link' }), expiresAt: time })
+  .object({
+    url: z
+      .string()
+      .openapi({ format: 'uri', description: 'The URL from which anyone who has it can download the file' }),
+    expiresAt: time,
+  })
   .openapi('AttachmentLink', { example: { url: FILE_URL, expiresAt: TIME } })
 
 const LIST = { admit: 'list', senders: ['ann@example.com', '*@example.org'] } as const
 export const AccessView = z
   .object({
     admit: z.enum(Admit).openapi({
-      description: '`list`: only the listed senders; `team`: the members and agents of the workspace too; `anyone`: everybody',
+      description:
+        '`list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders',
     }),
     senders: z.array(z.string()).openapi({ maxItems: 1000 }),
   })
   .openapi('Access', { example: LIST })
-export const AccessByChannelView = z
-  .object({ email: AccessView, sms: AccessView, telegram: AccessView, url: AccessView })
-  .openapi('AccessByChannel', {
-    example: {
-      email: LIST,
-      sms: { admit: 'team', senders: [] },
-      telegram: { admit: 'list', senders: [] },
-      url: { admit: 'list', senders: [ID] },
-    },
-  })
+const SENDERS = { email: LIST.senders, id: [ID] }
+const forEach = <Value>(of: (way: (typeof WAYS_IN)[Channel]) => Value) =>
+  Object.fromEntries(Object.entries(WAYS_IN).map(([channel, way]) => [channel, of(way)])) as Record<
+    Channel,
+    Value
+  >
+export const AccessByChannelView = z.object(forEach(() => AccessView)).openapi('AccessByChannel', {
+  example: forEach(({ admit, creator }) => ({ admit, senders: creator === null ? [] : SENDERS[creator] })),
+})
 
 export const ConnectionView = z
   .object({
-    id: id.openapi({ description: "What the agent's event stream is opened with" }),
+    id: id.openapi({ description: "The id with which the agent's event stream is opened" }),
     client: z.string(),
     machine: z.string(),
     tokenId: id.openapi({ description: "The agent's token that it connected with" }),
@@ -234,23 +340,31 @@ export const ConnectionView = z
 export const ListenerView = z
   .object({
     kind: z.enum(['client', 'webhook']),
-    client: z.string().optional().openapi({ description: 'Of a client' }),
-    machine: z.string().optional().openapi({ description: 'Of a client' }),
-    id: id.optional().openapi({ description: 'Of a webhook' }),
-    url: z.string().optional().openapi({ description: 'Of a webhook' }),
+    client: z.string().optional().openapi({ description: 'For a client' }),
+    machine: z.string().optional().openapi({ description: 'For a client' }),
+    id: id.optional().openapi({ description: 'For a webhook' }),
+    url: z.string().optional().openapi({ description: 'For a webhook' }),
   })
   .openapi('Listener', { example: { kind: 'client', client: 'my-agent/1.0', machine: 'laptop' } })
 
 export const EventView = z
   .object({
-    id: z.int().min(1).openapi({ maximum: Number.MAX_SAFE_INTEGER, description: 'Grows by 1 for each event of the agent' }),
-    type: z.literal('message.received'),
+    id: z.int().min(1).openapi({
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Increases by 1 with each event of the agent',
+    }),
+    type: z.enum(EVENT_NAMES),
     channel: z.enum(Channel),
     messageId: id,
     createdAt: time,
-    text: z.string().optional().openapi({ description: 'Of a message that the service keeps no copy of: it comes whole' }),
+    text: z
+      .string()
+      .optional()
+      .openapi({ description: 'The full text of a message that the service does not store' }),
     sender: z.object({
-      id: id.nullable().openapi({ description: 'Of a member or an agent of the workspace, when that is proven' }),
+      id: id
+        .nullable()
+        .openapi({ description: 'The id of a member or an agent of the workspace, if verified' }),
       kind: z.enum(['member', 'agent', 'contact']),
       name: z.string().nullable(),
       email: z.string().nullable(),
@@ -280,5 +394,8 @@ export const SecretView = z
 export const pageView = <Item extends z.ZodType>(item: Item) =>
   z.object({
     items: z.array(item).openapi({ maxItems: 100 }),
-    nextCursor: z.string().nullable().openapi({ description: '`cursor` of the next page; null: this was the last' }),
+    nextCursor: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Pass it as `cursor` to get the next page; null on the last page' }),
   })

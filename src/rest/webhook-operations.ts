@@ -12,39 +12,45 @@ const rotate = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/rotate',
   operationId: 'rotateWebhook',
-  summary: "Replace a webhook's secret",
+  summary: "Replace a webhook's signing secret",
   description:
-    'The secret before it signs too for 24 hours: `webhook-signature` then holds two signatures, separated by a space. Rotating again within that time drops the oldest.',
+    'For 24 hours, requests are also signed with the previous secret: `webhook-signature` then contains two signatures, separated by a space. Rotating again within that time drops the oldest secret.',
   tags,
   security,
   request: { params: ids('id', 'webhookId') },
-  responses: { 201: ok('The webhook with its new signing secret', NewWebhookView), ...failures('agent', 'conflict') },
+  responses: {
+    201: ok('The webhook with its new signing secret', NewWebhookView),
+    ...failures('agent', 'conflict'),
+  },
 })
 
 const sendTest = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/test',
   operationId: 'testWebhook',
-  summary: 'Send a test to a webhook',
+  summary: 'Send a test delivery to a webhook',
   description:
-    'Posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook alone, signed like every delivery and tried once, between two events and without moving them. Its result is in the list of deliveries.',
+    'Posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.',
   tags,
   security,
   request: { params: ids('id', 'webhookId') },
-  responses: { 201: ok('The delivery, still to be made', DeliveryView), ...failures('agent', 'conflict') },
+  responses: { 201: ok('The pending delivery', DeliveryView), ...failures('agent', 'conflict') },
 })
 
 const resend = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
   operationId: 'resendDelivery',
-  summary: "Send a delivery's event again",
+  summary: 'Resend the event of a delivery',
   description:
-    'The same body under the same `webhook-id`, at once and tried once, in a record of its own. `conflict` while the event is still to be delivered, for tests, and for what is kept no longer: the text of a message to the Message URL once it was handed over, any event after 7 days.',
+    'Sends the same body with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.',
   tags,
   security,
   request: { params: ids('id', 'webhookId', 'deliveryId') },
-  responses: { 201: ok('The new delivery, still to be made', DeliveryView), ...failures('agent', 'conflict') },
+  responses: {
+    201: ok('The new, pending delivery', DeliveryView),
+    ...failures('agent', 'conflict'),
+  },
 })
 
 const position = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
@@ -52,20 +58,26 @@ const after = z
   .int(position)
   .min(0, position)
   .max(Number.MAX_SAFE_INTEGER, position)
-  .openapi({ description: "An event's id, a delivery's `cursor`; 0: all of them" })
+  .openapi({ description: "An event's id or a delivery's `cursor`; 0 resends all events" })
 
 const replay = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/replay',
   operationId: 'replayWebhook',
-  summary: 'Send all events after one again',
+  summary: 'Resend all events after a position',
   description:
-    'Every event after `after` that is still in the log (7 days) goes out again in order, also those from before the webhook was added; then it goes on where it was. Messages to the Message URL are left out: their texts are kept nowhere.',
+    'Resends every event after `after` that is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.',
   tags,
   security,
-  request: { params: ids('id', 'webhookId'), ...body(z.strictObject({ after }).openapi({ example: { after: 41 } })) },
+  request: {
+    params: ids('id', 'webhookId'),
+    ...body(z.strictObject({ after }).openapi({ example: { after: 41 } })),
+  },
   responses: {
-    201: ok('How many go out again', z.object({ events: z.int().min(0) }).openapi('Replay', { example: { events: 12 } })),
+    201: ok(
+      'Number of events that are resent',
+      z.object({ events: z.int().min(0) }).openapi('Replay', { example: { events: 12 } }),
+    ),
     ...failures('agent', 'body', 'conflict'),
   },
 })

@@ -15,14 +15,19 @@ export const WebhookView = z
     id,
     url: z.string(),
     createdAt: time,
-    error: z.string().nullable().openapi({ description: 'The last error, of the event that it waits with' }),
-    attempts: count.openapi({ description: 'How many attempts at that event failed' }),
-    retryAt: time.nullable().openapi({ description: 'When it is tried next' }),
+    error: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The error of the last attempt to deliver the pending event' }),
+    attempts: count.openapi({ description: 'Number of failed attempts to deliver the pending event' }),
+    retryAt: time.nullable().openapi({ description: 'When delivery is retried' }),
     lastDeliveredAt: time.nullable(),
   })
   .openapi('Webhook', { example: WEBHOOK })
 export const NewWebhookView = WebhookView.extend({
-  secret: z.string().openapi({ description: 'What its deliveries are verified with', pattern: '^whsec_' }),
+  secret: z
+    .string()
+    .openapi({ description: 'The secret with which receivers verify deliveries', pattern: '^whsec_' }),
 }).openapi('NewWebhook', { example: { ...WEBHOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } })
 
 export const DeliveryView = z
@@ -35,20 +40,28 @@ export const DeliveryView = z
         at: time,
         status: z.int().optional(),
         error: z.string().optional(),
-        ms: count.openapi({ description: 'How long it took' }),
+        ms: count.openapi({ description: 'Duration of the request' }),
       }),
     ),
   })
   .openapi('Delivery', {
-    example: { id: OTHER, eventId: `evt_${ID.replaceAll('-', '')}_42`, status: 'delivered', attempts: [{ at: TIME, status: 204, ms: 38 }] },
+    example: {
+      id: OTHER,
+      eventId: `evt_${ID.replaceAll('-', '')}_42`,
+      status: 'delivered',
+      attempts: [{ at: TIME, status: 204, ms: 38 }],
+    },
   })
 
 /** What is posted to webhooks. */
 export const WebhookPayloadView = z
   .object({
-    eventId: z.string().openapi({ description: 'The same on every attempt, as `webhook-id`; ends with the id of the event in the log' }),
-    name: z.literal('message.received'),
-    timestamp: time.openapi({ description: 'When it happened' }),
+    eventId: z.string().openapi({
+      description:
+        'The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log',
+    }),
+    name: EventView.shape.type,
+    timestamp: time.openapi({ description: 'When the event happened' }),
     data: z.object({
       agent: z.object({ id, name: z.string() }),
       message: z.object({
@@ -56,11 +69,13 @@ export const WebhookPayloadView = z
         channel: EventView.shape.channel,
         from: z.string().openapi({ description: 'Display name and address' }),
         subject: z.string().nullable(),
-        text: EventView.shape.text.openapi({ description: 'Of `url` only: of all others it is fetched by reading the message' }),
-        sender: EventView.shape.sender.optional().openapi({ description: 'Of `url` only' }),
+        text: EventView.shape.text.openapi({
+          description: 'For `url` only; on other channels, get the message to read its text',
+        }),
+        sender: EventView.shape.sender.optional().openapi({ description: 'For `url` only' }),
       }),
     }),
-    cursor: z.string().openapi({ description: 'What `after` takes, to read on from here' }),
+    cursor: z.string().openapi({ description: 'Pass it as `after` to continue from here' }),
   })
   .openapi('WebhookPayload', {
     example: {
@@ -69,7 +84,12 @@ export const WebhookPayloadView = z
       timestamp: TIME,
       data: {
         agent: { id: ID, name: 'Support Bot' },
-        message: { id: OTHER, channel: 'email', from: 'Ann Example <ann@example.com>', subject: 'Where is my order?' },
+        message: {
+          id: OTHER,
+          channel: 'email',
+          from: 'Ann Example <ann@example.com>',
+          subject: 'Where is my order?',
+        },
       },
       cursor: '42',
     },

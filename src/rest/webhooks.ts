@@ -16,16 +16,18 @@ const add = createRoute({
   operationId: 'addWebhook',
   summary: 'Add a webhook',
   description:
-    'https and the public internet only; at most 10 per agent. The same URL again returns the same webhook and secret. It gets a `WebhookPayload` for each message.',
+    'The URL must use https and be on the public internet. At most 10 webhooks per agent, and 10 requests of a token that wait for DNS at a time. Adding the same URL again returns the existing webhook and secret. The webhook receives a `WebhookPayload` for each message.',
   tags,
   security,
   request: {
     params: ids('id'),
-    ...body(z.strictObject({ url: webhookUrl }).openapi({ example: { url: 'https://example.com/hooks/agent' } })),
+    ...body(
+      z.strictObject({ url: webhookUrl }).openapi({ example: { url: 'https://example.com/hooks/agent' } }),
+    ),
   },
   responses: {
     201: ok('The webhook with its signing secret', NewWebhookView),
-    200: ok('It was there already', NewWebhookView),
+    200: ok('It already existed', NewWebhookView),
     ...failures('agent', 'body', 'plan', 'conflict'),
   },
 })
@@ -65,8 +67,8 @@ const deliveries = createRoute({
 
 const SIGNED = {
   'webhook-id': 'The `eventId`',
-  'webhook-timestamp': 'When this attempt was made',
-  'webhook-signature': 'One or two, by a space',
+  'webhook-timestamp': 'The time of this attempt',
+  'webhook-signature': 'One or two signatures, separated by a space',
 }
 
 /** The other direction: what the service posts. */
@@ -74,18 +76,22 @@ const delivery = {
   method: 'post' as const,
   path: 'messageReceived',
   operationId: 'messageReceived',
-  summary: 'What a webhook gets when a message arrives for its agent',
+  summary: 'Sent to a webhook when its agent receives a message',
   description:
-    'Signed as Standard Webhooks describes. Any 2xx within 5 s counts; 410 removes the webhook, 413 skips the event, everything else is tried again for 3 days, and later events wait.',
+    'Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait.',
   tags,
   security: [],
   request: {
-    headers: z.object(Object.fromEntries(Object.entries(SIGNED).map(([name, description]) => [name, z.string().openapi({ description })]))),
+    headers: z.object(
+      Object.fromEntries(
+        Object.entries(SIGNED).map(([name, description]) => [name, z.string().openapi({ description })]),
+      ),
+    ),
     ...body(WebhookPayloadView),
   },
   responses: {
     200: { description: 'Delivered (any 2xx)' },
-    410: { description: 'No more of these: the webhook is removed' },
+    410: { description: 'Gone: the webhook is removed' },
     413: { description: 'Too large: this event is skipped' },
   },
 }
@@ -100,10 +106,17 @@ export const presentWebhook = (webhook: Webhook) => ({
 export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openAPIRegistry.registerWebhook(delivery)
   app.openapi(add, async (c) => {
-    const { webhook, secret, created } = await addWebhook(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
+    const { webhook, secret, created } = await addWebhook(
+      c.var.deps,
+      c.var.viewer,
+      c.req.valid('param').id,
+      c.req.valid('json'),
+    )
     return c.json({ ...presentWebhook(webhook), secret }, created ? 201 : 200)
   })
-  app.openapi(list, async (c) => c.json((await listWebhooks(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentWebhook), 200))
+  app.openapi(list, async (c) =>
+    c.json((await listWebhooks(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentWebhook), 200),
+  )
   app.openapi(remove, async (c) => {
     const { id, webhookId } = c.req.valid('param')
     await removeWebhook(c.var.deps, c.var.viewer, id, webhookId)

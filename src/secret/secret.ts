@@ -1,9 +1,11 @@
-import { findAgent } from '../agent/reach.ts'
+import { findAgent } from '../agent/permission.ts'
 import type { Clock } from '../core/clock.ts'
-import { invalidInput, notFound } from '../core/errors.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
 import { audit } from '../workspace/audit.ts'
+import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 
@@ -21,7 +23,35 @@ export interface SecretItem {
 }
 
 /** Largest value, in bytes of UTF-8. */
-const MOST_VALUE_BYTES = 64 * 1024
+const MAX_VALUE_BYTES = 64 * 1024
+
+/**
+ * What an agent can have: all of it is in memory at once when it is revealed, for everybody whom the process
+ * serves.
+ */
+const MAX_SECRETS = 1_000
+const MAX_BYTES = 16 * 1024 * 1024
+
+/**
+ * Makes sure that the agent may have one more value of so many bytes, in place of that of the same name.
+ * Holds the agent until the transaction ends: of several at once each is counted. Throws `conflict`.
+ */
+const ensureRoom = async (
+  tx: Prisma.TransactionClient,
+  agentId: string,
+  name: string,
+  bytes: number,
+): Promise<void> => {
+  await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for no key update`
+  const [others] = await tx.$queryRaw<{ count: number; bytes: number }[]>`
+    select count(*)::int as count, coalesce(sum(length(sealed)), 0)::int as bytes
+      from secret where agent_id = ${agentId}::uuid and name <> ${name}`
+  if (others!.count >= MAX_SECRETS || others!.bytes + bytes > MAX_BYTES)
+    throw new AppError(
+      'conflict',
+      `An agent can have at most ${MAX_SECRETS} secrets, 16 MiB in total. Delete one first.`,
+    )
+}
 
 /** A sealed value opens only as this agent's secret of this name. */
 const boundTo = (agentId: string, name: string) => `secret:${agentId}:${name}`
@@ -37,31 +67,48 @@ export const listSecrets = async (deps: Db, viewer: Viewer, agentId: string): Pr
   return rows.map(({ name, setByKind, updatedAt }) => ({ name, kind: 'secret', setBy: setByKind, updatedAt }))
 }
 
-/** Stores a value under a name, in place of an earlier one. */
-export const setSecret = async (deps: SecretDeps, viewer: Viewer, agentId: string, name: string, value: string): Promise<SecretItem> => {
+/**
+ * Stores a value under a name, in place of an earlier one. Throws `conflict` for more than an agent can have.
+ */
+export const setSecret = async (
+  deps: SecretDeps,
+  viewer: Viewer,
+  agentId: string,
+  name: string,
+  value: string,
+): Promise<SecretItem> => {
   const agent = await findAgent(deps, viewer, agentId)
-  if (Buffer.byteLength(value) > MOST_VALUE_BYTES) throw invalidInput('value', `must be at most ${MOST_VALUE_BYTES} bytes`)
+  if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
+    throw invalidInput('value', `must be at most ${MAX_VALUE_BYTES} bytes`)
   const sealed = Uint8Array.from(await deps.keyring.seal(agent.workspaceId, value, boundTo(agentId, name)))
   const now = deps.clock.now()
   const data = { sealed, setByKind: viewer.kind, setById: viewer.id, updatedAt: now }
-  await deps.prisma.secret.upsert({
-    where: { agentId_name: { agentId, name } },
-    create: { agentId, name, createdAt: now, ...data },
-    update: data,
+  await deps.prisma.$transaction(async (tx) => {
+    await ensureRoom(tx, agentId, name, sealed.length)
+    await tx.secret.upsert({
+      where: { agentId_name: { agentId, name } },
+      create: { agentId, name, createdAt: now, ...data },
+      update: data,
+    })
   })
   return { name, kind: 'secret', setBy: viewer.kind, updatedAt: now }
 }
 
 /** Deletes a secret. Throws `not_found` when there is none of this name. */
-export const deleteSecret = async (deps: Db, viewer: Viewer, agentId: string, name: string): Promise<void> => {
+export const deleteSecret = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  name: string,
+): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   const { count } = await deps.prisma.secret.deleteMany({ where: { agentId, name } })
   if (count === 0) throw notFound('secret', 'name')
 }
 
 /**
- * The values of the named secrets (all when `names` is left out), for the agent itself only. Names that it doesn't have are left out.
- * Who revealed which names when is in the audit before the values are handed over.
+ * The values of the named secrets (all when `names` is left out), for the agent itself only. Names that it
+ * doesn't have are left out. Who revealed which names when is in the audit before the values are handed over.
  */
 export const revealSecrets = async (
   deps: SecretDeps,
@@ -76,9 +123,29 @@ export const revealSecrets = async (
   })
   const values = await Promise.all(
     rows.map(
-      async ({ name, sealed }) => [name, (await deps.keyring.open(agent.workspaceId, sealed, boundTo(agentId, name))).toString()] as const,
+      async ({ name, sealed }) =>
+        [
+          name,
+          (await deps.keyring.open(agent.workspaceId, sealed, boundTo(agentId, name))).toString(),
+        ] as const,
     ),
   )
-  await audit(deps, viewer, { action: 'secret.reveal', agentId, detail: { names: rows.map(({ name }) => name) } })
+  await audit(deps, viewer, {
+    action: 'secret.reveal',
+    agentId,
+    detail: { names: rows.map(({ name }) => name) },
+  })
   return Object.fromEntries(values)
+}
+
+/** All values, for when data keys are replaced: `bound` as `boundTo` has it. */
+export const SEALED_SECRETS: SealedColumn = {
+  name: 'secret.sealed',
+  first: [NIL, ''],
+  page: `
+    select array[s.agent_id::text, s.name] as at, s.sealed, format('secret:%s:%s', s.agent_id, s.name) as bound
+      from secret s join agent a on a.id = s.agent_id
+     where a.workspace_id = $1 and (s.agent_id, s.name) > (($2::text[])[1]::uuid, ($2::text[])[2])
+     order by s.agent_id, s.name limit $3`,
+  replace: `update secret set sealed = $3 where agent_id = ($1::text[])[1]::uuid and name = ($1::text[])[2] and sealed = $2`,
 }

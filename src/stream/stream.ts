@@ -1,96 +1,53 @@
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
-import type { Logger } from '../core/logger.ts'
-import { publicError } from '../db/failure.ts'
+import type { Subscription } from '../agent/subscriptions.ts'
+import { EventStreamWriter } from '../core/event-stream.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import type { Feed, Truncated } from '../event/feed.ts'
 import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
 
-/** How long a reader may keep the server waiting for room in its socket before it is cut off. It resumes by id. */
-const SLOW_READER_MS = 30_000
-/** Pause before the log is read again when the database is away. */
-const AWAY_MS = 500
-
-/** What comes at once is written at once: most of what an event costs is the write. Bounded, because a reader may be slow. */
+/**
+ * What comes at once is written at once: most of what an event costs is the write. Bounded, because a reader
+ * may be slow.
+ */
 const JOINED = 64
 
-const idOf = (item: LoggedEvent | Truncated): number => ('truncated' in item ? item.nextId - 1 : item.id)
-const frameOf = (item: LoggedEvent | Truncated): string => ('truncated' in item ? truncatedFrame(item) : eventFrame(item))
-
-export interface StreamOptions {
-  agentId: string
-  connectionId: string
-  tokenId: string
-  tokenExpiresAt: Date | null
-  /** The id after which it begins. */
-  after: number
-}
+const frameOf = (item: LoggedEvent | Truncated): string =>
+  'truncated' in item ? truncatedFrame(item) : eventFrame(item)
 
 /** One open event stream: a loop from the agent's feed to a socket, at the reader's speed. */
 export class Stream {
-  readonly options: StreamOptions
-  readonly #response: ServerResponse
-  readonly #closing = new AbortController()
+  readonly #session: Subscription
+  readonly #writer: EventStreamWriter
 
-  constructor(response: ServerResponse, options: StreamOptions) {
-    this.options = options
-    this.#response = response
-    response.on('close', () => this.#closing.abort())
+  constructor(response: ServerResponse, session: Subscription) {
+    this.#session = session
+    this.#writer = new EventStreamWriter(response)
   }
 
-  /** Runs until either side closes it. */
-  async run({ feed, clock, log }: { feed: Feed; clock: Clock; log: Logger }): Promise<void> {
-    const { signal } = this.#closing
-    let position = this.options.after
-    this.#response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-    this.#response.write(OPENING)
-    while (!signal.aborted) {
-      try {
-        for await (const items of feed.batches(this.options.agentId, position, signal)) {
-          for (let from = 0; from < items.length && !signal.aborted; from += JOINED) {
-            const joined = items.slice(from, from + JOINED)
-            position = idOf(joined.at(-1)!)
-            if (!this.#response.write(joined.map(frameOf).join(''))) await this.#drained()
-          }
-        }
-      } catch (error) {
-        if (publicError(error).code !== 'unavailable') throw error
-        log.warn({ error: messageOf(error), agentId: this.options.agentId }, 'a stream waits for the database')
-        await clock.sleep(AWAY_MS, signal)
+  /** Writes the events after `after` until either side closes it. */
+  async run(feed: Feed, after: number): Promise<void> {
+    const { signal } = this.#writer
+    this.#writer.open(OPENING)
+    this.#writer.endWith(this.#session.signal, () => this.#lastFrame())
+    for await (const items of feed.steady(this.#session.options.agentId, after, signal)) {
+      for (let from = 0; from < items.length && !signal.aborted; from += JOINED) {
+        const joined = items.slice(from, from + JOINED)
+        if (!this.#writer.write(joined.map(frameOf).join(''))) await this.#writer.drained()
       }
     }
   }
 
   heartbeat(): void {
-    if (!this.#closing.signal.aborted && !this.#response.writableNeedDrain) this.#response.write(HEARTBEAT)
-  }
-
-  /** Another client took over: says so, then ends. */
-  replace(): void {
-    if (this.#closing.signal.aborted) return
-    this.#closing.abort()
-    this.#response.end(REPLACED)
+    this.#writer.offer(HEARTBEAT)
   }
 
   end(): void {
-    this.#closing.abort()
-    this.#response.end()
+    this.#writer.end()
   }
 
-  async #drained(): Promise<void> {
-    const { signal } = this.#closing
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        this.#response.off('drain', done)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(() => this.#response.destroy(), SLOW_READER_MS)
-      this.#response.once('drain', done)
-      signal.addEventListener('abort', done, { once: true })
-      if (signal.aborted || !this.#response.writableNeedDrain) done()
-    })
+  /** A client that another one replaced is told so; one that opened its own connection again is not. */
+  #lastFrame(): string | undefined {
+    const { reason, reopened } = this.#session
+    return reason?.code === 'conflict' && !reopened ? REPLACED : undefined
   }
 }

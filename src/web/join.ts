@@ -8,14 +8,17 @@ import { checked } from './rule.ts'
 
 type JoinDeps = Parameters<typeof join>[0] & { clock: Clock; publicUrl(): string }
 
-const ADVICE = 'Ask whoever invited you for a new one.'
+const ADVICE = 'Ask the person who invited you for a new one.'
 
-const welcome = (deps: JoinDeps, { workspace, email, token }: NonNullable<Awaited<ReturnType<typeof join>>>): Page => ({
+const welcome = (
+  deps: JoinDeps,
+  { workspace, email, token }: NonNullable<Awaited<ReturnType<typeof join>>>,
+): Page => ({
   status: 200,
   title: `Welcome to ${workspace}`,
   body: html`<p>You are a member now, as <strong>${email}</strong>. This is your token:</p>
 <code>${token}</code>
-<p><strong>Copy it now.</strong> It is shown this once and can't be read again. Whoever has it acts as you, so keep it like a password.</p>
+<p><strong>Copy it now.</strong> It is shown only once and can't be viewed again. Anyone who has it can act as you, so keep it like a password.</p>
 <p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
 })
 
@@ -31,7 +34,7 @@ export const createJoinLink = (deps: JoinDeps): Link => {
       body: html`<p>You are invited to the workspace <strong>${workspace.name}</strong> as ${role === 'owner' ? 'an owner' : 'a member'}, under the address <strong>${email}</strong>.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
-<label for="name">Your name (may be left empty)</label>
+<label for="name">Your name (optional)</label>
 <input id="name" name="name" value="${wrong?.form.get('name') ?? ''}" maxlength="200" autocomplete="name">
 <button>Join</button>
 </form>`,

@@ -19,16 +19,31 @@ export interface Link {
   again(token: string, wrong: Wrong): Promise<Page>
 }
 
-const STATUS: Partial<Record<AppError['code'], number>> = { invalid_input: 400, plan_limit: 402, conflict: 409, unavailable: 503 }
+const STATUS: Partial<Record<AppError['code'], number>> = {
+  invalid_input: 400,
+  plan_limit: 402,
+  forbidden: 403,
+  conflict: 409,
+  rate_limited: 429,
+  unavailable: 503,
+}
 
 /** What a link is called on its pages, for when it leads nowhere. */
 const CLOSED = {
-  used: { status: 410, title: 'This link was used', says: 'It works once, and somebody has used it.' },
-  expired: { status: 410, title: 'This link has expired', says: 'It was good for a limited time, which is over.' },
+  used: {
+    status: 410,
+    title: 'This link has been used',
+    says: 'It can be used only once, and someone has used it.',
+  },
+  expired: {
+    status: 410,
+    title: 'This link has expired',
+    says: 'It was valid for a limited time only.',
+  },
   unknown: {
     status: 404,
-    title: 'This link is not known',
-    says: 'Check that you have all of it. It may have been taken back, or replaced by a newer one.',
+    title: 'This link is not valid',
+    says: 'Check that the link is complete. It may have been revoked, or replaced by a newer one.',
   },
 } as const
 
@@ -55,7 +70,12 @@ const submitted = async (link: Link, token: string, form: URLSearchParams): Prom
 }
 
 /** Serves a link's page (GET) and its form (POST). Throws `invalid_input` for anything else. */
-export const serveLink = async (link: Link, token: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+export const serveLink = async (
+  link: Link,
+  token: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   if (request.method === 'GET' || request.method === 'HEAD') return showPage(response, await link.show(token))
   const form = await readForm(request)
   // What is left of a body that was not read to its end must not be taken for the next request.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readUpTo } from '../core/body.ts'
 import { Html, html } from '../core/html.ts'
 
 /** Pages for people: one column, no script, nothing from anywhere else. */
@@ -65,18 +66,14 @@ export const showPage = (response: ServerResponse, { status, title, body }: Page
   response.writeHead(status, { ...HEADERS, 'Content-Length': bytes.length }).end(bytes)
 }
 
-const MOST_FORM_BYTES = 16 * 1024
+const MAX_FORM_BYTES = 16 * 1024
 
-/** The fields of a form that was posted, or null for what is none or too large. The first of a name counts. */
+/**
+ * The fields of a form that was posted, or null for what is none or too large. The first of a name counts.
+ */
 export const readForm = async (request: IncomingMessage): Promise<URLSearchParams | null> => {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded') return null
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MOST_FORM_BYTES) return null
-    chunks.push(chunk)
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString())
+  const body = await readUpTo(request, MAX_FORM_BYTES)
+  return body && new URLSearchParams(body.toString())
 }

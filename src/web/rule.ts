@@ -1,7 +1,9 @@
 import { invalidInput } from '../core/errors.ts'
 
 interface Rule<Output> {
-  safeParse(value: unknown): { success: true; data: Output } | { success: false; error: { issues: { message: string }[] } }
+  safeParse(
+    value: unknown,
+  ): { success: true; data: Output } | { success: false; error: { issues: { message: string }[] } }
 }
 
 /** What a form's field says, if the rule takes it. Throws `invalid_input`. */

@@ -1,5 +1,5 @@
-import type { Setup } from '../agent/open-setup.ts'
-import { listDomains, type SetUpEmailDeps, setUpEmailAddress } from '../agent/set-up-email.ts'
+import { listDomains, type SetUpEmailDeps, setUpEmailAddress } from '../agent/setup/email.ts'
+import type { Setup } from '../agent/setup/redeem-link.ts'
 import { type Html, html } from '../core/html.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
@@ -8,12 +8,14 @@ import type { ChannelSetup } from './setup.ts'
 export type EmailSetupDeps = SetUpEmailDeps
 
 const options = (domains: readonly string[], chosen: string | null): Html[] =>
-  domains.map((domain) => html`<option value="${domain}"${domain === chosen ? ' selected' : ''}>@${domain}</option>`)
+  domains.map(
+    (domain) => html`<option value="${domain}"${domain === chosen ? ' selected' : ''}>@${domain}</option>`,
+  )
 
 const emailForm = ({ agent }: Setup, domains: readonly string[], wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `An email address for ${agent.name}`,
-  body: html`<p>Mail to this address will reach the agent, like mail to the addresses that it has already.</p>
+  body: html`<p>Mail to this address will reach the agent, like mail to its existing addresses.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
 <label for="local">Before the @</label>
@@ -34,7 +36,11 @@ const done = (value: string, { member }: Setup): Page => ({
 export const createEmailSetup = (deps: EmailSetupDeps): ChannelSetup => ({
   form: async (setup, wrong) => emailForm(setup, await listDomains(deps, setup.agent.workspaceId), wrong),
   submit: async (setup, token, form) => {
-    const made = await setUpEmailAddress(deps, token, `${form.get('local')?.trim() ?? ''}@${form.get('domain') ?? ''}`)
+    const made = await setUpEmailAddress(
+      deps,
+      token,
+      `${form.get('local')?.trim() ?? ''}@${form.get('domain') ?? ''}`,
+    )
     return made && done(made.value, setup)
   },
 })

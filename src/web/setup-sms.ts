@@ -1,6 +1,6 @@
-import type { Setup } from '../agent/open-setup.ts'
 import type { NumberOffer } from '../agent/phone-numbers.ts'
-import { type SetUpSmsDeps, setUpPhoneNumber } from '../agent/set-up-sms.ts'
+import type { Setup } from '../agent/setup/redeem-link.ts'
+import { mayRent, type SetUpSmsDeps, searchNumbersFor, setUpPhoneNumber } from '../agent/setup/sms.ts'
 import { type Html, html } from '../core/html.ts'
 import { areaCode, country } from '../core/rules.ts'
 import type { Wrong } from './link.ts'
@@ -19,22 +19,32 @@ interface Choice {
 }
 
 const options = (choices: readonly Choice[], chosen: string | null): Html[] =>
-  choices.map(({ value, label }) => html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`)
+  choices.map(
+    ({ value, label }) =>
+      html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`,
+  )
 
-/** Who picks a number may say which is theirs: so that they can wake the agent at once. `typed`: what they chose and wrote before. */
-const choose = (choices: readonly Choice[], button: string, typed?: URLSearchParams): Html => html`<form method="post">
+/**
+ * Who picks a number may say which is theirs: so that they can wake the agent at once. `typed`: what they
+ * chose and wrote before.
+ */
+const choose = (
+  choices: readonly Choice[],
+  button: string,
+  typed?: URLSearchParams,
+): Html => html`<form method="post">
 <label for="number">Number</label>
 <select id="number" name="number">${options(choices, typed?.get('number') ?? null)}</select>
-<label for="own">Your own mobile number (may be left empty)</label>
+<label for="own">Your own mobile number (optional)</label>
 <input id="own" name="own" value="${typed?.get('own') ?? ''}" type="tel" maxlength="40" autocomplete="tel" placeholder="+15551234567">
 <p class="soft">The agent will take texts from it, besides the numbers that you have verified.</p>
 <button>${button}</button>
 </form>`
 
 const search = (form: URLSearchParams | undefined): Html => html`<form method="post">
-<label for="country">Country (two letters, as US or DE)</label>
+<label for="country">Country (two letters, such as US or DE)</label>
 <input id="country" name="country" value="${form?.get('country') ?? 'US'}" required maxlength="2" autocomplete="country" autocapitalize="characters" spellcheck="false">
-<label for="areaCode">Area code (may be left empty)</label>
+<label for="areaCode">Area code (optional)</label>
 <input id="areaCode" name="areaCode" value="${form?.get('areaCode') ?? ''}" maxlength="6" inputmode="numeric" autocomplete="off">
 <button>Look for numbers</button>
 </form>`
@@ -46,7 +56,8 @@ const page = ({ agent }: Setup, status: number, body: readonly Html[]): Page => 
 ${body}`,
 })
 
-const problem = (wrong: Wrong | null): Html => (wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : html``)
+const problem = (wrong: Wrong | null): Html =>
+  wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : html``
 
 const NOBODY = 'No number of yours is on the agent’s access list: texts from you are refused until one is.'
 
@@ -63,16 +74,35 @@ const chosenBefore = (wrong: Wrong | null): Choice[] => {
   return value ? [{ value, label: value }] : []
 }
 
-/** First what waits in the workspace's pool, then numbers to rent, looked for by country and area. */
+const BY_A_MEMBER = html`<p class="soft">The agent created this link. To rent a new number, a member can create a link for it, or rent the number first: then it can be chosen here.</p>`
+
+/** What an agent's own link offers: nothing that costs money. */
+const fromPool = (pool: readonly Choice[], wrong: Wrong | null): Html => {
+  const offer =
+    pool.length > 0
+      ? choose(pool, 'Use this number', wrong?.form)
+      : html`<p>Your workspace has no unassigned number.</p>`
+  return html`${offer}
+${BY_A_MEMBER}`
+}
+
+/**
+ * First what waits in the workspace's pool, then numbers to rent, looked for by country and area, if a member
+ * made the link.
+ */
 export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {
     const free = await deps.phoneNumbers.list(setup.agent.workspaceId, { free: true })
     const pool = free.map(({ value }) => ({ value, label: value }))
+    if (!mayRent(setup)) return page(setup, wrong?.status ?? 200, [problem(wrong), fromPool(pool, wrong)])
     const chosen = chosenBefore(wrong).filter(({ value }) => !pool.some((one) => one.value === value))
     const offer = [
       ...(chosen.length > 0 ? [choose(chosen, 'Rent and set up', wrong?.form)] : []),
       ...(pool.length > 0
-        ? [html`<p>Your workspace has numbers that no agent uses:</p>`, choose(pool, 'Use this number', wrong?.form)]
+        ? [
+            html`<p>Your workspace has numbers that no agent uses:</p>`,
+            choose(pool, 'Use this number', wrong?.form),
+          ]
         : []),
     ]
     const ask = html`<p>${offer.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
@@ -81,9 +111,12 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const offers = async (setup: Setup, fields: URLSearchParams): Promise<Page> => {
     const wanted = checked(country, 'country', fields.get('country') ?? '')
     const area = fields.get('areaCode')?.trim() || null
-    const found = await deps.phoneNumbers.search(wanted, area && checked(areaCode, 'areaCode', area))
+    const found = await searchNumbersFor(deps, setup, wanted, area && checked(areaCode, 'areaCode', area))
     const choices = found.map((one) => ({ value: one.value, label: labelOf(one) }))
-    const result = choices.length > 0 ? choose(choices, 'Rent and set up') : html`<p class="bad" role="alert">There are none.</p>`
+    const result =
+      choices.length > 0
+        ? choose(choices, 'Rent and set up')
+        : html`<p class="bad" role="alert">There are none.</p>`
     return page(setup, 200, [result, html`<p>Look elsewhere:</p>`, search(fields)])
   }
   return {

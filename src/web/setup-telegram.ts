@@ -1,5 +1,11 @@
-import type { Setup } from '../agent/open-setup.ts'
-import { findMadeBot, newBotLink, type SetUpTelegramDeps, setUpTelegramBot, type TelegramBotMade } from '../agent/set-up-telegram.ts'
+import type { Setup } from '../agent/setup/redeem-link.ts'
+import {
+  findMadeBot,
+  newBotLink,
+  type SetUpTelegramDeps,
+  setUpTelegramBot,
+  type TelegramBotMade,
+} from '../agent/setup/telegram.ts'
 import { type Html, html } from '../core/html.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
@@ -17,10 +23,12 @@ const TOKEN_FORM = html`<form method="post">
 const bringOne: Html = html`<p>In Telegram, write <strong>/newbot</strong> to <a href="https://t.me/BotFather">@BotFather</a>, choose a name, and copy the token that you get here. A bot that you have already will do too: its messages come here from then on.</p>
 ${TOKEN_FORM}`
 
-const makeOne = (url: string): Html => html`<p><a class="button" href="${url}">Create the bot in Telegram</a></p>
+const makeOne = (
+  url: string,
+): Html => html`<p><a class="button" href="${url}">Create the bot in Telegram</a></p>
 <p>Then come back here.</p>
 <form method="post"><button name="created" value="yes">I have created it</button></form>
-<details><summary class="soft">Use a bot that you have already</summary>${TOKEN_FORM}</details>`
+<details><summary class="soft">Use an existing bot</summary>${TOKEN_FORM}</details>`
 
 const form = (setup: Setup, newBot: string | null, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
@@ -33,13 +41,13 @@ ${newBot ? makeOne(newBot) : bringOne}`,
 const notYet = (setup: Setup, newBot: string | null): Page =>
   form(setup, newBot, {
     status: 200,
-    problem: 'Telegram has not told us of the bot yet. Try again in some seconds.',
+    problem: 'Telegram has not reported the new bot yet. Try again in a few seconds.',
     form: new URLSearchParams(),
   })
 
 const introduction = (
   startUrl: string,
-): Html => html`<p>One step is left for you to be let in: open the bot and tap <strong>Start</strong>, so that it knows your Telegram account.</p>
+): Html => html`<p>One step is left before you can write to the agent: open the bot and tap <strong>Start</strong>, so that it knows your Telegram account.</p>
 <p><a class="button" href="${startUrl}">Open the bot in Telegram</a></p>`
 
 const done = ({ value, startUrl }: TelegramBotMade): Page => ({
@@ -49,7 +57,10 @@ const done = ({ value, startUrl }: TelegramBotMade): Page => ({
 ${startUrl ? introduction(startUrl) : html`<p><a href="https://t.me/${value.slice(1)}">Open it in Telegram</a></p>`}`,
 })
 
-/** A bot of Telegram's for the agent: made with the manager's link where there is a manager, else with a token that the member brings. */
+/**
+ * A bot of Telegram's for the agent: made with the manager's link where there is a manager, else with a token
+ * that the member brings.
+ */
 export const createTelegramSetup = (deps: TelegramSetupDeps): ChannelSetup => ({
   form: async (setup, wrong) => form(setup, await newBotLink(deps, setup), wrong),
   submit: async (setup, token, fields) => {

@@ -1,7 +1,9 @@
-import { findSetup, type Setup } from '../agent/open-setup.ts'
+import { findSetup, type Setup } from '../agent/setup/redeem-link.ts'
+import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
+import { type AddressSetupDeps, createAddressSetup } from './setup-address.ts'
 import { createEmailSetup, type EmailSetupDeps } from './setup-email.ts'
 import { createSmsSetup, type SmsSetupDeps } from './setup-sms.ts'
 import { createTelegramSetup, type TelegramSetupDeps } from './setup-telegram.ts'
@@ -11,22 +13,23 @@ export interface ChannelSetup {
   form(setup: Setup, wrong: Wrong | null): Promise<Page>
   /** Null when the link can't be used any more. Throws an `AppError` whose words the person reads. */
   submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
-  /** What a link that was used came to, where that was not on its own page; null when there is nothing to say. */
+  /**
+   * What a link that was used came to, where that was not on its own page; null when there is nothing to say.
+   */
   afterwards?(setup: Setup): Promise<Page | null>
 }
 
-export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps
+export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps & AddressSetupDeps
 
-const ADVICE = 'Make a new link for the agent’s address: each is good for an hour.'
+const ADVICE = 'Create a new link for the agent’s address: each is valid for an hour.'
 /** A button that was pressed twice shows only what came second. */
-const ADVICE_WHEN_USED = 'If that was you, the address is set up. For another one make a new link.'
-const NAMES: Record<Setup['channel'], string> = { email: 'email', sms: 'SMS', telegram: 'Telegram' }
+const ADVICE_WHEN_USED = 'If that was you, the address is set up. To set up another one, create a new link.'
 
 const missingChannel = ({ agent, channel }: Setup): Page => ({
   status: 200,
-  title: `No ${NAMES[channel]} here`,
-  body: html`<p>This service has no ${NAMES[channel]} channel configured, so <strong>${agent.name}</strong> can’t get an address on it.</p>
-<p class="soft">Whoever runs the service can configure it.</p>`,
+  title: `No ${CHANNELS[channel].name} here`,
+  body: html`<p>This service has no ${CHANNELS[channel].name} channel configured, so <strong>${agent.name}</strong> can’t get an address on it.</p>
+<p class="soft">The operator of the service can configure it.</p>`,
 })
 
 const missing: ChannelSetup = {
@@ -36,13 +39,22 @@ const missing: ChannelSetup = {
 
 /** A set-up link: gives an agent one more address on a channel that this service has. */
 export const createSetupPages = (deps: SetupDeps): Link => {
-  const channels: Partial<Record<Setup['channel'], ChannelSetup>> = {
+  const ownPages: Partial<Record<Setup['channel'], ChannelSetup>> = {
     email: createEmailSetup(deps),
     ...(deps.phoneNumbers.available ? { sms: createSmsSetup(deps) } : {}),
     telegram: createTelegramSetup(deps),
   }
-  const pagesOf = ({ channel }: Setup): ChannelSetup => channels[channel] ?? missing
-  const closed = async ({ state, setup }: { state: Parameters<typeof closedPage>[0]; setup: Setup | null }): Promise<Page> =>
+  const pagesOf = ({ channel }: Setup): ChannelSetup => {
+    const setUp = deps.channels[channel]?.setUp
+    return ownPages[channel] ?? (setUp ? createAddressSetup(deps, setUp) : missing)
+  }
+  const closed = async ({
+    state,
+    setup,
+  }: {
+    state: Parameters<typeof closedPage>[0]
+    setup: Setup | null
+  }): Promise<Page> =>
     (state === 'used' && setup && (await pagesOf(setup).afterwards?.(setup))) ||
     closedPage(state, state === 'used' ? ADVICE_WHEN_USED : ADVICE)
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {

@@ -20,7 +20,9 @@ const METHODS = ['GET', 'HEAD', 'POST']
 
 const refuse = (response: ServerResponse, method: string): void => {
   const { headers, body } = httpFailure(new AppError('invalid_input', `${method} is not allowed here.`))
-  response.writeHead(405, { ...headers, Allow: METHODS.join(', '), 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  response
+    .writeHead(405, { ...headers, Allow: METHODS.join(', '), 'Content-Type': 'application/json' })
+    .end(JSON.stringify(body))
 }
 
 /** A failure that no page expects, as a person reads it; the log has the inside under the request's id. */

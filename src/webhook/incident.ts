@@ -52,7 +52,8 @@ Webhook: /agents/${agent_id}/webhooks/${id}
 
 const letterOf = (incidents: readonly Incident[]): { subject: string; text: string } => {
   const [first] = incidents
-  const whose = incidents.length === 1 ? `A webhook of ${inLine(first!.agent_name)}` : `${incidents.length} webhooks`
+  const whose =
+    incidents.length === 1 ? `A webhook of ${inLine(first!.agent_name)}` : `${incidents.length} webhooks`
   return {
     subject: `${whose} failed for 3 days: events are being given up`,
     text: `${whose} took no event for so long that one was given up. Events that are not taken within 3 days of their arrival are lost to it; newer
@@ -62,7 +63,7 @@ ${incidents.map(paragraphOf).join('\n')}
 What to do:
 - Have the receiver answer each POST with a 2xx status within 5 seconds. POST .../test on the webhook sends a test to it.
 - Once it works, what waits is delivered by itself. POST .../replay {"after": <event id>} sends the events of the last 7 days again.
-- A webhook that nobody needs any more goes with DELETE, or by answering 410.
+- To remove a webhook that is no longer needed, use DELETE or answer 410.
 
 You are told once; when it has worked again and fails another time, you are told again.
 `,
@@ -70,32 +71,45 @@ You are told once; when it has worked again and fails another time, you are told
 }
 
 /** Tells one workspace's owners of its incidents, in one letter. */
-const tell = async (deps: IncidentDeps, workspaceId: string, incidents: readonly Incident[], now: Date): Promise<void> => {
-  const owners = await deps.prisma.member.findMany({ where: { workspaceId, role: 'owner' }, select: { email: true } })
+const tell = async (
+  deps: IncidentDeps,
+  workspaceId: string,
+  incidents: readonly Incident[],
+  now: Date,
+): Promise<void> => {
+  const owners = await deps.prisma.member.findMany({
+    where: { workspaceId, role: 'owner' },
+    select: { email: true },
+  })
   const to = owners.map(({ email }) => email)
   const told = to.length > 0 && (await deps.mailer.deliver(to, letterOf(incidents)))
   if (!told) await unclaim(deps, incidents, now)
   const fields = { workspaceId, webhooks: incidents.map(({ id }) => id) }
   if (told) deps.log.info(fields, 'the owners were told of failing webhooks')
-  else deps.log.warn(fields, 'the owners could not be told of failing webhooks; tried again later')
+  else deps.log.warn(fields, 'could not notify the owners of failing webhooks; will try again later')
 }
 
 /**
- * Tells the owners of workspaces, by mail, of webhooks that an event was given up for: once, until the webhook takes an event again. What
- * could not be sent is tried with the next call. Any process may call it at any time; never rejects.
+ * Tells the owners of workspaces, by mail, of webhooks that an event was given up for: once, until the
+ * webhook takes an event again. What could not be sent is tried with the next call. Any process may call it
+ * at any time; never rejects.
  */
-export const tellOwners = async (deps: IncidentDeps): Promise<void> => {
+export const notifyOwners = async (deps: IncidentDeps): Promise<void> => {
   const now = deps.clock.now()
   try {
     const byWorkspace = new Map<string, Incident[]>()
-    for (const one of await claim(deps, now)) byWorkspace.set(one.workspace_id, [...(byWorkspace.get(one.workspace_id) ?? []), one])
+    for (const one of await claim(deps, now))
+      byWorkspace.set(one.workspace_id, [...(byWorkspace.get(one.workspace_id) ?? []), one])
     for (const [workspaceId, incidents] of byWorkspace) {
       await tell(deps, workspaceId, incidents, now).catch(async (error: unknown) => {
-        deps.log.warn({ workspaceId, error: messageOf(error) }, 'the owners could not be told of failing webhooks; tried again later')
+        deps.log.warn(
+          { workspaceId, error: messageOf(error) },
+          'could not notify the owners of failing webhooks; will try again later',
+        )
         await unclaim(deps, incidents, now)
       })
     }
   } catch (error) {
-    deps.log.warn({ error: messageOf(error) }, 'could not look for webhooks that their owners must be told of')
+    deps.log.warn({ error: messageOf(error) }, 'could not notify owners of failing webhooks')
   }
 }

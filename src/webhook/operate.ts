@@ -1,15 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Event, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
-import { addAsked, askAgain } from '../job/asked.ts'
+import type { EventType } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Delivery, eventOfJob, toDelivery } from './deliveries.ts'
+import { newSecret } from './delivery/sign.ts'
+import { addManualDelivery, requeueEvents } from './manual-delivery.ts'
 import { payloadOf, testPayloadOf } from './payload.ts'
 import { sealSecret } from './secret.ts'
-import { newSecret } from './sign.ts'
-import { findWebhook, toWebhook, WEBHOOK_ASKED, WEBHOOK_CHANGED, type Webhook, type WebhookDeps, writeKey } from './webhook.ts'
+import {
+  findWebhook,
+  formatTopicKey,
+  toWebhook,
+  WEBHOOK_ASKED,
+  WEBHOOK_CHANGED,
+  type Webhook,
+  type WebhookDeps,
+} from './webhook.ts'
 
-/** What its operator does to a webhook: a new secret, a test, an event once more, a stretch of the log once more. */
+/**
+ * What its operator does to a webhook: a new secret, a test, an event once more, a stretch of the log once
+ * more.
+ */
 export type OperateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'keyring' | 'clock' | 'notifier'>
 
 type Tx = Prisma.TransactionClient
@@ -17,8 +29,8 @@ type Tx = Prisma.TransactionClient
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000
 
 /**
- * Gives a webhook a new signing secret. The one before it signs too for 24 hours, beside the new one; an even older one no more. Throws
- * `not_found`.
+ * Gives a webhook a new signing secret. The one before it signs too for 24 hours, beside the new one; an even
+ * older one no more. Throws `not_found`.
  */
 export const rotateWebhook = async (
   deps: OperateDeps,
@@ -36,57 +48,82 @@ export const rotateWebhook = async (
     return tx.webhook.findUnique({ where: { id } })
   })
   if (!row) throw notFound('webhook') // removed a moment ago
-  deps.notifier.publish(WEBHOOK_CHANGED, writeKey(row))
+  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
   return { webhook: toWebhook(row), secret }
 }
 
 /** Deliveries that were asked for of one webhook and wait. More than a person would. */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /** Counts one more that was asked for, and holds the webhook's row until the transaction ends. */
 const countAsked = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
   const counted = await tx.webhook.updateMany({ where: { id }, data: { asked: { increment: 1 } } })
   if (counted.count === 0) throw notFound('webhook')
   const waiting = await tx.job.count({ where: { lane: id, seq: { lt: 0n }, state: 'pending' } })
-  if (waiting >= MOST_WAITING) throw new AppError('conflict', `${MOST_WAITING} deliveries that were asked for still wait.`)
+  if (waiting >= MAX_WAITING)
+    throw new AppError('conflict', `${MAX_WAITING} manual deliveries are still pending.`)
 }
 
 /**
- * Sends a test to this webhook alone: `webhook.test`, signed like all deliveries, tried once. It goes out between two events, also while
- * the lane waits with a retry, and moves nothing: not the order, not the schedule, not the webhook's `error`. But 410 removes the webhook, as
- * ever. Its result is in its delivery. Throws `not_found`, and `conflict` when too many wait.
+ * Sends a test to this webhook alone: `webhook.test`, signed like all deliveries, tried once. It goes out
+ * between two events, also while the lane waits with a retry, and moves nothing: not the order, not the
+ * schedule, not the webhook's `error`. But 410 removes the webhook, as ever. Its result is in its delivery.
+ * Throws `not_found`, and `conflict` when too many wait.
  */
-export const testWebhook = async (deps: OperateDeps, viewer: Viewer, agentId: string, webhookId: string): Promise<Delivery> => {
+export const testWebhook = async (
+  deps: OperateDeps,
+  viewer: Viewer,
+  agentId: string,
+  webhookId: string,
+): Promise<Delivery> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const agent = await deps.prisma.agent.findUnique({ where: { id: webhook.agentId }, select: { id: true, name: true } })
+  const agent = await deps.prisma.agent.findUnique({
+    where: { id: webhook.agentId },
+    select: { id: true, name: true },
+  })
   if (!agent) throw notFound('agent')
   const id = randomUUID()
   const createdAt = deps.clock.now()
   const payload = Uint8Array.from(Buffer.from(testPayloadOf({ id, agent, webhookId: webhook.id, createdAt })))
   const job = await deps.prisma.$transaction(async (tx) => {
     await countAsked(tx, webhook)
-    return addAsked(tx, { id, lane: webhook.id, agentId: agent.id, eventId: null, payload, createdAt })
+    return addManualDelivery(tx, {
+      id,
+      lane: webhook.id,
+      agentId: agent.id,
+      eventId: null,
+      payload,
+      createdAt,
+    })
   })
-  deps.notifier.publish(WEBHOOK_ASKED, writeKey(webhook))
+  deps.notifier.publish(WEBHOOK_ASKED, formatTopicKey(webhook))
   return toDelivery(job)
 }
 
 /** The body that the event's every delivery has. */
 const bodyOf = async (deps: OperateDeps, event: Event): Promise<Uint8Array<ArrayBuffer>> => {
   const agentName =
-    event.agentName ?? (await deps.prisma.agent.findUniqueOrThrow({ where: { id: event.agentId }, select: { name: true } })).name
-  return Uint8Array.from(Buffer.from(payloadOf({ ...event, id: Number(event.id), agentName, sender: null })))
+    event.agentName ??
+    (await deps.prisma.agent.findUniqueOrThrow({ where: { id: event.agentId }, select: { name: true } })).name
+  return Uint8Array.from(
+    Buffer.from(
+      payloadOf({ ...event, type: event.type as EventType, id: Number(event.id), agentName, sender: null }),
+    ),
+  )
 }
 
 const ensureDone = async (tx: Tx, lane: string, event: bigint): Promise<void> => {
-  const pending = await tx.job.count({ where: { lane, state: 'pending', OR: [{ seq: event }, { eventId: event }] } })
-  if (pending > 0) throw new AppError('conflict', 'This event is still to be delivered.')
+  const pending = await tx.job.count({
+    where: { lane, state: 'pending', OR: [{ seq: event }, { eventId: event }] },
+  })
+  if (pending > 0) throw new AppError('conflict', 'This event is still pending.')
 }
 
 /**
- * Sends a delivery's event again: the same bytes under the same `webhook-id`, at once, between two events of the lane, tried once. It has a
- * record of its own, so that the first one goes on telling what happened then. Throws `not_found`, and `conflict` for what is still to be
- * delivered, for tests, and for what is kept no longer (a Message URL's text from its hand-over on, any event after 7 days).
+ * Sends a delivery's event again: the same bytes under the same `webhook-id`, at once, between two events of
+ * the lane, tried once. It has a record of its own, so that the first one goes on telling what happened then.
+ * Throws `not_found`, and `conflict` for what is still to be delivered, for tests, and for what is kept no
+ * longer (a Message URL's text from its hand-over on, any event after 7 days).
  */
 export const resendDelivery = async (
   deps: OperateDeps,
@@ -99,25 +136,36 @@ export const resendDelivery = async (
   const delivery = await deps.prisma.job.findUnique({ where: { id: deliveryId, lane: webhook.id } })
   if (!delivery) throw notFound('delivery')
   const eventId = eventOfJob(delivery)
-  if (eventId === null) throw new AppError('conflict', 'A test is not sent again: ask for another one.')
+  if (eventId === null) throw new AppError('conflict', 'A test delivery cannot be resent: send a new test.')
   await ensureDone(deps.prisma, webhook.id, eventId)
-  const event = await deps.prisma.event.findUnique({ where: { agentId_id: { agentId: webhook.agentId, id: eventId } } })
-  if (!event) throw new AppError('conflict', 'This event is no longer kept.')
-  if (event.channel === 'url') throw new AppError('conflict', "A Message URL's text is kept nowhere after its delivery.")
+  const event = await deps.prisma.event.findUnique({
+    where: { agentId_id: { agentId: webhook.agentId, id: eventId } },
+  })
+  if (!event) throw new AppError('conflict', 'This event is no longer stored.')
+  if (event.channel === 'url')
+    throw new AppError('conflict', "A Message URL event's text is not stored after its delivery.")
   const payload = await bodyOf(deps, event)
   const job = await deps.prisma.$transaction(async (tx) => {
     await countAsked(tx, webhook)
     await ensureDone(tx, webhook.id, eventId)
-    return addAsked(tx, { id: randomUUID(), lane: webhook.id, agentId: webhook.agentId, eventId, payload, createdAt: deps.clock.now() })
+    return addManualDelivery(tx, {
+      id: randomUUID(),
+      lane: webhook.id,
+      agentId: webhook.agentId,
+      eventId,
+      payload,
+      createdAt: deps.clock.now(),
+    })
   })
-  deps.notifier.publish(WEBHOOK_ASKED, writeKey(webhook))
+  deps.notifier.publish(WEBHOOK_ASKED, formatTopicKey(webhook))
   return toDelivery(job)
 }
 
 /**
- * Sends every event after `after` again, in order, then goes on. What is meant are events that the webhook is done with: those still in the
- * log, also from before it was added. A Message URL's are left out: their texts are kept nowhere. Their three days begin anew, a retry that
- * is being waited for is dropped, and an attempt that is under way ends without a record. Returns how many go out again. Throws `not_found`.
+ * Sends every event after `after` again, in order, then goes on. What is meant are events that the webhook is
+ * done with: those still in the log, also from before it was added. A Message URL's are left out: their texts
+ * are kept nowhere. Their three days begin anew, a retry that is being waited for is dropped, and an attempt
+ * that is under way ends without a record. Returns how many go out again. Throws `not_found`.
  */
 export const replayWebhook = async (
   deps: OperateDeps,
@@ -130,15 +178,23 @@ export const replayWebhook = async (
   const { id } = webhook
   const after = BigInt(input.after)
   const events = await deps.prisma.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<{ position: bigint }[]>`select position from webhook where id = ${id}::uuid for no key update`
+    const [row] = await tx.$queryRaw<
+      { position: bigint }[]
+    >`select position from webhook where id = ${id}::uuid for no key update`
     if (!row) throw notFound('webhook')
     if (row.position <= after) return 0
-    const count = await askAgain(tx, { lane: id, agentId: webhook.agentId, after, upTo: row.position, at: deps.clock.now() })
+    const count = await requeueEvents(tx, {
+      lane: id,
+      agentId: webhook.agentId,
+      after,
+      upTo: row.position,
+      at: deps.clock.now(),
+    })
     if (count === 0) return 0
     const data = { position: after, revision: { increment: 1 }, attempts: 0, retryAt: null }
     await tx.webhook.update({ where: { id }, data })
     return count
   })
-  if (events > 0) deps.notifier.publish(WEBHOOK_CHANGED, writeKey(webhook))
+  if (events > 0) deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))
   return { events }
 }

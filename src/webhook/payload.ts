@@ -1,35 +1,35 @@
-import { type EventSender, eventIdOf, type LoggedEvent, MESSAGE_RECEIVED } from '../event/event.ts'
+import { dataOf, eventIdOf, type PayloadEvent } from '../event/event.ts'
 
-/** What a delivery tells of an event. Only a `url` event needs its text and sender. */
-export type Told = Omit<LoggedEvent, 'type' | 'sender' | 'agentName'> & { sender: EventSender | null; agentName: string }
+/** An event as those who listen from outside get it, the same wherever they do. */
+export const occurrenceOf = (event: PayloadEvent) => ({
+  eventId: eventIdOf(event),
+  name: event.type,
+  timestamp: event.createdAt.toISOString(),
+  data: dataOf(event),
+  cursor: String(event.id),
+})
 
 /**
- * The body of a delivery. The same bytes on every attempt, whatever has changed since the event. The content of an email or text is left out:
- * it is fetched by reading the message. A Message URL's is kept nowhere else, so it comes whole.
+ * The body of a delivery. The same bytes on every attempt, whatever has changed since the event. The content
+ * of an email or text is left out: it is fetched by reading the message.
  */
-export const payloadOf = (event: Told): string =>
-  JSON.stringify({
-    eventId: eventIdOf(event),
-    name: MESSAGE_RECEIVED,
-    timestamp: event.createdAt.toISOString(),
-    data: {
-      agent: { id: event.agentId, name: event.agentName },
-      message: {
-        id: event.messageId,
-        channel: event.channel,
-        from: event.from,
-        subject: event.subject,
-        ...(event.channel === 'url' ? { text: event.text, sender: event.sender } : {}),
-      },
-    },
-    cursor: String(event.id),
-  })
+export const payloadOf = (event: PayloadEvent): string => JSON.stringify(occurrenceOf(event))
 
 const WEBHOOK_TEST = 'webhook.test'
 
-/** What a delivery that somebody asked for is known by: its event's name among all events, or one of the test's own. */
-export const askedEventId = ({ id, agentId, eventId }: { id: string; agentId: string; eventId: number | null }): string =>
-  eventId === null ? `test_${id.replaceAll('-', '')}` : eventIdOf({ agentId, id: eventId })
+/**
+ * What a delivery that somebody asked for is known by: its event's name among all events, or one of the
+ * test's own.
+ */
+export const askedEventId = ({
+  id,
+  agentId,
+  eventId,
+}: {
+  id: string
+  agentId: string
+  eventId: number | null
+}): string => (eventId === null ? `test_${id.replaceAll('-', '')}` : eventIdOf({ agentId, id: eventId }))
 
 export interface Test {
   /** The job's. */
@@ -39,7 +39,10 @@ export interface Test {
   createdAt: Date
 }
 
-/** The body of a test. It is no event of the agent's log: it has neither a message nor a cursor, and its name says what it is. */
+/**
+ * The body of a test. It is no event of the agent's log: it has neither a message nor a cursor, and its name
+ * says what it is.
+ */
 export const testPayloadOf = ({ id, agent, webhookId, createdAt }: Test): string =>
   JSON.stringify({
     eventId: askedEventId({ id, agentId: agent.id, eventId: null }),

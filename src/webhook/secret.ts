@@ -2,17 +2,26 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
-import { keyOf } from './sign.ts'
+import { keyOf } from './delivery/sign.ts'
 
 /** A signing secret at rest is bound to its webhook. */
 const bindingOf = (webhookId: string): string => `webhook:${webhookId}`
 
-export const sealSecret = (keyring: Keyring, workspaceId: string, webhookId: string, secret: string): Promise<Buffer> =>
-  keyring.seal(workspaceId, secret, bindingOf(webhookId))
+export const sealSecret = (
+  keyring: Keyring,
+  workspaceId: string,
+  webhookId: string,
+  secret: string,
+): Promise<Buffer> => keyring.seal(workspaceId, secret, bindingOf(webhookId))
 
-export const openSecret = async (keyring: Keyring, workspaceId: string, webhookId: string, sealed: Uint8Array): Promise<string> =>
-  (await keyring.open(workspaceId, sealed, bindingOf(webhookId))).toString()
+export const openSecret = async (
+  keyring: Keyring,
+  workspaceId: string,
+  webhookId: string,
+  sealed: Uint8Array,
+): Promise<string> => (await keyring.open(workspaceId, sealed, bindingOf(webhookId))).toString()
 
 /** What deliveries are signed with: the secret, and the one before it while that is valid. */
 export interface SigningKeys {
@@ -37,7 +46,8 @@ export const openKeys = async (
   { keyring, clock, log }: { keyring: Keyring; clock: Clock; log: Logger },
   row: SealedKeys,
 ): Promise<SigningKeys | null> => {
-  const open = async (sealed: Uint8Array) => keyOf(await openSecret(keyring, row.workspace_id, row.id, sealed))
+  const open = async (sealed: Uint8Array) =>
+    keyOf(await openSecret(keyring, row.workspace_id, row.id, sealed))
   const { previous_secret: previous, previous_until: until } = row
   try {
     return {
@@ -49,3 +59,24 @@ export const openKeys = async (
     return null
   }
 }
+
+type Column = 'secret' | 'previous_secret'
+
+const sealedIn = (table: string, column: Column, update: string): SealedColumn => ({
+  name: `${table}.${column}`,
+  first: [NIL],
+  page: `
+    select array[w.id::text] as at, w.${column} as sealed, format('webhook:%s', w.id) as bound
+      from ${table} w
+     where w.workspace_id = $1 and w.id > ($2::text[])[1]::uuid and w.${column} is not null
+     order by w.id limit $3`,
+  replace: `${update} ${column} = $3 where id = ($1::text[])[1]::uuid and ${column} = $2`,
+})
+
+/** All secrets, for when data keys are replaced: `bound` as `bindingOf` has it. */
+export const SEALED_SIGNING_SECRETS: readonly SealedColumn[] = (
+  ['secret', 'previous_secret'] as const
+).flatMap((column) => [
+  sealedIn('webhook', column, 'update webhook set'),
+  sealedIn('webhook_farewell', column, 'update webhook_farewell set'),
+])

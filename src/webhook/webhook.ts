@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { findAgent } from '../agent/reach.ts'
+import { findAgent } from '../agent/permission.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import type { Allow } from '../outgoing-http/allowed-address.ts'
+import type { Lookup } from '../outgoing-http/lookup.ts'
+import { checkTargetUrl } from '../outgoing-http/url.ts'
+import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import type { Allow } from './address.ts'
-import { deleteWebhook } from './lease.ts'
-import type { Lookup } from './lookup.ts'
+import { deleteWebhook } from './delivery/lease.ts'
+import { newSecret } from './delivery/sign.ts'
 import { openSecret, sealSecret } from './secret.ts'
-import { newSecret } from './sign.ts'
-import { checkWebhookUrl } from './url.ts'
 
-export interface WebhookDeps extends Db {
+export interface WebhookDeps extends Db, ExternalCallDeps {
   keyring: Keyring
   clock: Clock
   allow: Allow
@@ -28,20 +29,23 @@ export const WEBHOOK_ADDED = 'webhook_added'
 /** The topic on which workers hear that a webhook was removed: what is on its way to it ends. */
 export const WEBHOOK_REMOVED = 'webhook_removed'
 
-/** The topics on which workers hear that a webhook has another secret or position, and that a delivery was asked for (see `writeKey`). */
+/**
+ * The topics on which workers hear that a webhook has another secret or position, and that a delivery was
+ * asked for (see `writeKey`).
+ */
 export const WEBHOOK_CHANGED = 'webhook_changed'
 export const WEBHOOK_ASKED = 'webhook_asked'
 
 /** A webhook with its agent, as a notification's key. */
-export const writeKey = ({ agentId, id }: { agentId: string; id: string }): string => `${agentId}/${id}`
-export const readKey = (key: string): { agentId: string; id: string } => {
+export const formatTopicKey = ({ agentId, id }: { agentId: string; id: string }): string => `${agentId}/${id}`
+export const parseTopicKey = (key: string): { agentId: string; id: string } => {
   const [agentId = '', id = ''] = key.split('/')
   return { agentId, id }
 }
 
 /**
- * A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with; an event that was given up is told
- * of in `error` until the webhook takes one again.
+ * A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with; an
+ * event that was given up is told of in `error` until the webhook takes one again.
  */
 export interface Webhook {
   id: string
@@ -60,7 +64,7 @@ export interface AddedWebhook {
   created: boolean
 }
 
-const MOST_PER_AGENT = 10
+const MAX_PER_AGENT = 10
 
 export const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
@@ -73,22 +77,39 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
 })
 
 /**
- * Adds a webhook; it hears every event from now on. The same URL again returns the same webhook and secret. Throws `invalid_input` for
- * a URL that may not be one, `conflict` for the agent's eleventh, `plan_limit` for one more than the workspace's plan includes.
+ * Adds a webhook; it hears every event from now on. The same URL again returns the same webhook and secret.
+ * Throws `invalid_input` for a URL that may not be one, `conflict` for the agent's eleventh, `plan_limit` for
+ * one more than the workspace's plan includes, `rate_limited` while many of the token's requests wait for
+ * DNS.
  */
-export const addWebhook = async (deps: WebhookDeps, viewer: Viewer, agentId: string, input: { url: string }): Promise<AddedWebhook> => {
+export const addWebhook = async (
+  deps: WebhookDeps,
+  viewer: Viewer,
+  agentId: string,
+  input: { url: string },
+): Promise<AddedWebhook> => {
   const agent = await findAgent(deps, viewer, agentId)
-  const url = await checkWebhookUrl(input.url, deps)
+  const url = await callExternally(deps, viewer, () => checkTargetUrl(input.url, deps))
   const id = randomUUID()
   const secret = newSecret()
   const sealed = new Uint8Array(await sealSecret(deps.keyring, agent.workspaceId, id, secret))
   const row = await deps.prisma.$transaction(async (tx) => {
     const position = await lockLog(tx, agent.id)
-    const known = await tx.webhook.findUnique({ where: { agentId_url: { agentId: agent.id, url } } })
+    const known = await tx.webhook.findFirst({ where: { agentId: agent.id, url, kind: 'webhook' } })
     if (known) return known
     await checkRoom(tx, agent)
     const { workspaceId } = agent
-    return tx.webhook.create({ data: { id, workspaceId, agentId: agent.id, url, secret: sealed, position, createdAt: deps.clock.now() } })
+    return tx.webhook.create({
+      data: {
+        id,
+        workspaceId,
+        agentId: agent.id,
+        url,
+        secret: sealed,
+        position,
+        createdAt: deps.clock.now(),
+      },
+    })
   })
   const created = row.id === id
   if (created) deps.notifier.publish(WEBHOOK_ADDED, agent.id)
@@ -99,16 +120,25 @@ export const addWebhook = async (deps: WebhookDeps, viewer: Viewer, agentId: str
   }
 }
 
-/** Holds the agent's log until the transaction ends and returns its newest id: every later event finds the webhook. */
-const lockLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<bigint> => {
-  const rows = await tx.$queryRaw<{ last_id: bigint }[]>`select last_id from event_log where agent_id = ${agentId}::uuid for update`
+/**
+ * Holds the agent's log until the transaction ends and returns its newest id: every later event finds the
+ * webhook.
+ */
+export const lockLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<bigint> => {
+  const rows = await tx.$queryRaw<
+    { last_id: bigint }[]
+  >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
   if (!rows[0]) throw notFound('agent') // deleted a moment ago
   return rows[0].last_id
 }
 
-const checkRoom = async (tx: Prisma.TransactionClient, agent: { id: string; workspaceId: string }): Promise<void> => {
-  const own = await tx.webhook.count({ where: { agentId: agent.id } })
-  if (own >= MOST_PER_AGENT) throw new AppError('conflict', `An agent can have ${MOST_PER_AGENT} webhooks. Remove one first.`)
+const checkRoom = async (
+  tx: Prisma.TransactionClient,
+  agent: { id: string; workspaceId: string },
+): Promise<void> => {
+  const own = await tx.webhook.count({ where: { agentId: agent.id, kind: 'webhook' } })
+  if (own >= MAX_PER_AGENT)
+    throw new AppError('conflict', `An agent can have ${MAX_PER_AGENT} webhooks. Remove one first.`)
   const { plan } = await tx.workspace.findUniqueOrThrow({
     where: { id: agent.workspaceId },
     select: { plan: { select: { webhooks: true } } },
@@ -116,21 +146,49 @@ const checkRoom = async (tx: Prisma.TransactionClient, agent: { id: string; work
   if (plan.webhooks === null) return
   // Two agents of the workspace at once must not both take its last place.
   await tx.$queryRaw`select 1 from workspace where id = ${agent.workspaceId}::uuid for no key update`
-  const all = await tx.webhook.count({ where: { workspaceId: agent.workspaceId } })
+  const all = await tx.webhook.count({ where: { workspaceId: agent.workspaceId, kind: 'webhook' } })
   if (all >= plan.webhooks) throw new AppError('plan_limit', `The plan includes ${plan.webhooks} webhooks.`)
 }
 
 /** The agent's webhooks, oldest first. */
 export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): Promise<Webhook[]> => {
   const agent = await findAgent(deps, viewer, agentId)
-  const rows = await deps.prisma.webhook.findMany({ where: { agentId: agent.id }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  const rows = await deps.prisma.webhook.findMany({
+    where: { agentId: agent.id, kind: 'webhook' },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
   return rows.map(toWebhook)
 }
 
-/** The webhook's row, for a viewer who may manage its agent. Throws `not_found` for another agent's, like for one that is not there. */
-export const findWebhook = async (deps: Db, viewer: Viewer, agentId: string, webhookId: string): Promise<WebhookRow> => {
+/** What changes of the webhooks of these agents as they deliver, fail and get a new secret. */
+export const readWebhookStates = ({ prisma }: Db, agentIds: readonly string[]) =>
+  prisma.webhook.findMany({
+    where: { agentId: { in: [...agentIds] }, kind: 'webhook' },
+    select: {
+      id: true,
+      agentId: true,
+      attempts: true,
+      error: true,
+      retryAt: true,
+      lastDeliveredAt: true,
+      previousUntil: true,
+    },
+  })
+
+/**
+ * The webhook's row, for a viewer who may manage its agent. Throws `not_found` for another agent's, like for
+ * one that is not there.
+ */
+export const findWebhook = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  webhookId: string,
+): Promise<WebhookRow> => {
   const agent = await findAgent(deps, viewer, agentId)
-  const row = await deps.prisma.webhook.findUnique({ where: { id: webhookId, agentId: agent.id } })
+  const row = await deps.prisma.webhook.findUnique({
+    where: { id: webhookId, agentId: agent.id, kind: 'webhook' },
+  })
   if (!row) throw notFound('webhook')
   return row
 }

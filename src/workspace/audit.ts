@@ -31,7 +31,9 @@ export interface Audited {
   detail: Prisma.InputJsonObject
 }
 
-/** Who did it: a viewer, a person who has no token yet, or whoever may use the command line (without an id). */
+/**
+ * Who did it: a viewer, a person who has no token yet, or whoever may use the command line (without an id).
+ */
 interface Actor {
   workspaceId: string
   kind: ActorKind

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
-import { invalidInput, notFound } from '../core/errors.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Token } from '../db/generated/prisma/client.ts'
+import type { Prisma, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
 import { hashToken, newToken, TOKEN_REVOKED } from './token.ts'
@@ -26,7 +26,22 @@ const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : nu
 export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
   prisma.token.findMany({ where: holder, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 
-/** Makes a token of the holder's. The answer's `token` is the only time that it can be read. */
+/**
+ * Keeps the viewer's own token from being revoked until the transaction ends. Throws `unauthorized` when it
+ * was revoked before.
+ */
+const holdOwn = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  { tokenId }: Viewer,
+): Promise<void> => {
+  const held = await tx.$queryRaw<unknown[]>`select 1 from token where id = ${tokenId}::uuid for key share`
+  if (held.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
+}
+
+/**
+ * Makes a token of the holder's. The answer's `token` is the only time that it can be read. Throws
+ * `unauthorized` when the viewer's own was revoked a moment ago.
+ */
 export const issueToken = async (
   deps: Omit<BearerTokenDeps, 'notifier'>,
   viewer: Viewer,
@@ -34,23 +49,47 @@ export const issueToken = async (
   { name = null, expiresAt = null }: NewToken,
 ): Promise<Token & { token: string }> => {
   const now = deps.clock.now()
-  if (expiresAt && expiresAt <= now) throw invalidInput('expiresAt', 'must lie in the future')
+  if (expiresAt && expiresAt <= now) throw invalidInput('expiresAt', 'must be in the future')
   const token = newToken('agentId' in holder ? 'agent' : 'member')
-  const data = { workspaceId: viewer.workspaceId, ...holder, name, hash: Uint8Array.from(hashToken(token)), createdAt: now, expiresAt }
+  const data = {
+    workspaceId: viewer.workspaceId,
+    ...holder,
+    name,
+    hash: Uint8Array.from(hashToken(token)),
+    createdAt: now,
+    expiresAt,
+  }
   const row = await deps.prisma.$transaction(async (prisma) => {
+    await holdOwn(prisma, viewer)
     const made = await prisma.token.create({ data })
-    await audit({ ...deps, prisma }, viewer, { action: 'token.create', agentId: agentIdOf(holder), detail: { token: made.id } })
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'token.create',
+      agentId: agentIdOf(holder),
+      detail: { token: made.id },
+    })
     return made
   })
   return { ...row, token }
 }
 
-/** Revokes a token of the holder's: it counts for nothing from now on, and what it holds open is closed on every process. */
-export const revokeToken = async (deps: BearerTokenDeps, viewer: Viewer, holder: Holder, tokenId: string): Promise<void> => {
+/**
+ * Revokes a token of the holder's: it counts for nothing from now on, and what it holds open is closed on
+ * every process.
+ */
+export const revokeToken = async (
+  deps: BearerTokenDeps,
+  viewer: Viewer,
+  holder: Holder,
+  tokenId: string,
+): Promise<void> => {
   await deps.prisma.$transaction(async (prisma) => {
     const { count } = await prisma.token.deleteMany({ where: { id: tokenId, ...holder } })
     if (count === 0) throw notFound('token')
-    await audit({ ...deps, prisma }, viewer, { action: 'token.revoke', agentId: agentIdOf(holder), detail: { token: tokenId } })
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'token.revoke',
+      agentId: agentIdOf(holder),
+      detail: { token: tokenId },
+    })
   })
   deps.notifier.publish(TOKEN_REVOKED, tokenId)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
-import type { Member } from '../db/generated/prisma/client.ts'
+import type { Member, MemberIdentity } from '../db/generated/prisma/client.ts'
 import { audit } from './audit.ts'
 import { takeIdentity } from './identity.ts'
 import { hashToken, newToken } from './token.ts'
@@ -11,11 +11,17 @@ interface Within {
   clock: Clock
 }
 
+/** Whoever sent a code, on the channel where they did. */
+type Account = Pick<MemberIdentity, 'channel' | 'value'>
+
 const VALID_MS = 3_600_000
 
 const hashOf = (code: string) => Uint8Array.from(hashToken(code))
 
-/** A code that proves to be the member whoever sends it to one of the workspace's bots; for an hour, once. Only its hash is kept. */
+/**
+ * A code that proves to be the member whoever sends it to one of the workspace's addresses; for an hour,
+ * once. Only its hash is kept.
+ */
 export const newIdentityLink = async (
   { prisma, clock }: Within,
   { memberId, agentId }: { memberId: string; agentId: string | null },
@@ -29,30 +35,43 @@ export const newIdentityLink = async (
 }
 
 /**
- * Takes a code from a Telegram account: the account is the member's from now on, and no other member's of the workspace. Null for a code
- * that is none of the workspace's, or good no longer. From the same account it may come again.
+ * Takes a code from an account: the account is the member's from now on, and no other member's of the
+ * workspace. Null for a code that is none of the workspace's, or good no longer. From the same account it may
+ * come again.
  */
 export const redeemIdentityLink = async (
   { clock, ...db }: Db & { clock: Clock },
   workspaceId: string,
   code: string,
-  value: string,
+  account: Account,
 ): Promise<{ member: Member; agentId: string | null } | null> => {
   const codeHash = hashOf(code)
+  const { value } = account
   return db.prisma.$transaction(async (prisma) => {
-    const where = { codeHash, expiresAt: { gt: clock.now() }, member: { workspaceId }, OR: [{ usedBy: null }, { usedBy: value }] }
+    const where = {
+      codeHash,
+      expiresAt: { gt: clock.now() },
+      member: { workspaceId },
+      OR: [{ usedBy: null }, { usedBy: value }],
+    }
     const { count } = await prisma.identityLink.updateMany({ where, data: { usedBy: value } })
     if (count === 0) return null
-    const { member, agentId } = await prisma.identityLink.findUniqueOrThrow({ where: { codeHash }, include: { member: true } })
-    await claim({ prisma, clock }, member, value)
+    const { member, agentId } = await prisma.identityLink.findUniqueOrThrow({
+      where: { codeHash },
+      include: { member: true },
+    })
+    await claim({ prisma, clock }, member, account)
     return { member, agentId }
   })
 }
 
-const claim = async ({ prisma, clock }: Within, { id, workspaceId }: Member, value: string): Promise<void> => {
-  const identity = { channel: 'telegram', value } as const
+const claim = async (
+  { prisma, clock }: Within,
+  { id, workspaceId }: Member,
+  identity: Account,
+): Promise<void> => {
   if (await prisma.memberIdentity.findFirst({ where: { ...identity, memberId: id } })) return
   await takeIdentity(prisma, { ...identity, workspaceId, memberId: id, verifiedAt: clock.now() })
   const actor = { workspaceId, kind: 'member', id, tokenId: null } as const
-  await audit({ prisma, clock }, actor, { action: 'identity.verify', agentId: null, detail: identity })
+  await audit({ prisma, clock }, actor, { action: 'identity.verify', agentId: null, detail: { ...identity } })
 }

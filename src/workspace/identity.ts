@@ -1,10 +1,13 @@
 import { randomInt, timingSafeEqual } from 'node:crypto'
+import type { CodeChannel, IdentityChannel } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { MemberIdentity, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { audit } from './audit.ts'
+import { NIL, type SealedColumn } from './data-keys.ts'
+import { callExternally, type ExternalCallDeps } from './external-calls.ts'
 import type { Keyring } from './keyring.ts'
 import { ensureMember } from './member.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -14,31 +17,32 @@ import type { Viewer } from './viewer.ts'
 export interface CodeSender {
   /** The one spelling of an address of the channel. Throws `invalid_input`. */
   normalize(channel: Channel, value: string): string
-  /** Resolves once it is on its way. Throws `conflict` where it can't be sent, `unavailable` while it can't. */
+  /**
+   * Resolves once it is on its way. Throws `conflict` where it can't be sent, `unavailable` while it can't.
+   */
   send(workspaceId: string, channel: Channel, value: string, text: string): Promise<void>
 }
 
-export interface IdentityDeps extends Db {
+export interface IdentityDeps extends Db, ExternalCallDeps {
   clock: Clock
   keyring: Keyring
   rates: Pick<RateLimits, 'take'>
   codes: CodeSender
 }
 
-/** What identities exist on: email addresses are proven by the invitation. */
-export type IdentityChannel = 'sms'
-
 const VALID_MS = 10 * 60_000
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 /** Codes that a member may ask for: each costs money, and goes to somebody who may not want it. */
 const CODES_A_MINUTE = 2
 const CODES_A_DAY = 10
 const DAY_MS = 24 * 3_600_000
 
+const CODE_WORDS = 'is your code for the Agent Messaging Service. It is valid for 10 minutes.'
+
 const boundTo = (memberId: string, channel: Channel) => `identity:${memberId}:${channel}`
 
 export const presentIdentity = ({ channel, value, verifiedAt }: MemberIdentity) => ({
-  channel: channel as IdentityChannel | 'telegram',
+  channel: channel as IdentityChannel,
   value,
   verifiedAt: verifiedAt.toISOString(),
 })
@@ -46,81 +50,127 @@ export const presentIdentity = ({ channel, value, verifiedAt }: MemberIdentity) 
 /** The phone numbers and Telegram ids that the member who asks proved to be theirs. */
 export const listIdentities = async ({ prisma }: Db, viewer: Viewer): Promise<MemberIdentity[]> => {
   ensureMember(viewer)
-  return prisma.memberIdentity.findMany({ where: { memberId: viewer.id }, orderBy: [{ channel: 'asc' }, { value: 'asc' }] })
+  return prisma.memberIdentity.findMany({
+    where: { memberId: viewer.id },
+    orderBy: [{ channel: 'asc' }, { value: 'asc' }],
+  })
 }
 
-const ensureRate = async ({ prisma, clock, rates }: IdentityDeps, { id, workspaceId }: Viewer): Promise<void> => {
+type CountDeps = Db & Pick<IdentityDeps, 'clock' | 'rates'>
+
+const ensureRate = async (
+  { prisma, clock, rates }: CountDeps,
+  { id, workspaceId }: Viewer,
+): Promise<void> => {
   const { allowed, resetSeconds } = rates.take(`code:${id}`, CODES_A_MINUTE)
-  if (!allowed) throw new AppError('rate_limited', 'Wait a minute before you ask for another code.', { retryAfter: resetSeconds })
+  if (!allowed)
+    throw new AppError('rate_limited', 'Wait a minute before you request another code.', {
+      retryAfter: resetSeconds,
+    })
   const since = new Date(clock.now().getTime() - DAY_MS)
-  const asked = await prisma.auditEntry.count({ where: { workspaceId, actorId: id, action: 'identity.claim', createdAt: { gt: since } } })
-  if (asked >= CODES_A_DAY) throw new AppError('rate_limited', `At most ${CODES_A_DAY} codes a day are sent.`, { retryAfter: 3_600 })
+  const asked = await prisma.auditEntry.count({
+    where: { workspaceId, actorId: id, action: 'identity.claim', createdAt: { gt: since } },
+  })
+  if (asked >= CODES_A_DAY)
+    throw new AppError('rate_limited', `At most ${CODES_A_DAY} codes a day can be sent.`, {
+      retryAfter: 3_600,
+    })
 }
 
 /**
- * Sends a code to an address that the member who asks says is theirs; `verifyIdentity` takes it, for 10 minutes. A later one takes the
- * earlier one's place. Throws `invalid_input`, `rate_limited`, `conflict` where no code can be sent, `unavailable` while none can.
+ * Sends a code to an address that the member who asks says is theirs; `verifyIdentity` takes it, for 10
+ * minutes. A later one takes the earlier one's place. Throws `invalid_input`, `rate_limited`, `conflict`
+ * where no code can be sent, `unavailable` while none can.
  */
 export const claimIdentity = async (
   deps: IdentityDeps,
   viewer: Viewer,
-  input: { channel: IdentityChannel; value: string },
-): Promise<{ channel: IdentityChannel; value: string; expiresAt: Date }> => {
+  input: { channel: CodeChannel; value: string },
+): Promise<{ channel: CodeChannel; value: string; expiresAt: Date }> => {
   ensureMember(viewer)
   const { channel } = input
   const value = deps.codes.normalize(channel, input.value)
-  await ensureRate(deps, viewer)
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  await audit(deps, viewer, { action: 'identity.claim', agentId: null, detail: { channel, value } })
-  await deps.codes.send(
-    viewer.workspaceId,
-    channel,
-    value,
-    `${code} is your code for the Agent Messaging Service. It is good for 10 minutes.`,
+  await callExternally(deps, viewer, async (db) => {
+    await ensureRate({ ...deps, ...db }, viewer)
+    // Counted before it is sent, and for good: it may cost money although the request fails.
+    await audit({ ...deps, ...db }, viewer, {
+      action: 'identity.claim',
+      agentId: null,
+      detail: { channel, value },
+    })
+    await deps.codes.send(viewer.workspaceId, channel, value, `${code} ${CODE_WORDS}`)
+  })
+  const sealed = Uint8Array.from(
+    await deps.keyring.seal(viewer.workspaceId, code, boundTo(viewer.id, channel)),
   )
-  const sealed = Uint8Array.from(await deps.keyring.seal(viewer.workspaceId, code, boundTo(viewer.id, channel)))
   const expiresAt = new Date(deps.clock.now().getTime() + VALID_MS)
   const claim = { value, code: sealed, tries: 0, expiresAt }
   const where = { memberId_channel: { memberId: viewer.id, channel } }
-  await deps.prisma.identityClaim.upsert({ where, create: { memberId: viewer.id, channel, ...claim }, update: claim })
+  await deps.prisma.identityClaim.upsert({
+    where,
+    create: { memberId: viewer.id, channel, ...claim },
+    update: claim,
+  })
   return { channel, value, expiresAt }
 }
 
-/** The claim, with this try counted: of many at once none is free. Null when there is none that can be tried. */
-const tryClaim = async ({ prisma, clock }: IdentityDeps, memberId: string, channel: Channel) => {
-  const where = { memberId, channel, tries: { lt: MOST_TRIES }, expiresAt: { gt: clock.now() } }
+/**
+ * The claim, with this try counted: of many at once none is free. Null when there is none that can be tried.
+ */
+const tryClaim = async (
+  { prisma, clock }: Pick<IdentityDeps, 'prisma' | 'clock'>,
+  memberId: string,
+  channel: Channel,
+) => {
+  const where = { memberId, channel, tries: { lt: MAX_TRIES }, expiresAt: { gt: clock.now() } }
   const { count } = await prisma.identityClaim.updateMany({ where, data: { tries: { increment: 1 } } })
-  return count === 0 ? null : prisma.identityClaim.findUnique({ where: { memberId_channel: { memberId, channel } } })
+  return count === 0
+    ? null
+    : prisma.identityClaim.findUnique({ where: { memberId_channel: { memberId, channel } } })
 }
 
 /**
- * Takes the code that was sent: the address is the member's from now on, and no other member's of the workspace. Throws `invalid_input`
- * for a wrong code, after 10 minutes, after 5 wrong ones, and where none was asked for; which, it does not tell.
+ * Takes the code that was sent: the address is the member's from now on, and no other member's of the
+ * workspace. Throws `invalid_input` for a wrong code, after 10 minutes, after 5 wrong ones, and where none
+ * was asked for; which, it does not tell.
  */
 export const verifyIdentity = async (
   deps: IdentityDeps,
   viewer: Viewer,
-  { channel, code }: { channel: IdentityChannel; code: string },
+  { channel, code }: { channel: CodeChannel; code: string },
 ): Promise<MemberIdentity> => {
   ensureMember(viewer)
   const { id: memberId, workspaceId } = viewer
-  const claim = await tryClaim(deps, memberId, channel)
+  // A wrong code is counted also when the request, which then fails, has an Idempotency-Key.
+  const claim = await deps.apart(({ prisma }) => tryClaim({ prisma, clock: deps.clock }, memberId, channel))
   const expected = claim && (await deps.keyring.open(workspaceId, claim.code, boundTo(memberId, channel)))
-  if (!claim || !expected || code.length !== expected.length || !timingSafeEqual(Buffer.from(code.padEnd(6).slice(0, 6)), expected))
+  if (
+    !claim ||
+    !expected ||
+    code.length !== expected.length ||
+    !timingSafeEqual(Buffer.from(code.padEnd(6).slice(0, 6)), expected)
+  )
     throw wrongCode()
   const { value } = claim
   return deps.prisma.$transaction(async (tx) => {
     // Of the same code many times at once, one counts.
     const { count } = await tx.identityClaim.deleteMany({ where: { memberId, channel, code: claim.code } })
     if (count === 0) throw wrongCode()
-    await audit({ ...deps, prisma: tx }, viewer, { action: 'identity.verify', agentId: null, detail: { channel, value } })
+    await audit({ ...deps, prisma: tx }, viewer, {
+      action: 'identity.verify',
+      agentId: null,
+      detail: { channel, value },
+    })
     return takeIdentity(tx, { workspaceId, memberId, channel, value, verifiedAt: deps.clock.now() })
   })
 }
 
-const wrongCode = () => invalidInput('code', 'is wrong, or good no longer: ask for another one')
+const wrongCode = () => invalidInput('code', 'is wrong or has expired: request a new one')
 
-/** Makes an identity the member's, and no other member's of the workspace; of several at once the last one's. */
+/**
+ * Makes an identity the member's, and no other member's of the workspace; of several at once the last one's.
+ */
 export const takeIdentity = async (
   tx: Pick<Prisma.TransactionClient, '$queryRaw' | 'memberIdentity'>,
   { workspaceId, ...identity }: MemberIdentity & { workspaceId: string },
@@ -135,10 +185,26 @@ export const takeIdentity = async (
 export const removeIdentity = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
-  { channel, value }: { channel: IdentityChannel | 'telegram'; value: string },
+  { channel, value }: { channel: IdentityChannel; value: string },
 ): Promise<void> => {
   ensureMember(viewer)
-  const { count } = await deps.prisma.memberIdentity.deleteMany({ where: { memberId: viewer.id, channel, value } })
+  const { count } = await deps.prisma.memberIdentity.deleteMany({
+    where: { memberId: viewer.id, channel, value },
+  })
   if (count === 0) throw notFound('identity')
   await audit(deps, viewer, { action: 'identity.remove', agentId: null, detail: { channel, value } })
+}
+
+/** All codes, for when data keys are replaced: `bound` as `boundTo` has it. */
+export const SEALED_CODES: SealedColumn = {
+  name: 'identity_claim.code',
+  first: [NIL, ''],
+  page: `
+    select array[c.member_id::text, c.channel::text] as at, c.code as sealed, format('identity:%s:%s', c.member_id, c.channel) as bound
+      from identity_claim c join member m on m.id = c.member_id
+     where m.workspace_id = $1 and (c.member_id, c.channel::text) > (($2::text[])[1]::uuid, ($2::text[])[2])
+     order by c.member_id, c.channel::text limit $3`,
+  replace: `
+    update identity_claim set code = $3
+     where member_id = ($1::text[])[1]::uuid and channel = ($1::text[])[2]::"Channel" and code = $2`,
 }

@@ -4,6 +4,7 @@ import type { Db } from '../db/client.ts'
 import type { Invitation, Prisma } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import { audit } from './audit.ts'
+import { ensureMayInvite } from './invitation-limits.ts'
 import { ensureMember, ensureOwner } from './member.ts'
 import { ensureRoom } from './plan.ts'
 import { hashToken, type LinkState, linkState, newToken } from './token.ts'
@@ -27,13 +28,19 @@ export interface InvitationDeps extends Db {
 const VALID_MS = 7 * 24 * 3_600_000
 
 /** An invitation as members read it: everything but its link, which is shown once. */
-export const presentInvitation = ({ id, email, role, expiresAt }: Invitation) => ({ id, email, role, expiresAt: expiresAt.toISOString() })
+export const presentInvitation = ({ id, email, role, expiresAt }: Invitation) => ({
+  id,
+  email,
+  role,
+  expiresAt: expiresAt.toISOString(),
+})
 
 const spelled = ({ mailer }: InvitationDeps, email: string): string => {
   try {
     return mailer.normalize(email)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_input') throw invalidInput('email', error.message.replace(/^\w+: /, ''))
+    if (error instanceof AppError && error.code === 'invalid_input')
+      throw invalidInput('email', error.message.replace(/^\w+: /, ''))
     throw error
   }
 }
@@ -46,13 +53,27 @@ Join here within 7 days:
 
 ${url}
 
-The link works once and is for you alone. If you don't know what this is about, leave it: nothing happens without you.
+The link can be used once and is only for you. If you did not expect this invitation, you can ignore this email.
 `,
 })
 
 /**
- * Invites a person by email to join as a member, or as an owner if an owner asks; an earlier link to the same address stops working. The
- * link is mailed and returned. Throws `conflict` for a member, `plan_limit` when the workspace is full.
+ * The member may have been removed since the request was authenticated: the workspace is held now, as by a
+ * removal.
+ */
+const ensureStillThere = async (
+  { member }: Pick<Prisma.TransactionClient, 'member'>,
+  { id }: Viewer,
+): Promise<void> => {
+  if ((await member.count({ where: { id } })) === 0)
+    throw new AppError('unauthorized', 'This token is not valid.')
+}
+
+/**
+ * Invites a person by email to join as a member, or as an owner if an owner asks; an earlier link to the same
+ * address stops working. The link is mailed and returned; it ends with the membership of whoever asks. Throws
+ * `conflict` for a member or when too many are open, `rate_limited` after too many, `plan_limit` when the
+ * workspace is full.
  */
 export const inviteMember = async (
   deps: InvitationDeps,
@@ -69,17 +90,34 @@ export const inviteMember = async (
     role: input.role ?? 'member',
     tokenHash: Uint8Array.from(hashToken(token)),
     createdAt,
+    invitedById: viewer.id,
     expiresAt: new Date(createdAt.getTime() + VALID_MS),
     acceptedAt: null,
   }
   const { invitation, workspace } = await deps.prisma.$transaction(async (prisma) => {
     await ensureRoom(prisma, workspaceId, 'members')
+    await ensureStillThere(prisma, viewer)
+    await ensureMayInvite({ prisma, clock: deps.clock }, workspaceId, email)
     const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
-    if (known) throw new AppError('conflict', `${email} is a member already.`)
+    if (known) throw new AppError('conflict', `${email} is already a member.`)
     const where = { workspaceId_email: { workspaceId, email } }
-    const invitation = await prisma.invitation.upsert({ where, create: { workspaceId, email, ...fields }, update: fields })
-    await audit({ ...deps, prisma }, viewer, { action: 'member.invite', agentId: null, detail: { email, role: fields.role } })
-    return { invitation, workspace: await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select: { name: true } }) }
+    const invitation = await prisma.invitation.upsert({
+      where,
+      create: { workspaceId, email, ...fields },
+      update: fields,
+    })
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'member.invite',
+      agentId: null,
+      detail: { email, role: fields.role },
+    })
+    return {
+      invitation,
+      workspace: await prisma.workspace.findUniqueOrThrow({
+        where: { id: workspaceId },
+        select: { name: true },
+      }),
+    }
   })
   const url = `${deps.publicUrl()}/join/${token}`
   deps.mailer.send({ to: email, ...letterOf(workspace.name, viewer, url) })
@@ -96,13 +134,21 @@ export const listInvitations = async ({ prisma }: Db, viewer: Viewer): Promise<I
 }
 
 /** Takes an invitation back: its link is unknown from now on. For members. */
-export const revokeInvitation = async (deps: Db & { clock: Clock }, viewer: Viewer, invitationId: string): Promise<void> => {
+export const revokeInvitation = async (
+  deps: Db & { clock: Clock },
+  viewer: Viewer,
+  invitationId: string,
+): Promise<void> => {
   ensureMember(viewer)
   await deps.prisma.$transaction(async (prisma) => {
     const where = { id: invitationId, workspaceId: viewer.workspaceId, acceptedAt: null }
     const { count } = await prisma.invitation.deleteMany({ where })
     if (count === 0) throw notFound('invitation')
-    await audit({ ...deps, prisma }, viewer, { action: 'invitation.revoke', agentId: null, detail: { invitation: invitationId } })
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'invitation.revoke',
+      agentId: null,
+      detail: { invitation: invitationId },
+    })
   })
 }
 
@@ -115,8 +161,13 @@ export const findInvitation = async (
 ): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; invitation: OpenInvitation }> => {
   const where = { tokenHash: Uint8Array.from(hashToken(token)) }
   const invitation = await prisma.invitation.findUnique({ where, include: { workspace: true } })
-  const state = linkState(invitation && { expiresAt: invitation.expiresAt, usedAt: invitation.acceptedAt }, clock.now())
-  return state === 'open' && invitation ? { state, invitation } : { state: state as Exclude<LinkState, 'open'> }
+  const state = linkState(
+    invitation && { expiresAt: invitation.expiresAt, usedAt: invitation.acceptedAt },
+    clock.now(),
+  )
+  return state === 'open' && invitation
+    ? { state, invitation }
+    : { state: state as Exclude<LinkState, 'open'> }
 }
 
 /** What a person gets who joins: shown once. */
@@ -127,10 +178,14 @@ export interface Joined {
 }
 
 /**
- * Makes the invited person a member with a token of their own, once. Null when the link can't be taken (any more). Throws `plan_limit`
- * when the workspace has become full: the link stays good.
+ * Makes the invited person a member with a token of their own, once. Null when the link can't be taken (any
+ * more). Throws `plan_limit` when the workspace has become full: the link stays good.
  */
-export const join = async (deps: Db & { clock: Clock }, linkToken: string, name: string | null): Promise<Joined | null> => {
+export const join = async (
+  deps: Db & { clock: Clock },
+  linkToken: string,
+  name: string | null,
+): Promise<Joined | null> => {
   const now = deps.clock.now()
   const token = newToken('member')
   return deps.prisma.$transaction(async (prisma) => {
@@ -150,7 +205,9 @@ export const join = async (deps: Db & { clock: Clock }, linkToken: string, name:
     if (known) return null
     const member = await prisma.member.create({ data: { workspaceId, email, role, name, createdAt: now } })
     const hash = Uint8Array.from(hashToken(token))
-    await prisma.token.create({ data: { workspaceId, memberId: member.id, name: 'joined', hash, createdAt: now } })
+    await prisma.token.create({
+      data: { workspaceId, memberId: member.id, name: 'joined', hash, createdAt: now },
+    })
     const actor = { workspaceId, kind: 'member', id: member.id, tokenId: null } as const
     await audit({ ...deps, prisma }, actor, { action: 'member.join', agentId: null, detail: { email, role } })
     return { workspace: workspace.name, email, token }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
@@ -7,7 +8,10 @@ const NONCE = 12
 const TAG = 16
 const VERSION = 1
 
-/** Layout: version (1 byte), nonce (12), tag (16), ciphertext. `bound` is authenticated, not stored: opening needs the same words again. */
+/**
+ * Layout: version (1 byte), nonce (12), tag (16), ciphertext. `bound` is authenticated, not stored: opening
+ * needs the same words again.
+ */
 const sealWith = (key: Uint8Array, plain: Uint8Array, bound: string): Buffer => {
   const nonce = randomBytes(NONCE)
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(bound))
@@ -24,12 +28,19 @@ const openWith = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer =>
   return Buffer.concat([decipher.update(bytes.subarray(1 + NONCE + TAG)), decipher.final()])
 }
 
-/** A key of 32 bytes for one purpose, made of the master key: the same again in every process, and no way back. */
-export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))
+/**
+ * A key of 32 bytes for one purpose, made of the master key: the same again in every process, and no way
+ * back.
+ */
+export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))
 
 /** A workspace's own data key, as it is stored: wrapped by the master key, bound to the workspace. */
-export const wrapDataKey = (masterKey: Uint8Array, workspaceId: string, dataKey: Uint8Array = randomBytes(32)): Buffer =>
-  sealWith(masterKey, dataKey, `workspace:${workspaceId}`)
+export const wrapDataKey = (
+  masterKey: Uint8Array,
+  workspaceId: string,
+  dataKey: Uint8Array = randomBytes(32),
+): Buffer => sealWith(masterKey, dataKey, `workspace:${workspaceId}`)
 
 const unwrapDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): Buffer =>
   openWith(masterKey, wrapped, `workspace:${workspaceId}`)
@@ -43,11 +54,21 @@ export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped
   }
 }
 
-/** Master keys besides the one in use. Called when that one doesn't open something, and worth calling again: they may be changed meanwhile. */
+/**
+ * Master keys besides the one in use. Called when that one doesn't open something, and worth calling again:
+ * they may be changed meanwhile.
+ */
 export type OtherKeys = () => readonly Uint8Array[]
 
-/** Opens with the key in use, else with one of the others. Throws what the key in use made of it when none does. */
-const openWithAny = (masterKey: Uint8Array, otherKeys: OtherKeys, open: (key: Uint8Array) => Buffer): Buffer => {
+/**
+ * Opens with the key in use, else with one of the others. Throws what the key in use made of it when none
+ * does.
+ */
+const openWithAny = (
+  masterKey: Uint8Array,
+  otherKeys: OtherKeys,
+  open: (key: Uint8Array) => Buffer,
+): Buffer => {
   try {
     return open(masterKey)
   } catch (error) {
@@ -62,53 +83,137 @@ const openWithAny = (masterKey: Uint8Array, otherKeys: OtherKeys, open: (key: Ui
   }
 }
 
-/** Wraps with `masterKey` the data keys that another one wrapped; returns how many. Throws when one opens with none of the keys. */
-export const rewrapDataKeys = async (tx: Prisma.TransactionClient, masterKey: Uint8Array, otherKeys: OtherKeys): Promise<number> => {
+/**
+ * Wraps with `masterKey` the data keys that another one wrapped; returns how many. Throws when one opens with
+ * none of the keys.
+ */
+export const rewrapDataKeys = async (
+  tx: Prisma.TransactionClient,
+  masterKey: Uint8Array,
+  otherKeys: OtherKeys,
+): Promise<number> => {
+  const rewrap = (workspaceId: string, wrapped: Uint8Array) => {
+    const plain = openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, workspaceId, wrapped))
+    return Uint8Array.from(wrapDataKey(masterKey, workspaceId, plain))
+  }
   const workspaces = await tx.workspace.findMany({ select: { id: true, dataKey: true } })
   const stale = workspaces.filter(({ id, dataKey }) => !opensDataKey(masterKey, id, dataKey))
-  for (const { id, dataKey } of stale) {
-    const plain = openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, id, dataKey))
-    await tx.workspace.update({ where: { id }, data: { dataKey: Uint8Array.from(wrapDataKey(masterKey, id, plain)) } })
-  }
+  for (const { id, dataKey } of stale)
+    await tx.workspace.update({ where: { id }, data: { dataKey: rewrap(id, dataKey) } })
+  const retired = await tx.retiredDataKey.findMany()
+  for (const { id, workspaceId, key } of retired)
+    if (!opensDataKey(masterKey, workspaceId, key))
+      await tx.retiredDataKey.update({ where: { id }, data: { key: rewrap(workspaceId, key) } })
   return stale.length
 }
 
 /**
- * Seals what must not be readable in the database with the data key of its workspace. `bound` names what the value belongs to (its
- * table and ids): a sealed value that was moved elsewhere does not open. What is no workspace's but the service's own (`workspaceId`
- * null) is sealed with the master key itself.
+ * Seals what must not be readable in the database with the data key of its workspace. `bound` names what the
+ * value belongs to (its table and ids): a sealed value that was moved elsewhere does not open. What is no
+ * workspace's but the service's own (`workspaceId` null) is sealed with the master key itself.
  */
 export interface Keyring {
-  /** Fetches a workspace's key: what seals with it afterwards needs no connection of its own. */
+  /** Fetches a workspace's keys: what seals with them in the next minute needs no connection of its own. */
   load(workspaceId: string): Promise<void>
   seal(workspaceId: string | null, plain: string | Uint8Array, bound: string): Promise<Buffer>
   open(workspaceId: string | null, sealed: Uint8Array, bound: string): Promise<Buffer>
+  /**
+   * The same value under the key in use; null when it is that already. Throws `UnreadableError` when no key
+   * opens it.
+   */
+  reseal(workspaceId: string, sealed: Uint8Array, bound: string): Promise<Buffer | null>
 }
 
-export const createKeyring = ({ prisma }: Db, masterKey: Uint8Array, otherKeys: OtherKeys = () => []): Keyring => {
-  const dataKeys = new Map<string, Promise<Buffer>>()
+/** A sealed value that opens with none of its workspace's keys. */
+export class UnreadableError extends Error {}
 
-  const load = async (workspaceId: string) => {
-    const { dataKey } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select: { dataKey: true } })
-    return openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, workspaceId, dataKey))
+/**
+ * How old what a process knows of a workspace's keys may be, in ms: after `load`, and when it seals. Another
+ * process may replace them.
+ */
+const FRESH_MS = 60_000
+const MAX_AGE_MS = 2 * FRESH_MS
+
+/** A workspace's data keys: the one in use, then those that it replaced. */
+type DataKeys = readonly [Buffer, ...Buffer[]]
+
+interface Known {
+  keys: Promise<DataKeys>
+  /** When they were read, in milliseconds since 1970. */
+  at: number
+}
+
+/** What one of the keys makes of a sealed value, with its place among them; null when none opens it. */
+const openWithOneOf = (
+  keys: DataKeys,
+  sealed: Uint8Array,
+  bound: string,
+): { plain: Buffer; index: number } | null => {
+  for (const [index, key] of keys.entries()) {
+    try {
+      return { plain: openWith(key, sealed, bound), index }
+    } catch {
+      // the next one
+    }
+  }
+  return null
+}
+
+export const createKeyring = (
+  { prisma }: Pick<Db, 'prisma'>,
+  masterKey: Uint8Array,
+  otherKeys: OtherKeys = () => [],
+  clock: Clock = systemClock,
+): Keyring => {
+  const known = new Map<string, Known>()
+
+  const read = async (id: string): Promise<DataKeys> => {
+    const select = {
+      dataKey: true,
+      retiredDataKeys: { select: { key: true }, orderBy: { retiredAt: 'desc' } },
+    } as const
+    const { dataKey, retiredDataKeys } = await prisma.workspace.findUniqueOrThrow({ where: { id }, select })
+    const unwrap = (wrapped: Uint8Array) =>
+      openWithAny(masterKey, otherKeys, (key) => unwrapDataKey(key, id, wrapped))
+    return [unwrap(dataKey), ...retiredDataKeys.map(({ key }) => unwrap(key))]
   }
 
-  const dataKeyOf = (workspaceId: string) => {
-    const known = dataKeys.get(workspaceId)
-    if (known) return known
-    const loading = load(workspaceId)
-    dataKeys.set(workspaceId, loading)
-    loading.catch(() => dataKeys.delete(workspaceId))
-    return loading
+  const keysOf = (workspaceId: string, maxAgeMs: number): Promise<DataKeys> => {
+    const at = clock.now().getTime()
+    const there = known.get(workspaceId)
+    if (there && at - there.at <= maxAgeMs) return there.keys
+    const made: Known = { keys: read(workspaceId), at }
+    known.set(workspaceId, made)
+    made.keys.catch(() => known.get(workspaceId) === made && known.delete(workspaceId))
+    return made.keys
+  }
+
+  const open = async (workspaceId: string, sealed: Uint8Array, bound: string) => {
+    const found =
+      openWithOneOf(await keysOf(workspaceId, Number.POSITIVE_INFINITY), sealed, bound) ??
+      // Another process may have replaced the key since they were read.
+      openWithOneOf(await keysOf(workspaceId, -1), sealed, bound)
+    if (!found) throw new UnreadableError('a sealed value does not open')
+    return found.plain
   }
 
   return {
-    load: async (workspaceId) => void (await dataKeyOf(workspaceId)),
+    load: async (workspaceId) => void (await keysOf(workspaceId, FRESH_MS)),
     seal: async (workspaceId, plain, bound) =>
-      sealWith(workspaceId === null ? masterKey : await dataKeyOf(workspaceId), Buffer.from(plain), bound),
+      sealWith(
+        workspaceId === null ? masterKey : (await keysOf(workspaceId, MAX_AGE_MS))[0],
+        Buffer.from(plain),
+        bound,
+      ),
     open: async (workspaceId, sealed, bound) =>
       workspaceId === null
         ? openWithAny(masterKey, otherKeys, (key) => openWith(key, sealed, bound))
-        : openWith(await dataKeyOf(workspaceId), sealed, bound),
+        : open(workspaceId, sealed, bound),
+    reseal: async (workspaceId, sealed, bound) => {
+      const keys = await keysOf(workspaceId, FRESH_MS)
+      const found = openWithOneOf(keys, sealed, bound)
+      if (!found) throw new UnreadableError('a sealed value does not open')
+      return found.index === 0 ? null : sealWith(keys[0], found.plain, bound)
+    },
   }
 }

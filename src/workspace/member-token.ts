@@ -21,7 +21,11 @@ export const createOwnToken = async (
 }
 
 /** Revokes a token of the member who asks. */
-export const revokeOwnToken = async (deps: BearerTokenDeps, viewer: Viewer, tokenId: string): Promise<void> => {
+export const revokeOwnToken = async (
+  deps: BearerTokenDeps,
+  viewer: Viewer,
+  tokenId: string,
+): Promise<void> => {
   ensureMember(viewer)
   await revokeToken(deps, viewer, { memberId: viewer.id }, tokenId)
 }

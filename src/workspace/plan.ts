@@ -9,38 +9,69 @@ const DAY_MS = 24 * 3_600_000
 /** Messages before a workspace is full from which on each one is counted. */
 const NEARLY_FULL = 100
 
-const planLimit = (plan: Plan, what: string) => new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
+const planLimit = (plan: Plan, what: string) =>
+  new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
 
 /** The plan of a workspace. */
-const planOf = async ({ prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> }, workspaceId: string): Promise<Plan> => {
-  const { plan } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } })
+const planOf = async (
+  { prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> },
+  workspaceId: string,
+): Promise<Plan> => {
+  const { plan } = await prisma.workspace.findUniqueOrThrow({
+    where: { id: workspaceId },
+    include: { plan: true },
+  })
   return plan
 }
 
-/** Holds a workspace until the transaction commits: of two who want its last place one waits, and then finds it taken. */
+/**
+ * Holds a workspace until the transaction commits: of two who want its last place one waits, and then finds
+ * it taken.
+ */
 const lock = (tx: Prisma.TransactionClient, workspaceId: string): Promise<unknown> =>
   tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
 
 /** What `ensureRoom` counts, each with its name in messages (in the singular). */
 const COUNTED = {
-  agents: { word: 'agent', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.agent.count({ where: { workspaceId } }) },
-  members: { word: 'member', count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.member.count({ where: { workspaceId } }) },
+  agents: {
+    word: 'agent',
+    count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.agent.count({ where: { workspaceId } }),
+  },
+  members: {
+    word: 'member',
+    count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.member.count({ where: { workspaceId } }),
+  },
   ownDomains: {
     word: 'own domain',
     count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.domain.count({ where: { workspaceId } }),
   },
   phoneNumbers: {
     word: 'phone number',
-    count: (tx: Prisma.TransactionClient, workspaceId: string) => tx.phoneNumber.count({ where: { workspaceId } }),
+    count: (tx: Prisma.TransactionClient, workspaceId: string) =>
+      tx.phoneNumber.count({ where: { workspaceId } }),
   },
 }
 
 /**
- * Makes sure that a workspace may have one more agent, member, own domain or phone number. Inside the caller's transaction, with the workspace locked
- * until it commits: two that are made at once can't both be the last. Throws `plan_limit`.
+ * Makes sure that a workspace may have one more agent, member, own domain or phone number. Inside the
+ * caller's transaction, with the workspace locked until it commits: two that are made at once can't both be
+ * the last. Throws `plan_limit`.
  */
-export const ensureRoom = async (tx: Prisma.TransactionClient, workspaceId: string, kind: keyof typeof COUNTED): Promise<void> => {
+export const ensureRoom = async (
+  tx: Prisma.TransactionClient,
+  workspaceId: string,
+  kind: keyof typeof COUNTED,
+): Promise<void> => {
   await lock(tx, workspaceId)
+  await expectRoom(tx, workspaceId, kind)
+}
+
+/** The same as of now, holding nothing: for before something costly. */
+export const expectRoom = async (
+  tx: Prisma.TransactionClient,
+  workspaceId: string,
+  kind: keyof typeof COUNTED,
+): Promise<void> => {
   const plan = await planOf({ prisma: tx }, workspaceId)
   const most = plan[kind]
   if (most === null) return
@@ -60,19 +91,35 @@ export interface Usage {
   phoneNumbers: number
 }
 
+/**
+ * Messages that count against a plan. Refused ones don't: it is for strangers to say how many there are. Both
+ * counts read an index alone, which one count of all other states could not.
+ */
+const countStored = async ({ pool }: Pick<Db, 'pool'>, workspaceId: string): Promise<number> => {
+  const { rows } = await pool.query<{ stored: number }>({
+    name: 'stored messages',
+    text: `select (select count(*) from message where workspace_id = $1)::int
+                - (select count(*) from message where workspace_id = $1 and status = 'refused')::int as stored`,
+    values: [workspaceId],
+  })
+  return rows[0]!.stored
+}
+
 /** What counts against a plan, as of now. */
-export const usageOf = async ({ prisma, clock }: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
+export const usageOf = async (deps: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
+  const { prisma, clock } = deps
   const where = { workspaceId }
   const since = new Date(clock.now().getTime() - DAY_MS)
-  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers] = await Promise.all([
-    prisma.agent.count({ where }),
-    prisma.member.count({ where }),
-    prisma.domain.count({ where }),
-    prisma.webhook.count({ where }),
-    prisma.message.count({ where: { ...where, direction: 'outbound', createdAt: { gt: since } } }),
-    prisma.message.count({ where }),
-    prisma.phoneNumber.count({ where }),
-  ])
+  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers] =
+    await Promise.all([
+      prisma.agent.count({ where }),
+      prisma.member.count({ where }),
+      prisma.domain.count({ where }),
+      prisma.webhook.count({ where: { ...where, kind: 'webhook' } }),
+      prisma.message.count({ where: { ...where, direction: 'outbound', createdAt: { gt: since } } }),
+      countStored(deps, workspaceId),
+      prisma.phoneNumber.count({ where }),
+    ])
   return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers }
 }
 
@@ -81,12 +128,18 @@ type Sent = { prisma: Pick<Prisma.TransactionClient, 'message'>; clock: Clock }
 const ensureSendsLeft = async ({ prisma, clock }: Sent, workspaceId: string, plan: Plan): Promise<void> => {
   if (plan.sendsPerDay === null) return
   const since = new Date(clock.now().getTime() - DAY_MS)
-  const sent = await prisma.message.count({ where: { workspaceId, direction: 'outbound', createdAt: { gt: since } } })
+  const sent = await prisma.message.count({
+    where: { workspaceId, direction: 'outbound', createdAt: { gt: since } },
+  })
   if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
 }
 
 /** Makes sure, like `ensureRoom`, that a workspace may send one more message today. Throws `plan_limit`. */
-export const ensureRoomToSend = async (tx: Prisma.TransactionClient, clock: Clock, workspaceId: string): Promise<void> => {
+export const ensureRoomToSend = async (
+  tx: Prisma.TransactionClient,
+  clock: Clock,
+  workspaceId: string,
+): Promise<void> => {
   await lock(tx, workspaceId)
   await ensureSendsLeft({ prisma: tx, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
 }
@@ -94,7 +147,7 @@ export const ensureRoomToSend = async (tx: Prisma.TransactionClient, clock: Cloc
 /** Throws `plan_limit` where the plan doesn't let the given address be changed. */
 export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
   const plan = await planOf(db, workspaceId)
-  if (!plan.changeAddress) throw planLimit(plan, 'the address that the service gives, not its change')
+  if (!plan.changeAddress) throw planLimit(plan, 'the address that the service assigns, but not changing it')
 }
 
 interface Remembered<Value> {
@@ -102,7 +155,10 @@ interface Remembered<Value> {
   until: number
 }
 
-/** What the hot paths ask of plans, remembered for a few seconds: most workspaces have no limit, and then nothing is counted. */
+/**
+ * What the hot paths ask of plans, remembered for a few seconds: most workspaces have no limit, and then
+ * nothing is counted.
+ */
 export class Plans {
   readonly #deps: Db & { clock: Clock }
   readonly #plans = new Map<string, Remembered<Plan>>()
@@ -113,8 +169,9 @@ export class Plans {
   }
 
   /**
-   * Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes. Returns whether that is limited:
-   * then others may send the last one at the same moment, which `ensureRoomToSend` sees.
+   * Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes.
+   * Returns whether that is limited: then others may send the last one at the same moment, which
+   * `ensureRoomToSend` sees.
    */
   async ensureMaySend(workspaceId: string): Promise<boolean> {
     const plan = await this.#planOf(workspaceId)
@@ -126,8 +183,7 @@ export class Plans {
   async isFull(workspaceId: string): Promise<boolean> {
     const { storedMessages } = await this.#planOf(workspaceId)
     if (storedMessages === null) return false
-    const count = () => this.#deps.prisma.message.count({ where: { workspaceId } })
-    const stored = await this.#remember(this.#stored, workspaceId, count)
+    const stored = await this.#remember(this.#stored, workspaceId, () => countStored(this.#deps, workspaceId))
     if (stored < storedMessages && stored + NEARLY_FULL > storedMessages) this.#stored.delete(workspaceId)
     return stored >= storedMessages
   }
@@ -136,7 +192,11 @@ export class Plans {
     return this.#remember(this.#plans, workspaceId, () => planOf(this.#deps, workspaceId))
   }
 
-  #remember<Value>(memory: Map<string, Remembered<Value>>, key: string, ask: () => Promise<Value>): Promise<Value> {
+  #remember<Value>(
+    memory: Map<string, Remembered<Value>>,
+    key: string,
+    ask: () => Promise<Value>,
+  ): Promise<Value> {
     const now = this.#deps.clock.now().getTime()
     const known = memory.get(key)
     if (known && known.until > now) return known.value

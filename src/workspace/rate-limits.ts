@@ -1,13 +1,20 @@
 import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
-import type { Db } from '../db/client.ts'
+import type { Db, RootDb } from '../db/client.ts'
 
-export const WINDOW_MS = 60_000
-/** How often the processes add up what they counted. As long, several of them may together let more through than the limit. */
+const WINDOW_MS = 60_000
+/**
+ * How often the processes add up what they counted. As long, several of them may together let more through
+ * than the limit.
+ */
 const SYNC_MS = 250
 
-/** What a use came to: whether it is within the limit, how many are left, and in how many seconds the window ends. */
+/**
+ * What a use came to: whether it is within the limit, how many are left, and in how many seconds the window
+ * ends.
+ */
 export interface Quota {
   allowed: boolean
   limit: number
@@ -15,9 +22,33 @@ export interface Quota {
   resetSeconds: number
 }
 
+/** A token's quota in the headers of an answer (draft-ietf-httpapi-ratelimit-headers). */
+export const quotaHeaders = ({ limit, remaining, resetSeconds }: Quota) => ({
+  'RateLimit-Policy': `"token";q=${limit};w=${WINDOW_MS / 1000}`,
+  RateLimit: `"token";r=${remaining};t=${resetSeconds}`,
+})
+
+/** What a request over its token's quota is answered. */
+export const overQuota = ({ limit, resetSeconds }: Quota) =>
+  new AppError('rate_limited', `At most ${limit} requests a minute for each token.`, {
+    retryAfter: resetSeconds,
+  })
+
+/** One use of a limit. */
+export interface Use {
+  key: string
+  /** At most so much in a window. */
+  limit: number
+  /** How much of the limit it uses; 1 when left out. */
+  amount?: number
+  /** Milliseconds; a minute when left out. */
+  windowMs?: number
+}
+
 interface Counter {
   /** When its window began, in milliseconds since 1970. */
   window: number
+  windowMs: number
   /** The sum over all processes, as of the last time that they were added up. */
   total: number
   /** Counted here since. */
@@ -25,8 +56,8 @@ interface Counter {
 }
 
 /**
- * Limits per minute that all processes share: counted in memory, so that a request waits for nothing, and added up in PostgreSQL four
- * times a second, in one statement for all that was counted.
+ * Limits per minute, or another window, that all processes share: counted in memory, so that a request waits
+ * for nothing, and added up in PostgreSQL four times a second, in one statement for all that was counted.
  */
 export class RateLimits {
   readonly #deps: Db & { clock: Clock; log: Logger }
@@ -36,13 +67,18 @@ export class RateLimits {
   constructor(deps: Db & { clock: Clock; log: Logger }) {
     this.#deps = deps
     const { clock, log } = deps
-    this.#adding = new Routine(() => this.#sync(), { everyMs: SYNC_MS, failed: 'rate limits could not be added up', clock, log })
+    this.#adding = new Routine(() => this.#sync(), {
+      everyMs: SYNC_MS,
+      failed: 'rate limits could not be added up',
+      clock,
+      log,
+    })
   }
 
   /** Counts one use of `key`, unless that is over the limit. */
   take(key: string, limit: number): Quota {
     const now = this.#deps.clock.now().getTime()
-    const counter = this.#counterOf(key, now - (now % WINDOW_MS))
+    const counter = this.#counterOf(key, WINDOW_MS, now)
     const used = counter.total + counter.pending
     const allowed = used < limit
     if (allowed) counter.pending++
@@ -54,6 +90,20 @@ export class RateLimits {
     }
   }
 
+  /** Counts all of these uses, unless one of them is over its limit: then none, and that one is returned. */
+  takeAll<Each extends Use>(uses: readonly Each[]): Each | null {
+    const now = this.#deps.clock.now().getTime()
+    const taken: [Counter, number][] = []
+    for (const use of uses) {
+      const { key, limit, amount = 1, windowMs = WINDOW_MS } = use
+      const counter = this.#counterOf(key, windowMs, now)
+      if (counter.total + counter.pending + amount > limit) return use
+      taken.push([counter, amount])
+    }
+    for (const [counter, amount] of taken) counter.pending += amount
+    return null
+  }
+
   start(): void {
     this.#adding.start()
   }
@@ -62,29 +112,40 @@ export class RateLimits {
     return this.#adding.stop()
   }
 
-  #counterOf(key: string, window: number): Counter {
+  #counterOf(key: string, windowMs: number, now: number): Counter {
+    const window = now - (now % windowMs)
     const known = this.#counters.get(key)
     if (known?.window === window) return known
-    const counter = { window, total: 0, pending: 0 }
+    const counter = { window, windowMs, total: 0, pending: 0 }
     this.#counters.set(key, counter)
     return counter
   }
 
   async #sync(): Promise<void> {
     const now = this.#deps.clock.now().getTime()
-    for (const [key, { window }] of this.#counters) if (window + WINDOW_MS <= now) this.#counters.delete(key)
+    for (const [key, { window, windowMs }] of this.#counters)
+      if (window + windowMs <= now) this.#counters.delete(key)
     // In the order of their keys, so that two processes can't deadlock.
-    const counted = [...this.#counters].filter(([, { pending }]) => pending > 0).sort(([a], [b]) => (a < b ? -1 : 1))
+    const counted = [...this.#counters]
+      .filter(([, { pending }]) => pending > 0)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
     if (counted.length === 0) return
     const sent = counted.map(([, counter]) => ({ counter, count: counter.pending }))
     const { rows } = await this.#deps.pool.query<{ key: string; window_start: Date; count: number }>({
       name: 'add up rates',
-      text: `insert into rate_count as r (key, window_start, count) select * from unnest($1::text[], $2::timestamptz[], $3::int[])
+      text: `insert into rate_count as r (key, window_start, count, window_end)
+             select * from unnest($1::text[], $2::timestamptz[], $3::int[], $4::timestamptz[])
              on conflict (key) do update set window_start = greatest(r.window_start, excluded.window_start),
+               window_end = greatest(r.window_end, excluded.window_end),
                count = case when r.window_start = excluded.window_start then r.count + excluded.count
                             when r.window_start < excluded.window_start then excluded.count else r.count end
              returning key, window_start, count`,
-      values: [counted.map(([key]) => key), sent.map(({ counter }) => new Date(counter.window)), sent.map(({ count }) => count)],
+      values: [
+        counted.map(([key]) => key),
+        sent.map(({ counter }) => new Date(counter.window)),
+        sent.map(({ count }) => count),
+        sent.map(({ counter }) => new Date(counter.window + counter.windowMs)),
+      ],
     })
     for (const { counter, count } of sent) counter.pending -= count
     for (const row of rows) {
@@ -95,7 +156,11 @@ export class RateLimits {
 }
 
 /** Deletes counters of windows long past. Idempotent; any process may call it at any time. */
-export const pruneRates = async ({ pool }: Db, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query('delete from rate_count where window_start < $1', [new Date(now.getTime() - 10 * WINDOW_MS)])
+export const pruneRates = async ({ pool }: RootDb, now: Date): Promise<number> => {
+  const past = new Date(now.getTime() - 10 * WINDOW_MS)
+  const { rowCount } = await pool.query(
+    'delete from rate_count where window_start < $1 and coalesce(window_end, window_start) < $1',
+    [past],
+  )
   return rowCount ?? 0
 }

@@ -6,7 +6,16 @@ import { ensureMember } from './member.ts'
 import type { Viewer } from './viewer.ts'
 
 /** An entry as members read it. */
-export const presentAudit = ({ id, action, agentId, actorKind, actorId, tokenId, detail, createdAt }: AuditEntry) => ({
+export const presentAudit = ({
+  id,
+  action,
+  agentId,
+  actorKind,
+  actorId,
+  tokenId,
+  detail,
+  createdAt,
+}: AuditEntry) => ({
   id,
   action: action as Action,
   agentId,
@@ -23,7 +32,10 @@ const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
   return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
 }
 
-/** Who did what in the workspace, newest first, a page at a time: of everything or of one agent, which may be gone. For members. */
+/**
+ * Who did what in the workspace, newest first, a page at a time: of everything or of one agent, which may be
+ * gone. For members.
+ */
 export const listAudit = async (
   { prisma }: Db,
   viewer: Viewer,

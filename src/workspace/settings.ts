@@ -10,7 +10,10 @@ export interface SettingsDeps extends Db {
   clock: Clock
 }
 
-/** What a workspace is called, what its agents may do by themselves, what its plan includes and how much of that is in use. */
+/**
+ * What a workspace is called, what its agents may do by themselves, how long refused messages are kept, what
+ * its plan includes and how much of that is in use.
+ */
 export interface WorkspaceView {
   workspace: Workspace & { plan: Plan }
   usage: Usage
@@ -20,11 +23,15 @@ export interface WorkspaceChanges {
   name?: string | undefined
   agentsMaySetAccess?: boolean | undefined
   agentsMayCreateAgents?: boolean | undefined
+  /** 1 to 365. */
+  keepRefusedDays?: number | undefined
 }
 
 /** A workspace as clients read it. A null limit is none. */
 export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
-  const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } = workspace.plan
+  const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } =
+    workspace.plan
+  const { agentsMaySetAccess, agentsMayCreateAgents, keepRefusedDays } = workspace
   return {
     id: workspace.id,
     name: workspace.name,
@@ -34,7 +41,7 @@ export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
       usage,
       changeAddress,
     },
-    settings: { agentsMaySetAccess: workspace.agentsMaySetAccess, agentsMayCreateAgents: workspace.agentsMayCreateAgents },
+    settings: { agentsMaySetAccess, agentsMayCreateAgents, keepRefusedDays },
     createdAt: workspace.createdAt.toISOString(),
   }
 }
@@ -49,7 +56,11 @@ export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer)
 }
 
 /** Changes what is given; the rest stays. For members. */
-export const updateWorkspace = async (deps: SettingsDeps, viewer: Viewer, changes: WorkspaceChanges): Promise<WorkspaceView> => {
+export const updateWorkspace = async (
+  deps: SettingsDeps,
+  viewer: Viewer,
+  changes: WorkspaceChanges,
+): Promise<WorkspaceView> => {
   ensureMember(viewer)
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   await deps.prisma.$transaction(async (prisma) => {

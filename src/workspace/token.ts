@@ -4,9 +4,18 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** 43 base62 characters carry 256 bits. */
 const LENGTH = 43
 
-/** Bearer tokens of members and agents, and what the links for setting an address up, for joining and for proving an identity hold. */
+/**
+ * Bearer tokens of members and agents, and what the links for setting an address up, for joining and for
+ * proving an identity hold.
+ */
 export type TokenKind = 'member' | 'agent' | 'setup' | 'invitation' | 'identity'
-const PREFIX: Record<TokenKind, string> = { member: 'amt_', agent: 'aat_', setup: 'ast_', invitation: 'ait_', identity: 'apt_' }
+const PREFIX: Record<TokenKind, string> = {
+  member: 'amt_',
+  agent: 'aat_',
+  setup: 'ast_',
+  invitation: 'ait_',
+  identity: 'apt_',
+}
 
 /** A new token. Shown once; what is kept of it is `hashToken`. */
 export const newToken = (kind: TokenKind): string =>

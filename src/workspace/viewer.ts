@@ -4,6 +4,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
+import type { FailedTokens } from './failed-tokens.ts'
 import { hashToken, TOKEN_REVOKED } from './token.ts'
 
 /** Who asks. Every operation takes one; nobody sees past its workspace. */
@@ -25,15 +26,16 @@ export interface ViewerDeps extends Db {
   clock: Clock
   log: Logger
   knownViewers: KnownViewers
+  failedTokens: FailedTokens
 }
 
 /** How long a process believes what it read of a token, should the word that it was revoked get lost. */
 const BELIEVED_MS = 1_000
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /**
- * Viewers that were authenticated within the last second, by the hash of their token. A process that is told that a token is revoked
- * forgets it at once.
+ * Viewers that were authenticated within the last second, by the hash of their token. A process that is told
+ * that a token is revoked forgets it at once.
  */
 export class KnownViewers {
   readonly #viewers = new Map<string, { viewer: Viewer; until: number }>()
@@ -41,7 +43,8 @@ export class KnownViewers {
   /** Forgets revoked tokens as they are told; returns how to stop. */
   follow(notifier: Pick<Notifier, 'subscribe'>): () => void {
     return notifier.subscribe(TOKEN_REVOKED, (tokenId) => {
-      for (const [hash, { viewer }] of this.#viewers) if (viewer.tokenId === tokenId) this.#viewers.delete(hash)
+      for (const [hash, { viewer }] of this.#viewers)
+        if (viewer.tokenId === tokenId) this.#viewers.delete(hash)
     })
   }
 
@@ -54,7 +57,7 @@ export class KnownViewers {
     const key = hash.toString('latin1')
     this.#viewers.delete(key)
     this.#viewers.set(key, { viewer, until: now.getTime() + BELIEVED_MS })
-    if (this.#viewers.size > MOST_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
+    if (this.#viewers.size > MAX_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
   }
 }
 
@@ -84,20 +87,29 @@ const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
   const now = clock.now()
   if (row.last_used_at && now.getTime() - row.last_used_at.getTime() < USE_GRAIN_MS) return
   pool
-    .query('update token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)', [row.id, now])
+    .query(
+      'update token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)',
+      [row.id, now],
+    )
     .catch((error: unknown) => log.warn({ err: error, tokenId: row.id }, 'could not note the use of a token'))
 }
 
 /**
- * Who a bearer token speaks for. Throws `unauthorized` in the same words for every token that doesn't count, so that nothing is told
- * of why.
+ * Who a bearer token speaks for. Throws `unauthorized` in the same words for every token that doesn't count,
+ * so that nothing is told of why, and `rate_limited` for one of too many from one address. `source`: that
+ * address, as `clientOf` gives it.
  */
-export const authenticate = async (deps: ViewerDeps, token: string | null): Promise<Viewer> => {
+export const authenticate = async (
+  deps: ViewerDeps,
+  token: string | null,
+  source: string,
+): Promise<Viewer> => {
   if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
   const hash = hashToken(token)
   const now = deps.clock.now()
-  const viewer = deps.knownViewers.get(hash, now) ?? (await readViewer(deps, hash))
-  if (!viewer || (viewer.expiresAt && viewer.expiresAt <= now)) throw new AppError('unauthorized', 'This token is not valid.')
+  const viewer =
+    deps.knownViewers.get(hash, now) ?? (await deps.failedTokens.lookUp(source, () => readViewer(deps, hash)))
+  if (!viewer || (viewer.expiresAt && viewer.expiresAt <= now)) throw deps.failedTokens.fail(source)
   return viewer
 }
 

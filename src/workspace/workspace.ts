@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import type { Db } from '../db/client.ts'
+import type { Db, RootDb } from '../db/client.ts'
 import { audit } from './audit.ts'
 import { wrapDataKey } from './keyring.ts'
 import { hashToken, newToken } from './token.ts'
@@ -25,8 +25,14 @@ export interface MemberToken {
   token: string
 }
 
-/** Makes a workspace with its owner and the owner's token. Throws `invalid_input` for a plan that doesn't exist. */
-export const createWorkspace = async ({ prisma, masterKey }: WorkspaceDeps, input: NewWorkspace): Promise<MemberToken> => {
+/**
+ * Makes a workspace with its owner and the owner's token. Throws `invalid_input` for a plan that doesn't
+ * exist.
+ */
+export const createWorkspace = async (
+  { prisma, masterKey }: WorkspaceDeps,
+  input: NewWorkspace,
+): Promise<MemberToken> => {
   const plan = await prisma.plan.findUnique({ where: { key: input.plan } })
   if (!plan) throw new AppError('invalid_input', `plan: there is no plan ${JSON.stringify(input.plan)}`)
   const id = newId()
@@ -36,8 +42,12 @@ export const createWorkspace = async ({ prisma, masterKey }: WorkspaceDeps, inpu
     prisma.workspace.create({
       data: { id, name: input.name, planKey: plan.key, dataKey: Uint8Array.from(wrapDataKey(masterKey, id)) },
     }),
-    prisma.member.create({ data: { id: member, workspaceId: id, email: input.ownerEmail.toLowerCase(), role: 'owner' } }),
-    prisma.token.create({ data: { workspaceId: id, memberId: member, name: 'owner', hash: Uint8Array.from(hashToken(token)) } }),
+    prisma.member.create({
+      data: { id: member, workspaceId: id, email: input.ownerEmail.toLowerCase(), role: 'owner' },
+    }),
+    prisma.token.create({
+      data: { workspaceId: id, memberId: member, name: 'owner', hash: Uint8Array.from(hashToken(token)) },
+    }),
   ])
   return { workspace: id, member, token }
 }
@@ -46,7 +56,10 @@ export const createWorkspace = async ({ prisma, masterKey }: WorkspaceDeps, inpu
 const FIRST_START_LOCK = 4_026_531_840
 
 /** Makes the first workspace when the database has none. Null when there was one. */
-export const createFirstWorkspace = async (deps: WorkspaceDeps, input: NewWorkspace): Promise<MemberToken | null> => {
+export const createFirstWorkspace = async (
+  deps: WorkspaceDeps & RootDb,
+  input: NewWorkspace,
+): Promise<MemberToken | null> => {
   const client = await deps.pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [FIRST_START_LOCK])
@@ -57,26 +70,49 @@ export const createFirstWorkspace = async (deps: WorkspaceDeps, input: NewWorksp
   }
 }
 
-/** A new token for a member that is known by email. Throws `not_found`, or `conflict` when several workspaces have that member. */
-export const createMemberToken = async (deps: Db & { clock: Clock }, email: string, workspaceId?: string): Promise<MemberToken> => {
+/**
+ * A new token for a member that is known by email. Throws `not_found`, or `conflict` when several workspaces
+ * have that member.
+ */
+export const createMemberToken = async (
+  deps: Db & { clock: Clock },
+  email: string,
+  workspaceId?: string,
+): Promise<MemberToken> => {
   const members = await deps.prisma.member.findMany({
     where: { email: email.toLowerCase(), ...(workspaceId ? { workspaceId } : {}) },
     take: 2,
   })
   const [member, other] = members
   if (!member) throw new AppError('not_found', `There is no member ${email}.`)
-  if (other) throw new AppError('conflict', `${email} is a member of several workspaces: name one with --workspace ID.`)
+  if (other)
+    throw new AppError(
+      'conflict',
+      `${email} is a member of several workspaces: name one with --workspace ID.`,
+    )
   const token = newToken('member')
-  const data = { workspaceId: member.workspaceId, memberId: member.id, name: 'command line', hash: Uint8Array.from(hashToken(token)) }
+  const data = {
+    workspaceId: member.workspaceId,
+    memberId: member.id,
+    name: 'command line',
+    hash: Uint8Array.from(hashToken(token)),
+  }
   await deps.prisma.$transaction(async (prisma) => {
     const { id } = await prisma.token.create({ data })
     const operator = { workspaceId: member.workspaceId, kind: 'operator', id: null, tokenId: null } as const
-    await audit({ ...deps, prisma }, operator, { action: 'token.create', agentId: null, detail: { token: id } })
+    await audit({ ...deps, prisma }, operator, {
+      action: 'token.create',
+      agentId: null,
+      detail: { token: id },
+    })
   })
   return { workspace: member.workspaceId, member: member.id, token }
 }
 
-/** The workspace of that id, or the only one that there is. Throws `not_found`, or `conflict` where there are several. */
+/**
+ * The workspace of that id, or the only one that there is. Throws `not_found`, or `conflict` where there are
+ * several.
+ */
 export const nameWorkspace = async ({ prisma }: Db, workspaceId?: string): Promise<string> => {
   const [workspace, other] = await prisma.workspace.findMany({
     where: workspaceId ? { id: workspaceId } : {},

@@ -24,9 +24,21 @@ test("a new agent's channels let in its creator, by SMS the team", async () => {
 describe('setting', () => {
   test.each([
     ['email', { admit: 'anyone', senders: [] }, { admit: 'anyone', senders: [] }],
-    ['email', { senders: [' Ann@Example.COM ', 'ann@example.com', '*@Example.org'] }, { senders: ['ann@example.com', '*@example.org'] }],
-    ['sms', { admit: 'list', senders: ['+15551234567', '12345', 'ACME'] }, { admit: 'list', senders: ['+15551234567', '12345', 'acme'] }],
-    ['telegram', { admit: 'team', senders: ['123456789', '@Ann_Example'] }, { admit: 'team', senders: ['123456789', '@ann_example'] }],
+    [
+      'email',
+      { senders: [' Ann@Example.COM ', 'ann@example.com', '*@Example.org'] },
+      { senders: ['ann@example.com', '*@example.org'] },
+    ],
+    [
+      'sms',
+      { admit: 'list', senders: ['+15551234567', '12345', 'ACME'] },
+      { admit: 'list', senders: ['+15551234567', '12345', 'acme'] },
+    ],
+    [
+      'telegram',
+      { admit: 'team', senders: ['123456789', '@Ann_Example'] },
+      { admit: 'team', senders: ['123456789', '@ann_example'] },
+    ],
   ])('%s to %j', async (channel, input, says) => {
     const before = (await owner.api('GET', path)).body[channel]
     const set = await agent.api('PUT', `${path}/${channel}`, input)
@@ -36,7 +48,10 @@ describe('setting', () => {
 
   test('the Message URL to ids', async () => {
     const senders = [agent.id, owner.member]
-    expect((await owner.api('PUT', `${path}/url`, { admit: 'team', senders })).body).toEqual({ admit: 'team', senders })
+    expect((await owner.api('PUT', `${path}/url`, { admit: 'team', senders })).body).toEqual({
+      admit: 'team',
+      senders,
+    })
   })
 
   test('1,000 senders are taken', async () => {
@@ -46,7 +61,7 @@ describe('setting', () => {
 })
 
 test.each([
-  ['url', { admit: 'anyone', senders: [] }, /^admit: .*never open to anyone/],
+  ['url', { admit: 'anyone', senders: [] }, /^admit: .*must not be anyone/],
   ['url', { senders: ['ann@example.com'] }, /^senders\[0\]: must be the id/],
   ['email', { senders: ['ann@example.com', 'not an address'] }, /^senders\[1\]: must be an email address/],
   ['email', { senders: ['ann@example.com\r\nBcc: eve@example.com'] }, /^senders\[0\]: /],
@@ -76,8 +91,15 @@ test('a workspace can take from its agents the right to set access', async () =>
   const strict = await service.workspace('Strict')
   const held = await createTestAgent(service, strict)
   await service.db.pool.query('update workspace set agents_may_set_access = false where id = $1', [strict.id])
-  expectFailure(await held.api('PUT', `/agents/${held.id}/access/email`, { admit: 'anyone', senders: [] }), 'forbidden')
-  expect((await strict.api('PUT', `/agents/${held.id}/access/email`, { admit: 'team', senders: [] })).status).toBe(200)
-  await service.db.pool.query('update workspace set agents_may_create_agents = false where id = $1', [strict.id])
+  expectFailure(
+    await held.api('PUT', `/agents/${held.id}/access/email`, { admit: 'anyone', senders: [] }),
+    'forbidden',
+  )
+  expect(
+    (await strict.api('PUT', `/agents/${held.id}/access/email`, { admit: 'team', senders: [] })).status,
+  ).toBe(200)
+  await service.db.pool.query('update workspace set agents_may_create_agents = false where id = $1', [
+    strict.id,
+  ])
   expectFailure(await held.api('POST', '/agents', { name: 'More', icon: 'bot' }), 'forbidden')
 })

@@ -12,7 +12,8 @@ beforeAll(async () => {
 })
 
 const create = async (name: string, icon = 'bot') => (await owner.api('POST', '/agents', { name, icon })).body
-const addressOf = async (id: string) => (await owner.api('GET', `/agents/${id}/addresses`)).body[0].value as string
+const addressOf = async (id: string) =>
+  (await owner.api('GET', `/agents/${id}/addresses`)).body[0].value as string
 
 test('an agent is created, read, changed, listed and deleted', async () => {
   const created = await owner.api('POST', '/agents', { name: 'Invoices', icon: 'file-text' })
@@ -27,14 +28,19 @@ test('an agent is created, read, changed, listed and deleted', async () => {
   expect(await owner.api('GET', path)).toMatchObject({ status: 200, body: created.body })
   const renamed = { ...created.body, name: 'Bills' }
   expect(await owner.api('PATCH', path, { name: 'Bills' })).toMatchObject({ status: 200, body: renamed })
-  expect(await owner.api('PATCH', path, { icon: 'zap' })).toMatchObject({ status: 200, body: { ...renamed, icon: 'zap' } })
+  expect(await owner.api('PATCH', path, { icon: 'zap' })).toMatchObject({
+    status: 200,
+    body: { ...renamed, icon: 'zap' },
+  })
   expect((await owner.api('PATCH', path, {})).body).toEqual({ ...renamed, icon: 'zap' })
   expect((await owner.api('GET', '/agents')).body).toContainEqual({ ...renamed, icon: 'zap' })
   const removed = await owner.api('DELETE', path)
   expect(removed).toMatchObject({ status: 204, text: '' })
   expectFailure(await owner.api('GET', path), 'not_found')
   expectFailure(await owner.api('DELETE', path), 'not_found')
-  expect((await owner.api('GET', '/agents')).body.map((agent: { id: string }) => agent.id)).not.toContain(created.body.id)
+  expect((await owner.api('GET', '/agents')).body.map((agent: { id: string }) => agent.id)).not.toContain(
+    created.body.id,
+  )
 })
 
 test('a UUID is the same in upper case', async () => {
@@ -47,7 +53,23 @@ test('deleting an agent ends its tokens and its address', async () => {
   expect((await agent.api('GET', `/agents/${agent.id}`)).status).toBe(200)
   await owner.api('DELETE', `/agents/${agent.id}`)
   expectFailure(await agent.api('GET', `/agents/${agent.id}`), 'unauthorized')
-  await expect(post(service, { from: 'ann@example.com', to: agent.address, text: 'hi' })).rejects.toMatchObject({ responseCode: 550 })
+  await expect(
+    post(service, { from: 'ann@example.com', to: agent.address, text: 'hi' }),
+  ).rejects.toMatchObject({ responseCode: 550 })
+})
+
+test('deleting an agent takes it off the lists of the others', async () => {
+  const [leaving, staying] = [
+    await createTestAgent(service, owner, 'Leaving'),
+    await createTestAgent(service, owner, 'Staying'),
+  ]
+  const path = `/agents/${staying.id}/access`
+  await owner.api('PUT', `${path}/url`, { admit: 'list', senders: [leaving.id, owner.member] })
+  await owner.api('PUT', `${path}/email`, { admit: 'team', senders: [leaving.address, 'ann@example.com'] })
+  expect((await owner.api('GET', path)).body.url.senders).toContain(leaving.id)
+  await owner.api('DELETE', `/agents/${leaving.id}`)
+  const { url, email } = (await owner.api('GET', path)).body
+  expect([url.senders, email.senders]).toEqual([[owner.member], ['ann@example.com']])
 })
 
 describe('the given address', () => {
@@ -117,17 +139,25 @@ describe('bad input', () => {
     expect((await owner.api('POST', '/agents', { ...good, name })).body.name).toBe(name)
   })
 
-  test.each(['nonsense', '00000000-0000-9000-8000-000000000000', '00000000-0000-4000-7000-000000000000', '%00', '%ff', `${randomUUID()}0`])(
-    'the id %s is refused',
-    async (id) => {
-      expectFailure(await owner.api('GET', `/agents/${id}`), 'invalid_input', /^id: must be a UUID/)
-    },
-  )
+  test.each([
+    'nonsense',
+    '00000000-0000-9000-8000-000000000000',
+    '00000000-0000-4000-7000-000000000000',
+    '%00',
+    '%ff',
+    `${randomUUID()}0`,
+  ])('the id %s is refused', async (id) => {
+    expectFailure(await owner.api('GET', `/agents/${id}`), 'invalid_input', /^id: must be a UUID/)
+  })
 
   test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', randomUUID()])(
     'the id %s is well formed and nobody',
     async (id) => {
-      expectFailure(await owner.api('GET', `/agents/${id}`), 'not_found', /^There is no agent with this id\.$/)
+      expectFailure(
+        await owner.api('GET', `/agents/${id}`),
+        'not_found',
+        /^There is no agent with this id\.$/,
+      )
     },
   )
 })

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { receive } from '../support/letter.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
@@ -32,15 +38,26 @@ beforeEach(async () => {
 
 const send = (attachments: unknown, more: object = {}) =>
   agent.api('POST', path, { channel: 'email', to: [to], text: 'see', attachments, ...more })
-const file = (name: string, type: string, content: Uint8Array | string) => ({ name, type, content: base64(content) })
+const file = (name: string, type: string, content: Uint8Array | string) => ({
+  name,
+  type,
+  content: base64(content),
+})
 const arrived = async () => {
   const { raw } = await until(() => relay.mails.find((one) => one.to.includes(to)))
   const mail = await PostalMime.parse(raw, { forceRfc822Attachments: true })
-  return mail.attachments.map((one) => ({ name: one.filename, type: one.mimeType, content: Buffer.from(one.content as ArrayBuffer) }))
+  return mail.attachments.map((one) => ({
+    name: one.filename,
+    type: one.mimeType,
+    content: Buffer.from(one.content as ArrayBuffer),
+  }))
 }
 
 test('a file is stored with the message, can be downloaded, and arrives byte for byte', async () => {
-  const { status, body } = await send([file('Zahlen ☕ "1".bin', 'application/x-numbers', every), file('empty.txt', 'text/plain', '')])
+  const { status, body } = await send([
+    file('Zahlen ☕ "1".bin', 'application/x-numbers', every),
+    file('empty.txt', 'text/plain', ''),
+  ])
   expect(status).toBe(201)
   expect(body.attachments).toEqual([
     { name: 'Zahlen ☕ "1".bin', type: 'application/x-numbers', size: 1_000 },
@@ -73,7 +90,11 @@ test('a mail arrives as a mail in the mail', async () => {
   const letter = 'From: a@example.com\nSubject: x\n\nGrüße'
   expect((await send([file('a.eml', 'message/rfc822', letter)])).status).toBe(201)
   const [one] = await arrived()
-  expect({ ...one, content: one!.content.toString().trim() }).toEqual({ name: 'a.eml', type: 'message/rfc822', content: letter })
+  expect({ ...one, content: one!.content.toString().trim() }).toEqual({
+    name: 'a.eml',
+    type: 'message/rfc822',
+    content: letter,
+  })
 })
 
 test('a forward has the files of the original and these', async () => {
@@ -100,7 +121,7 @@ describe('limits', () => {
     expect((await send([half, half])).status).toBe(201)
     expect((await arrived()).map(({ content }) => content.length)).toEqual([5 * MIB, 5 * MIB])
     const over = await send([half, half, file('one.bin', 'application/octet-stream', 'x')])
-    expectFailure(over, 'invalid_input', /^attachments: must be at most 10485760 bytes together, decoded/)
+    expectFailure(over, 'invalid_input', /^attachments: must be at most 10485760 bytes in total, decoded/)
     expectFailure(
       await send([file('big.bin', 'application/octet-stream', Buffer.alloc(10 * MIB + 1))]),
       'invalid_input',
@@ -111,13 +132,22 @@ describe('limits', () => {
   test('a body over 16 MiB is 413; elsewhere over 1 MiB', async () => {
     const answer = await send([{ name: 'a', type: 'a/b', content: 'A'.repeat(16 * MIB) }])
     expectFailure(answer, 'invalid_input', /^body: must be at most 16777216 bytes/, 413)
-    expectFailure(await agent.api('PATCH', `/agents/${agent.id}`, ' '.repeat(MIB + 1)), 'invalid_input', /1048576/, 413)
+    expectFailure(
+      await agent.api('PATCH', `/agents/${agent.id}`, ' '.repeat(MIB + 1)),
+      'invalid_input',
+      /1048576/,
+      413,
+    )
   })
 
   test('100 files, not one more', async () => {
     const many = Array.from({ length: 100 }, (_, i) => file(`${i}.txt`, 'text/plain', `${i}`))
     expect((await send(many)).status).toBe(201)
-    expectFailure(await send([...many, ...many.slice(0, 1)]), 'invalid_input', /^attachments: must be at most 100 files/)
+    expectFailure(
+      await send([...many, ...many.slice(0, 1)]),
+      'invalid_input',
+      /^attachments: must be at most 100 files/,
+    )
   })
 })
 
@@ -127,12 +157,24 @@ test.each<[string, object, RegExp]>([
   ['content in lines', { content: 'YWFh\nYWFh' }, /^attachments\[0\]\.content: must be base64/],
   ['content in the alphabet of URLs', { content: '-_-_' }, /^attachments\[0\]\.content: must be base64/],
   ['no content', { content: undefined }, /^attachments\[0\]\.content: /],
-  ['a name with a line break', { name: 'a\r\nBcc: evil@e.com' }, /^attachments\[0\]\.name: must not hold line breaks/],
+  [
+    'a name with a line break',
+    { name: 'a\r\nBcc: evil@e.com' },
+    /^attachments\[0\]\.name: must not contain line breaks/,
+  ],
   ['a name with a NUL', { name: 'a\0' }, /^attachments\[0\]\.name: /],
   ['a blank name', { name: ' ' }, /^attachments\[0\]\.name: /],
   ['a name of 256 characters', { name: 'n'.repeat(256) }, /^attachments\[0\]\.name: must be 1 to 255/],
-  ['a type with a line break', { type: 'text/plain\r\nBcc: evil@e.com' }, /^attachments\[0\]\.type: must be a media type/],
-  ['a type with parameters', { type: 'text/plain; charset=utf-7' }, /^attachments\[0\]\.type: must be a media type/],
+  [
+    'a type with a line break',
+    { type: 'text/plain\r\nBcc: evil@e.com' },
+    /^attachments\[0\]\.type: must be a media type/,
+  ],
+  [
+    'a type with parameters',
+    { type: 'text/plain; charset=utf-7' },
+    /^attachments\[0\]\.type: must be a media type/,
+  ],
   ['a multipart type', { type: 'multipart/mixed' }, /^attachments\[0\]\.type: must be a media type/],
   ['an unknown field', { path: '/etc/passwd' }, /path/],
 ])('%s is refused', async (_, wrong, message) => {
@@ -150,12 +192,17 @@ test('GraphQL takes them too, more than 1 MiB in a variable', async () => {
   const content = Buffer.alloc(2 * MIB, 'x')
   const query = `mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { attachments { name type size url } } } }`
   const input = { agentId: agent.id, channel: 'email', to: [to], text: 'see' }
-  const ask = (attachments: unknown) => agent.api('POST', '/graphql', { query, variables: { input: { ...input, attachments } } })
+  const ask = (attachments: unknown) =>
+    agent.api('POST', '/graphql', { query, variables: { input: { ...input, attachments } } })
   const { body } = await ask([file('a.txt', 'text/plain', content)])
-  expect(body.data.sendMessage.message.attachments).toMatchObject([{ name: 'a.txt', type: 'text/plain', size: 2 * MIB }])
+  expect(body.data.sendMessage.message.attachments).toMatchObject([
+    { name: 'a.txt', type: 'text/plain', size: 2 * MIB },
+  ])
   expect((await arrived())[0]!.content.equals(content)).toBe(true)
   const refused = (await ask([{ name: 'a', type: 'a/b', content: '*' }])).body
-  expect(refused.errors[0]).toMatchObject({ message: expect.stringMatching(/attachments\[0\]\.content: must be base64/) })
+  expect(refused.errors[0]).toMatchObject({
+    message: expect.stringMatching(/attachments\[0\]\.content: must be base64/),
+  })
 })
 
 test('an Idempotency-Key covers the files', async () => {
@@ -164,7 +211,12 @@ test('an Idempotency-Key covers the files', async () => {
   const first = await agent.api('POST', path, body, headers)
   const again = await agent.api('POST', path, body, headers)
   expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([first.body, 'true'])
-  const other = await agent.api('POST', path, { ...body, attachments: [file('a.txt', 'text/plain', 'b')] }, headers)
+  const other = await agent.api(
+    'POST',
+    path,
+    { ...body, attachments: [file('a.txt', 'text/plain', 'b')] },
+    headers,
+  )
   expectFailure(other, 'invalid_input')
   expect(await arrived()).toHaveLength(1)
 })

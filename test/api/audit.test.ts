@@ -2,7 +2,14 @@ import { beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createMemberToken } from '../../src/workspace/workspace.ts'
 import { expectFailure } from '../support/failure.ts'
-import { type Answer, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  type Answer,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 let service: TestService
 let owner: Tenant
@@ -11,7 +18,8 @@ beforeAll(async () => {
   service = await startService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
-  for (const name of ['A', 'B']) await owner.api('PUT', `/agents/${agent.id}/secrets/${name}`, { value: `value of ${name}` })
+  for (const name of ['A', 'B'])
+    await owner.api('PUT', `/agents/${agent.id}/secrets/${name}`, { value: `value of ${name}` })
   await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, { names: ['A', 'MISSING'] })
   await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, {})
 })
@@ -38,7 +46,11 @@ test('members read who revealed which names, the newest first, and no value', as
 
 test('a page at a time, everything once', async () => {
   const whole = (await owner.api('GET', '/audit?limit=100')).body.items
-  expect(whole.map(({ action }: { action: string }) => action)).toEqual(['secret.reveal', 'secret.reveal', 'token.create'])
+  expect(whole.map(({ action }: { action: string }) => action)).toEqual([
+    'secret.reveal',
+    'secret.reveal',
+    'token.create',
+  ])
   const paged: unknown[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: Answer<{ items: unknown[]; nextCursor: string | null }> = await owner.api(
@@ -55,19 +67,26 @@ test("a token of the command line is the operator's doing", async () => {
   const tenant = await service.workspace('Operated')
   await createMemberToken({ ...service.db, clock: systemClock }, tenant.email)
   const { body } = await tenant.api('GET', '/audit')
-  expect(body.items).toMatchObject([{ action: 'token.create', agentId: null, actor: { kind: 'operator', id: null, tokenId: null } }])
+  expect(body.items).toMatchObject([
+    { action: 'token.create', agentId: null, actor: { kind: 'operator', id: null, tokenId: null } },
+  ])
 })
 
 test('of a deleted agent it stays; another workspace sees nothing of it', async () => {
   const gone = await createTestAgent(service, owner, 'Gone')
   await owner.api('DELETE', `/agents/${gone.id}`)
-  expect((await owner.api('GET', `/audit?agentId=${gone.id}`)).body.items).toMatchObject([{ action: 'token.create', agentId: gone.id }])
+  expect((await owner.api('GET', `/audit?agentId=${gone.id}`)).body.items).toMatchObject([
+    { action: 'token.create', agentId: gone.id },
+  ])
   const foreign = await service.workspace('Foreign')
-  expect((await foreign.api('GET', `/audit?agentId=${agent.id}`)).body).toEqual({ items: [], nextCursor: null })
+  expect((await foreign.api('GET', `/audit?agentId=${agent.id}`)).body).toEqual({
+    items: [],
+    nextCursor: null,
+  })
 })
 
 test.each([
-  ['cursor=x', /^cursor: is not one that this list gave/],
+  ['cursor=x', /^cursor: is not a valid cursor for this list/],
   ['action=secret.guess', /^action: must be one of /],
   ['agentId=x', /^agentId: must be a UUID/],
   ['limit=101', /^limit: /],

@@ -1,7 +1,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -13,7 +19,8 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner)
 })
 
-const connect = (client: string, api = agent.api) => api('PUT', `/agents/${agent.id}/connection`, { client, machine: 'laptop' })
+const connect = (client: string, api = agent.api) =>
+  api('PUT', `/agents/${agent.id}/connection`, { client, machine: 'laptop' })
 const listeners = async () => (await owner.api('GET', `/agents/${agent.id}/listeners`)).body
 const streamOf = (id: string) => `${service.http}/agents/${agent.id}/connections/${id}/events`
 
@@ -24,7 +31,12 @@ test("only the agent's own token connects", async () => {
   const connected = await connect('my-client')
   const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
   expect(connected.status).toBe(200)
-  expect(connected.body).toEqual({ id: expect.any(String), client: 'my-client', machine: 'laptop', tokenId: token.id })
+  expect(connected.body).toEqual({
+    id: expect.any(String),
+    client: 'my-client',
+    machine: 'laptop',
+    tokenId: token.id,
+  })
 })
 
 test('a client listens while its stream is open', async () => {

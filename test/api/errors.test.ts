@@ -1,7 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 let service: TestService
 let owner: Tenant
@@ -15,9 +22,15 @@ beforeAll(async () => {
 const MIB = 1024 * 1024
 const GOOD = '{"name":"x","icon":"bot"}'
 const lineOf = (method: string, path: string, ...headers: string[]) =>
-  [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${owner.token}`, 'Connection: close', ...headers, '', ''].join(
-    '\r\n',
-  )
+  [
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${owner.token}`,
+    'Connection: close',
+    ...headers,
+    '',
+    '',
+  ].join('\r\n')
 
 /** Checks a failure that came over a raw socket. */
 const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number) => {
@@ -28,16 +41,31 @@ const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number
 }
 
 describe('a body', () => {
-  test.each(['{', '', '{"name":}', '{"name":"x"} extra', '\0', '[1,', '"\\u12"', "{'name':'x'}"])('%j is no JSON', async (body) => {
-    expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', /^body: must be valid JSON|^body: /)
-  })
+  test.each(['{', '', '{"name":}', '{"name":"x"} extra', '\0', '[1,', '"\\u12"', "{'name':'x'}"])(
+    '%j is no JSON',
+    async (body) => {
+      expectFailure(
+        await owner.api('POST', '/agents', body),
+        'invalid_input',
+        /^body: must be valid JSON|^body: /,
+      )
+    },
+  )
 
   test.each([
     ['in no UTF-8', Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')],
-    ['with half of a surrogate pair in its bytes', Buffer.from('{"name":"\xed\xa0\x80","icon":"bot"}', 'latin1')],
+    [
+      'with half of a surrogate pair in its bytes',
+      Buffer.from('{"name":"\xed\xa0\x80","icon":"bot"}', 'latin1'),
+    ],
     ['in UTF-16', Buffer.from('\ufeff{"name":"x","icon":"bot"}', 'utf16le')],
   ])('%s is refused, not stored as something else', async (_, bytes) => {
-    const head = lineOf('POST', '/agents', 'Content-Type: application/json', `Content-Length: ${bytes.length}`)
+    const head = lineOf(
+      'POST',
+      '/agents',
+      'Content-Type: application/json',
+      `Content-Length: ${bytes.length}`,
+    )
     const answer = await rawHttp(service.http, head, bytes)
     expectRawFailure(answer, 400)
     expect(JSON.parse(answer.body).error.message).toBe('body: must be UTF-8')
@@ -52,7 +80,12 @@ describe('a body', () => {
     ['application/json; charset=utf-16', 415],
     ['application/json; charset=iso-8859-1', 415],
   ])('of type %s is refused with %i', async (type, status) => {
-    expectFailure(await owner.api('POST', '/agents', GOOD, { 'Content-Type': type }), 'invalid_input', /application\/json/, status)
+    expectFailure(
+      await owner.api('POST', '/agents', GOOD, { 'Content-Type': type }),
+      'invalid_input',
+      /application\/json/,
+      status,
+    )
   })
 
   test.each([
@@ -60,38 +93,58 @@ describe('a body', () => {
     ['DELETE', '/agents/:id/secrets/NONE'],
     ['POST', '/agents/:id/webhooks/00000000-0000-0000-0000-000000000000/test'],
   ])('that is not there has no type: %s %s', async (method, path) => {
-    const head = lineOf(method, path.replace(':id', agent.id), 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 0')
+    const head = lineOf(
+      method,
+      path.replace(':id', agent.id),
+      'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: 0',
+    )
     expect((await rawHttp(service.http, head)).status).toBe(method === 'GET' ? 200 : 404)
   })
 
   test('of no type is refused with 415', async () => {
-    expectRawFailure(await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD), 415)
+    expectRawFailure(
+      await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD),
+      415,
+    )
   })
 
-  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ; charset="UTF-8"', 'application/json;v=1'])(
-    'of type %s is taken',
-    async (type) => {
-      expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
+  test.each([
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json ; charset="UTF-8"',
+    'application/json;v=1',
+  ])('of type %s is taken', async (type) => {
+    expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
+  })
+
+  test.each(['POST /agents', 'PUT /agents/:id/connection', 'POST /agents/:id/messages'])(
+    'must be there: %s',
+    async (route) => {
+      const [method = '', path = ''] = route.split(' ')
+      const answer = await agent.api(method, path.replace(':id', agent.id))
+      expect([400, 415]).toContain(answer.status)
+      expectFailure(answer, 'invalid_input', /\S/, answer.status)
     },
   )
 
-  test.each(['POST /agents', 'PUT /agents/:id/connection', 'POST /agents/:id/messages'])('must be there: %s', async (route) => {
-    const [method = '', path = ''] = route.split(' ')
-    const answer = await agent.api(method, path.replace(':id', agent.id))
-    expect([400, 415]).toContain(answer.status)
-    expectFailure(answer, 'invalid_input', /\S/, answer.status)
-  })
-
   test('of more than 1 MiB is refused with 413, at 1 MiB only for what it holds', async () => {
     const padded = (bytes: number) => `{"name":"x","icon":"bot"}${' '.repeat(bytes - GOOD.length)}`
-    expectFailure(await owner.api('POST', '/agents', padded(MIB + 1)), 'invalid_input', /^body: must be at most 1048576 bytes/, 413)
+    expectFailure(
+      await owner.api('POST', '/agents', padded(MIB + 1)),
+      'invalid_input',
+      /^body: must be at most 1048576 bytes/,
+      413,
+    )
     expect((await owner.api('POST', '/agents', padded(MIB))).status).toBe(201)
   })
 
   test('that is chunked is taken, and past 1 MiB refused with 413 without reading on', async () => {
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
     const head = lineOf('POST', '/agents', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
-    expect(await rawHttp(service.http, head, chunk(GOOD.slice(0, 9)), chunk(GOOD.slice(9)), '0\r\n\r\n')).toMatchObject({ status: 201 })
+    expect(
+      await rawHttp(service.http, head, chunk(GOOD.slice(0, 9)), chunk(GOOD.slice(9)), '0\r\n\r\n'),
+    ).toMatchObject({ status: 201 })
     expectRawFailure(await rawHttp(service.http, head, chunk(' '.repeat(MIB)), chunk(' '), '0\r\n\r\n'), 413)
   })
 
@@ -105,12 +158,18 @@ describe('a body', () => {
 })
 
 describe('a path', () => {
-  test.each(['/', '/nothing', '/agents/', '/agent', '/agents/x/y/z', '//agents', '/AGENTS', '/agents/%2e%2e/agents/x/y'])(
-    '%s is not found',
-    async (path) => {
-      expectFailure(await owner.api('GET', path), 'not_found', /^There is no such path\.$/)
-    },
-  )
+  test.each([
+    '/',
+    '/nothing',
+    '/agents/',
+    '/agent',
+    '/agents/x/y/z',
+    '//agents',
+    '/AGENTS',
+    '/agents/%2e%2e/agents/x/y',
+  ])('%s is not found', async (path) => {
+    expectFailure(await owner.api('GET', path), 'not_found', /^There is no such path\.$/)
+  })
 
   test('is not found without a token too, below /agents unauthorized', async () => {
     const nobody = apiOf(service.http, null)
@@ -132,11 +191,18 @@ describe('a path', () => {
   })
 
   test('with bytes that are no UTF-8, or endless, is refused', async () => {
-    for (const path of ['/agents/%ff%fe', '/agents/%zz', `/agents/${'x'.repeat(10_000)}`, '/agents/\\..\\x']) {
+    for (const path of [
+      '/agents/%ff%fe',
+      '/agents/%zz',
+      `/agents/${'x'.repeat(10_000)}`,
+      '/agents/\\..\\x',
+    ]) {
       const { status, headers, body } = await rawHttp(service.http, lineOf('GET', path))
       expect(status, path).toBeGreaterThanOrEqual(400)
       expect(status, path).toBeLessThan(500)
-      expect(JSON.parse(body), path).toEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+      expect(JSON.parse(body), path).toEqual({
+        error: { code: expect.any(String), message: expect.any(String) },
+      })
       expect(headers['x-request-id'], path).toMatch(/^[0-9a-f-]{36}$/)
     }
   })
@@ -144,7 +210,11 @@ describe('a path', () => {
 
 test('HEAD is GET without its body', async () => {
   const found = await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}`))
-  expect(found).toMatchObject({ status: 200, body: '', headers: { 'content-type': expect.stringContaining('json') } })
+  expect(found).toMatchObject({
+    status: 200,
+    body: '',
+    headers: { 'content-type': expect.stringContaining('json') },
+  })
   const missing = await rawHttp(service.http, lineOf('HEAD', '/agents/00000000-0000-4000-8000-000000000000'))
   expect(missing).toMatchObject({ status: 404, body: '' })
 })
@@ -159,10 +229,14 @@ describe('a query', () => {
     ['GET', '/agents/:id/messages?page=2', /^page: is not a known field/],
     ['GET', '/agents/:id/messages?limit=1&limit=2', /^limit: must be given once/],
     ['GET', '/agents/:id/messages?channel=sms&channel=email', /^channel: must be given once/],
-    ['GET', '/agents/:id/messages?cursor=', /^cursor: is not one that this list gave/],
+    ['GET', '/agents/:id/messages?cursor=', /^cursor: is not a valid cursor for this list/],
     ['GET', '/agents/:id/events?cursor=1&cursor=1', /^cursor: must be given once/],
   ])('%s %s is refused, by name', async (method, path, says) => {
-    const answer = await owner.api(method, path.replace(':id', agent.id), method === 'POST' ? GOOD : undefined)
+    const answer = await owner.api(
+      method,
+      path.replace(':id', agent.id),
+      method === 'POST' ? GOOD : undefined,
+    )
     expectFailure(answer, 'invalid_input', says)
   })
 
@@ -171,12 +245,18 @@ describe('a query', () => {
   })
 
   test('of HEAD is refused like that of GET', async () => {
-    expect(await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}?name=`))).toMatchObject({ status: 400, body: '' })
+    expect(await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}?name=`))).toMatchObject({
+      status: 400,
+      body: '',
+    })
   })
 
   test.each(['%ff', '%ED%A0%80', '%', '%zz'])('that is no UTF-8 is refused: q=%s', async (q) => {
     const { status, body } = await rawHttp(service.http, lineOf('GET', `/agents/${agent.id}/messages?q=${q}`))
-    expect({ status, message: JSON.parse(body).error.message }).toEqual({ status: 400, message: 'query: must be percent-encoded UTF-8' })
+    expect({ status, message: JSON.parse(body).error.message }).toEqual({
+      status: 400,
+      message: 'query: must be percent-encoded UTF-8',
+    })
   })
 
   test('that is empty is none', async () => {

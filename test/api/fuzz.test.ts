@@ -4,14 +4,20 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDescription, type Described, type Description } from '../support/description.ts'
 import { post } from '../support/letter.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { type Pool, type WildRequest, wildRequest } from '../support/wild.ts'
 
 /** Another seed finds other things: FUZZ_SEED=7 FUZZ_RUNS=2000 npx vitest run … */
 const SEED = Number(process.env.FUZZ_SEED ?? 20261121)
 const RUNS = Number(process.env.FUZZ_RUNS ?? 330)
 const AT_ONCE = 8
-const MOST_MS = 120_000
+const MAX_MS = 120_000
 
 const STATUSES: Record<string, number[]> = {
   invalid_input: [400, 405, 413, 415, 431],
@@ -45,7 +51,12 @@ beforeAll(async () => {
   const foreign = await createTestAgent(service, await service.workspace('Foreign'), 'Foreign')
   const path = `/agents/${agent.id}`
   await owner.api('PUT', `${path}/access/email`, { admit: 'anyone', senders: [] })
-  await post(service, { from: 'ann@example.com', to: agent.address, text: 'hi', attachments: [{ filename: 'a', content: 'a' }] })
+  await post(service, {
+    from: 'ann@example.com',
+    to: agent.address,
+    text: 'hi',
+    attachments: [{ filename: 'a', content: 'a' }],
+  })
   const messages = (await owner.api('GET', `${path}/messages`)).body.items
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   const webhook = await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
@@ -66,9 +77,17 @@ const poolOf = ({ id, method }: Described): Pool => {
   return method === 'delete' ? { id: pool.id!, memberId: pool.memberId! } : pool
 }
 
-const tokens = { member: () => owner.token, agent: () => agent.token, nobody: () => null, garbage: () => 'aat_garbage' }
+const tokens = {
+  member: () => owner.token,
+  agent: () => agent.token,
+  nobody: () => null,
+  garbage: () => 'aat_garbage',
+}
 
-/** A body that is refused before all of it was sent may break off after its answer came, when the request no longer listens. */
+/**
+ * A body that is refused before all of it was sent may break off after its answer came, when the request no
+ * longer listens.
+ */
 const quiet = new WeakSet<Socket>()
 const endsQuietly = (socket: Socket): void => {
   if (!quiet.has(socket)) quiet.add(socket.on('error', () => undefined))
@@ -84,14 +103,17 @@ const send = ({ method, path, headers, body, who }: WildRequest): Promise<WildAn
       ...(body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
     }
     const { hostname, port } = new URL(service.http)
-    const outgoing = request({ agent: connections, hostname, port, method, path, headers: sent }, async (incoming) => {
-      const { statusCode: status = 0, headers: got } = incoming
-      const isStream = got['content-type'] === 'text/event-stream'
-      if (isStream) incoming.destroy()
-      const chunks: Buffer[] = []
-      if (!isStream) for await (const chunk of incoming) chunks.push(chunk as Buffer)
-      resolve({ status, headers: got, text: Buffer.concat(chunks).toString() })
-    })
+    const outgoing = request(
+      { agent: connections, hostname, port, method, path, headers: sent },
+      async (incoming) => {
+        const { statusCode: status = 0, headers: got } = incoming
+        const isStream = got['content-type'] === 'text/event-stream'
+        if (isStream) incoming.destroy()
+        const chunks: Buffer[] = []
+        if (!isStream) for await (const chunk of incoming) chunks.push(chunk as Buffer)
+        resolve({ status, headers: got, text: Buffer.concat(chunks).toString() })
+      },
+    )
     outgoing.on('error', reject)
     outgoing.on('socket', endsQuietly)
     outgoing.end(body ?? undefined)
@@ -118,13 +140,18 @@ const check = (wild: WildRequest, answer: WildAnswer): void => {
   if (status >= 400) checkFailure(answer, method)
   if (method !== operation.method.toUpperCase()) return
   const described = description.resolve(operation.operation.responses[status])
-  expect(described, `${operation.id} answered ${status}, which is not described: ${answer.text.slice(0, 300)}`).toBeDefined()
+  expect(
+    described,
+    `${operation.id} answered ${status}, which is not described: ${answer.text.slice(0, 300)}`,
+  ).toBeDefined()
   if (broken) expect(status, `${operation.id} took what breaks its rules`).toBeGreaterThanOrEqual(400)
   const schema = described.content?.['application/json']?.schema
   if (schema) expect(description.faultsOf(schema, JSON.parse(answer.text))).toEqual([])
 }
 
-test('whatever is asked, no 500, and every failure in the error body', { timeout: MOST_MS + 30_000 }, async () => {
+test('whatever is asked, no 500, and every failure in the error body', {
+  timeout: MAX_MS + 30_000,
+}, async () => {
   const counts: Record<number, number> = {}
   const requests = fc.array(wildRequest(description, poolOf), { minLength: AT_ONCE, maxLength: AT_ONCE })
   const property = fc.asyncProperty(requests, async (wilds) => {
@@ -138,13 +165,14 @@ test('whatever is asked, no 500, and every failure in the error body', { timeout
   const result = await fc.check(property, {
     numRuns: RUNS,
     seed: SEED,
-    interruptAfterTimeLimit: MOST_MS,
+    interruptAfterTimeLimit: MAX_MS,
     endOnFailure: process.env.CI !== undefined,
   })
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const took = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`fuzz: ${total} requests in ${took} s, by status ${JSON.stringify(counts)}\n`)
-  if (result.failed) throw new Error(fc.defaultReportMessage(result)?.slice(0, 4_000), { cause: result.errorInstance })
+  if (result.failed)
+    throw new Error(fc.defaultReportMessage(result)?.slice(0, 4_000), { cause: result.errorInstance })
   expect(total).toBeGreaterThanOrEqual(2_000)
   expect((await owner.api('GET', '/agents')).status).toBe(200)
 })

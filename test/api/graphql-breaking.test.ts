@@ -1,13 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSchema, findBreakingChanges, findDangerousChanges, lexicographicSortSchema, parse, print, printSchema, visit } from 'graphql'
+import {
+  buildSchema,
+  findBreakingChanges,
+  findDangerousChanges,
+  lexicographicSortSchema,
+  parse,
+  print,
+  printSchema,
+  visit,
+} from 'graphql'
 import { expect, test } from 'vitest'
 import { createSchema } from '../../src/graphql/schema.ts'
 
 /**
- * What clients of version 1.0.0 were promised. The schema may grow beyond it, never break it: `schema.graphql` shows each change, this
- * says which of them break a client. A promise is taken back only with a new major version: `PROMISE=1 npx vitest run … graphql-breaking`
- * writes the file anew, and its diff shows what was taken back.
+ * What clients of version 1.0.0 were promised. The schema may grow beyond it, never break it:
+ * `schema.graphql` shows each change, this says which of them break a client. A promise is taken back only
+ * with a new major version: `PROMISE=1 npx vitest run … graphql-breaking` writes the file anew, and its diff
+ * shows what was taken back.
  */
 const PROMISED = join(import.meta.dirname, 'graphql-promised.graphql')
 
@@ -26,9 +36,12 @@ test('nothing that clients were promised is taken back', () => {
 })
 
 test('nothing changes its meaning under a client that stays as it is', () => {
-  // Values that are added to an enum, and arguments and input fields that may be left out, are how a schema grows.
+  // Values that are added to an enum, and arguments and input fields that may be left out, are how a schema
+  // grows.
   const growth = ['VALUE_ADDED_TO_ENUM', 'OPTIONAL_INPUT_FIELD_ADDED', 'OPTIONAL_ARG_ADDED']
-  const dangerous = findDangerousChanges(promised, createSchema()).filter(({ type }) => !growth.includes(type))
+  const dangerous = findDangerousChanges(promised, createSchema()).filter(
+    ({ type }) => !growth.includes(type),
+  )
   expect(dangerous.map(({ description }) => description)).toEqual([])
 })
 

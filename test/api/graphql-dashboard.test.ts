@@ -5,13 +5,15 @@ const service = await startService({ environment: { MESSAGE_URL_BASE: 'https://t
 let owner: Tenant
 let agent: TestAgent
 
-const ask = async (api: Api, query: string, variables: object = {}) => (await api('POST', '/graphql', { query, variables })).body
+const ask = async (api: Api, query: string, variables: object = {}) =>
+  (await api('POST', '/graphql', { query, variables })).body
 
 beforeAll(async () => {
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   await createTestAgent(service, owner)
-  for (const name of ['A', 'B']) await owner.api('PUT', `/agents/${agent.id}/secrets/${name}`, { value: `value of ${name}` })
+  for (const name of ['A', 'B'])
+    await owner.api('PUT', `/agents/${agent.id}/secrets/${name}`, { value: `value of ${name}` })
   await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, {})
   await owner.api('PATCH', '/workspace', { name: 'Renamed' })
 })
@@ -20,7 +22,8 @@ const AUDIT = `query ($first: Int, $after: String, $agentId: UUID, $action: Audi
   workspace { audit(first: $first, after: $after, agentId: $agentId, action: $action) {
     edges { node { id action actor { kind id tokenId } agentId detail createdAt } } pageInfo { hasNextPage endCursor } } } }`
 
-const auditOf = async (variables: object = {}) => (await ask(owner.api, AUDIT, variables)).data.workspace.audit
+const auditOf = async (variables: object = {}) =>
+  (await ask(owner.api, AUDIT, variables)).data.workspace.audit
 const idsOf = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id)
 
 test('the audit is that of REST, a page at a time', async () => {
@@ -39,14 +42,21 @@ test('the audit is that of REST, a page at a time', async () => {
 
 test('the audit tells who revealed which secrets of an agent, and no value', async () => {
   const { edges } = await auditOf({ agentId: agent.id, action: 'secret_reveal' })
-  const node = { action: 'secret_reveal', actor: { kind: 'agent', id: agent.id }, agentId: agent.id, detail: { names: ['A', 'B'] } }
+  const node = {
+    action: 'secret_reveal',
+    actor: { kind: 'agent', id: agent.id },
+    agentId: agent.id,
+    detail: { names: ['A', 'B'] },
+  }
   expect(edges).toMatchObject([{ node }])
   expect(JSON.stringify(edges)).not.toContain('value of')
   expect((await ask(agent.api, AUDIT)).errors[0].extensions.code).toBe('forbidden')
 })
 
 test('an agent says its Message URL, where MESSAGE_URL_BASE has it begin', async () => {
-  const { data } = await ask(owner.api, 'query ($id: UUID!) { agent(id: $id) { messageUrl } }', { id: agent.id })
+  const { data } = await ask(owner.api, 'query ($id: UUID!) { agent(id: $id) { messageUrl } }', {
+    id: agent.id,
+  })
   expect(data.agent.messageUrl).toBe(`https://to.example.com/a/${agent.id}`)
 })
 
@@ -56,13 +66,19 @@ const SUPPRESSIONS = `query ($after: String) { agents { suppressions(first: 2, a
 test('a suppression list is read whole, a page at a time', async () => {
   const recipients = Array.from({ length: 5 }, (_, n) => `gone${n}@example.com`)
   const common = { agentId: agent.id, channel: 'email', reason: 'bounce', detail: '550 5.1.1' } as const
-  const data = recipients.map((recipient, n) => ({ ...common, recipient, createdAt: new Date(1_700_000_000_000 - (n >> 1)) }))
+  const data = recipients.map((recipient, n) => ({
+    ...common,
+    recipient,
+    createdAt: new Date(1_700_000_000_000 - (n >> 1)),
+  }))
   await service.db.prisma.suppression.createMany({ data })
   const seen: string[] = []
   let after: string | null = null
   for (let more = true; more; ) {
     const { data: page } = await ask(owner.api, SUPPRESSIONS, { after })
-    const [{ edges, pageInfo }, another] = page.agents.map(({ suppressions }: { suppressions: object }) => suppressions)
+    const [{ edges, pageInfo }, another] = page.agents.map(
+      ({ suppressions }: { suppressions: object }) => suppressions,
+    )
     expect(another.edges).toEqual([])
     seen.push(...edges.map(({ node }: { node: { recipient: string } }) => node.recipient))
     after = pageInfo.endCursor
@@ -74,8 +90,12 @@ test('a suppression list is read whole, a page at a time', async () => {
 test.each(['x', 'W10', 'WzEsIngiXQ', 'WzllOTksIjAwMDAwMDAwLTAwMDAtMDAwMC0wMDAwLTAwMDAwMDAwMDAwMCJd'])(
   'a cursor that is none (%s) is refused by the name that it has here',
   async (after) => {
-    const error = { message: 'after: is not one that this list gave', extensions: { code: 'invalid_input', field: 'after' } }
+    const error = {
+      message: 'after: is not a valid cursor for this list',
+      extensions: { code: 'invalid_input', field: 'after' },
+    }
     expect((await ask(owner.api, AUDIT, { after })).errors).toMatchObject([error])
-    if (after !== 'WzEsIngiXQ') expect((await ask(owner.api, SUPPRESSIONS, { after })).errors).toMatchObject([error])
+    if (after !== 'WzEsIngiXQ')
+      expect((await ask(owner.api, SUPPRESSIONS, { after })).errors).toMatchObject([error])
   },
 )

@@ -4,22 +4,28 @@ import { expect, test } from 'vitest'
 import { ICONS } from '../../src/agent/agent.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
-import { presentError } from '../../src/graphql/errors.ts'
+import { presentError } from '../../src/graphql/execution/errors.ts'
 import { createSchema } from '../../src/graphql/schema.ts'
 import { newToken } from '../../src/workspace/token.ts'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
 
 const logged: string[] = []
-const log: Logger = { ...silentLogger, error: (fields) => logged.push(JSON.stringify(fields)), child: () => log }
+const log: Logger = {
+  ...silentLogger,
+  error: (fields) => logged.push(JSON.stringify(fields)),
+  child: () => log,
+}
 const service = await startGraphql({ log })
 const { token, ask } = await service.tenant()
 const agent = await service.agent({ token, ask, workspace: '', member: '', email: '' })
 
-const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
+const errorsOf = ({ errors }: GraphqlAnswer) =>
+  errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
 const url = `${service.base}/graphql`
 const authorized = { Authorization: `Bearer ${token}` }
 const json = { ...authorized, 'Content-Type': 'application/json' }
-const post = (body: string, headers: Record<string, string> = json, path = url) => fetch(path, { method: 'POST', headers, body })
+const post = (body: string, headers: Record<string, string> = json, path = url) =>
+  fetch(path, { method: 'POST', headers, body })
 
 test.each([
   ['none', {}],
@@ -32,7 +38,9 @@ test.each([
   })
   expect(response.status).toBe(401)
   expect(response.headers.get('www-authenticate')).toBe('Bearer')
-  expect(await response.json()).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'unauthorized' } }] })
+  expect(await response.json()).toEqual({
+    errors: [{ message: expect.any(String), extensions: { code: 'unauthorized' } }],
+  })
 })
 
 test.each([
@@ -43,14 +51,21 @@ test.each([
   ['no content type', 'POST', { 'Content-Type': '' }, 415],
   ['another method', 'PATCH', { 'Content-Type': 'application/json' }, 405],
 ])('%s is refused', async (_name, method, headers, status) => {
-  const response = await fetch(url, { method, headers: { ...authorized, ...headers }, body: '{"query":"{viewer{id}}"}' })
+  const response = await fetch(url, {
+    method,
+    headers: { ...authorized, ...headers },
+    body: '{"query":"{viewer{id}}"}',
+  })
   expect(response.status).toBe(status)
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'invalid_input' } }] })
 })
 
 test('a path below /graphql that is not there', async () => {
   const response = await post('{}', json, `${url}/nothing`)
-  expect([response.status, await response.json()]).toMatchObject([404, { errors: [{ extensions: { code: 'not_found' } }] }])
+  expect([response.status, await response.json()]).toMatchObject([
+    404,
+    { errors: [{ extensions: { code: 'not_found' } }] },
+  ])
 })
 
 test.each([
@@ -80,16 +95,34 @@ test('a body of more than 16 MiB is refused, and one of more than 1 MiB that doe
   })
   for (const body of [long.padEnd(16 * MIB + 1), chunks]) {
     const response = await fetch(url, { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit)
-    expect([response.status, await response.json()]).toMatchObject([413, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+    expect([response.status, await response.json()]).toMatchObject([
+      413,
+      { errors: [{ extensions: { code: 'invalid_input' } }] },
+    ])
   }
   expect((await post(`{"query":"{viewer{id}}${' '.repeat(MIB)}"}`)).status).toBe(400)
-  expect((await fetch(url, { method: 'POST', headers: { ...json, Authorization: 'Bearer amt_garbage' }, body: long })).status).toBe(401)
+  expect(
+    (
+      await fetch(url, {
+        method: 'POST',
+        headers: { ...json, Authorization: 'Bearer amt_garbage' },
+        body: long,
+      })
+    ).status,
+  ).toBe(401)
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
 test('an Idempotency-Key is refused where it would not be heeded: at the single connection', async () => {
-  const response = await post('{"query":"{viewer{id}}"}', { ...json, 'Idempotency-Key': 'a' }, `${url}/stream`)
-  expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ extensions: { field: 'Idempotency-Key' } }] }])
+  const response = await post(
+    '{"query":"{viewer{id}}"}',
+    { ...json, 'Idempotency-Key': 'a' },
+    `${url}/stream`,
+  )
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { errors: [{ extensions: { field: 'Idempotency-Key' } }] },
+  ])
 })
 
 test('GET reads, and changes nothing', async () => {
@@ -97,7 +130,10 @@ test('GET reads, and changes nothing', async () => {
   expect(await (await get('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'member' } } })
   const before = (await ask('{ agents { id } }')).data.agents.length
   const refused = await get('mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }')
-  expect([refused.status, await refused.json()]).toMatchObject([405, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  expect([refused.status, await refused.json()]).toMatchObject([
+    405,
+    { errors: [{ extensions: { code: 'invalid_input' } }] },
+  ])
   expect((await ask('{ agents { id } }')).data.agents).toHaveLength(before)
 })
 
@@ -114,22 +150,58 @@ const WRONG_ICON = `icon: must be one of ${[...ICONS].sort().join(', ').replaceA
 test.each<[string, string, object, string, string]>([
   ['a blank name', CREATE, { name: '  ', icon: 'bot' }, 'name', 'name: must not be blank'],
   ['an empty name', CREATE, { name: '', icon: 'bot' }, 'name', 'name: must be 1 to 100 characters long'],
-  ['a long name', CREATE, { name: emoji.repeat(101), icon: 'bot' }, 'name', 'name: must be 1 to 100 characters long'],
-  ['a NUL', CREATE, { name: 'a\0b', icon: 'bot' }, 'name', 'name: must not hold NUL characters'],
-  ['half a surrogate pair', CREATE, { name: 'a\ud800', icon: 'bot' }, 'name', 'name: must not hold half of a surrogate pair'],
+  [
+    'a long name',
+    CREATE,
+    { name: emoji.repeat(101), icon: 'bot' },
+    'name',
+    'name: must be 1 to 100 characters long',
+  ],
+  ['a NUL', CREATE, { name: 'a\0b', icon: 'bot' }, 'name', 'name: must not contain NUL characters'],
+  [
+    'half a surrogate pair',
+    CREATE,
+    { name: 'a\ud800', icon: 'bot' },
+    'name',
+    'name: must not contain an unpaired surrogate',
+  ],
   ['no name', CREATE, { icon: 'bot' }, 'name', 'name: is required'],
   ['a name that is null', CREATE, { name: null, icon: 'bot' }, 'name', 'name: must not be null'],
   ['a name that is none', CREATE, { name: ['x'], icon: 'bot' }, 'name', 'name: must be a string'],
   ['an unknown icon', CREATE, { name: 'x', icon: 'bolt' }, 'icon', WRONG_ICON],
   ['an icon that is none', CREATE, { name: 'x', icon: 5 }, 'icon', WRONG_ICON],
-  ['an unknown field', CREATE, { name: 'x', icon: 'bot', colour: 'red' }, 'colour', 'colour: is not a known field'],
+  [
+    'an unknown field',
+    CREATE,
+    { name: 'x', icon: 'bot', colour: 'red' },
+    'colour',
+    'colour: is not a known field',
+  ],
   ['an id that is none', SEND, { ...mail, agentId: 'x' }, 'agentId', 'agentId: must be a UUID'],
-  ['a wrong UUID version', SEND, { ...mail, replyTo: '00000000-0000-9000-8000-000000000001' }, 'replyTo', 'replyTo: must be a UUID'],
-  ['a long text', SEND, { ...mail, text: 'x'.repeat(32_001) }, 'text', 'text: must be 1 to 32000 characters long'],
+  [
+    'a wrong UUID version',
+    SEND,
+    { ...mail, replyTo: '00000000-0000-9000-8000-000000000001' },
+    'replyTo',
+    'replyTo: must be a UUID',
+  ],
+  [
+    'a long text',
+    SEND,
+    { ...mail, text: 'x'.repeat(32_001) },
+    'text',
+    'text: must be 1 to 32000 characters long',
+  ],
   ['an empty text', SEND, { ...mail, text: '' }, 'text', 'text: must be 1 to 32000 characters long'],
   ['a text that is none', SEND, { ...mail, text: 5 }, 'text', 'text: must be a string'],
   ['a recipient that is none', SEND, { ...mail, to: ['a@b.c', 5] }, 'to[1]', 'to[1]: must be a string'],
-  ['a file that is none', SEND, { ...mail, attachments: [5] }, 'attachments[0]', 'attachments[0]: must be an object'],
+  [
+    'a file that is none',
+    SEND,
+    { ...mail, attachments: [5] },
+    'attachments[0]',
+    'attachments[0]: must be an object',
+  ],
   [
     'a file without content',
     SEND,
@@ -137,22 +209,70 @@ test.each<[string, string, object, string, string]>([
     'attachments[0].content',
     'attachments[0].content: is required',
   ],
-  ['a long subject', SEND, { ...mail, subject: 'x'.repeat(241) }, 'subject', 'subject: must be at most 240 characters long'],
-  ['eleven recipients', SEND, { ...mail, to: Array(11).fill('a@b.c') }, 'to', 'to: must name 1 to 10 recipients'],
-  ['no recipient', SEND, { ...mail, to: [] }, 'to', 'to: must name 1 to 10 recipients'],
-  ['a long recipient', SEND, { ...mail, to: ['a@b.c', 'x'.repeat(321)] }, 'to[1]', 'to[1]: must be 1 to 320 characters long'],
-  ['51 copies', SEND, { ...mail, cc: Array(51).fill('a@b.c') }, 'cc', 'cc: must name at most 50 recipients'],
-  ['the Message URL as channel', SEND, { ...mail, channel: 'url' }, 'channel', 'channel: must be one of email, sms, telegram'],
+  [
+    'a long subject',
+    SEND,
+    { ...mail, subject: 'x'.repeat(241) },
+    'subject',
+    'subject: must be at most 240 characters long',
+  ],
+  [
+    'eleven recipients',
+    SEND,
+    { ...mail, to: Array(11).fill('a@b.c') },
+    'to',
+    'to: must contain 1 to 10 recipients',
+  ],
+  ['no recipient', SEND, { ...mail, to: [] }, 'to', 'to: must contain 1 to 10 recipients'],
+  [
+    'a long recipient',
+    SEND,
+    { ...mail, to: ['a@b.c', 'x'.repeat(321)] },
+    'to[1]',
+    'to[1]: must be 1 to 320 characters long',
+  ],
+  [
+    '51 copies',
+    SEND,
+    { ...mail, cc: Array(51).fill('a@b.c') },
+    'cc',
+    'cc: must contain at most 50 recipients',
+  ],
+  [
+    'the Message URL as channel',
+    SEND,
+    { ...mail, channel: 'url' },
+    'channel',
+    'channel: must be one of email, sms, telegram',
+  ],
   [
     'a message that is not there',
     SEND,
     { agentId: agent.id, text: 'x', replyTo: randomUUID() },
     'replyTo',
-    'replyTo: is no message of this agent',
+    'replyTo: is not a message of this agent',
   ],
-  ['a long token name', TOKEN, { agentId: agent.id, name: 'x'.repeat(101) }, 'name', 'name: must be 1 to 100 characters long'],
-  ['a past end', TOKEN, { agentId: agent.id, expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt', 'expiresAt: must lie in the future'],
-  ['a time that is none', TOKEN, { agentId: agent.id, expiresAt: 'soon' }, 'expiresAt', 'expiresAt: must be an ISO 8601 timestamp'],
+  [
+    'a long token name',
+    TOKEN,
+    { agentId: agent.id, name: 'x'.repeat(101) },
+    'name',
+    'name: must be 1 to 100 characters long',
+  ],
+  [
+    'a past end',
+    TOKEN,
+    { agentId: agent.id, expiresAt: '2020-01-01T00:00:00Z' },
+    'expiresAt',
+    'expiresAt: must be in the future',
+  ],
+  [
+    'a time that is none',
+    TOKEN,
+    { agentId: agent.id, expiresAt: 'soon' },
+    'expiresAt',
+    'expiresAt: must be an ISO 8601 timestamp',
+  ],
   [
     'a time without offset',
     TOKEN,
@@ -179,14 +299,14 @@ test.each<[string, string, object, string, string]>([
     ACCESS,
     { agentId: agent.id, channel: 'url', admit: 'anyone', senders: [] },
     'admit',
-    'admit: the Message URL is never open to anyone',
+    'admit: must not be anyone for the Message URL',
   ],
   [
     'a sender that is none',
     ACCESS,
     { agentId: agent.id, channel: 'email', senders: ['x'] },
     'senders[0]',
-    'senders[0]: must be an email address, or *@domain for all of a domain',
+    'senders[0]: must be an email address, or *@domain for a whole domain',
   ],
   [
     'a long URL',
@@ -199,7 +319,11 @@ test.each<[string, string, object, string, string]>([
   const by = query === CONNECT ? agent.ask : ask
   const [error, ...others] = errorsOf(await by(query, { input })) ?? []
   expect(others).toEqual([])
-  expect(error).toEqual({ code: 'invalid_input', field, message: message || expect.stringMatching(new RegExp(`^${field}: `)) })
+  expect(error).toEqual({
+    code: 'invalid_input',
+    field,
+    message: message || expect.stringMatching(new RegExp(`^${field}: `)),
+  })
 })
 
 test.each([
@@ -214,8 +338,14 @@ test.each([
   ['createAgent', 'input: is required'],
   ['sendMessage(input: {agentId: "x", text: "a"})', 'agentId: must be a UUID'],
   [`sendMessage(input: {agentId: "${agent.id}", text: "a", to: ["a", 5]})`, 'to[1]: must be a string'],
-  [`sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{name: "a", type: "b"}]})`, 'attachments[0].content: is required'],
-  [`sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{kind: 1}]})`, 'attachments[0].kind: is not a known field'],
+  [
+    `sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{name: "a", type: "b"}]})`,
+    'attachments[0].content: is required',
+  ],
+  [
+    `sendMessage(input: {agentId: "${agent.id}", text: "a", attachments: [{kind: 1}]})`,
+    'attachments[0].kind: is not a known field',
+  ],
   [
     `replayWebhook(input: {agentId: "${agent.id}", webhookId: "${agent.id}", after: -1})`,
     'after: must be a whole number from 0 to 9007199254740991',
@@ -233,32 +363,52 @@ test('32000 characters outside the basic plane are a text, 100 a name', async ()
   expect((await ask(CREATE, { input: { name: emoji.repeat(100), icon: 'bot' } })).errors).toBeUndefined()
 })
 
-test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF'])(
-  '%s is an id',
-  async (id) => {
-    expect(errorsOf(await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id }))).toMatchObject([{ code: 'not_found' }])
-  },
-)
+test.each([
+  '00000000-0000-0000-0000-000000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
+])('%s is an id', async (id) => {
+  expect(errorsOf(await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id }))).toMatchObject([
+    { code: 'not_found' },
+  ])
+})
 
-const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`)
+const deep = (levels: number): string =>
+  levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`
 
 test.each([
   ['a syntax error', '{ agents {', 'Syntax Error'],
   ['an unknown field', '{ agents { colour } }', 'Cannot query field "colour"'],
   ['a missing variable', 'query ($id: UUID!) { agent(id: $id) { id } }', 'id: is required'],
   ['a wrong literal', '{ agent(id: "x") { id } }', 'id: must be a UUID'],
-  ['a wrong page', '{ agents { messages(first: "x") { edges { cursor } } } }', 'first: must be a whole number'],
+  [
+    'a wrong page',
+    '{ agents { messages(first: "x") { edges { cursor } } } }',
+    'first: must be a whole number',
+  ],
   ['too many tokens', `{ agents { ${'id '.repeat(2001)} } }`, 'token'],
-  ['too long a document', `{ agents { id } } #${'x'.repeat(100_000)}`, 'query: must be at most 100000 characters long'],
+  [
+    'too long a document',
+    `{ agents { id } } #${'x'.repeat(100_000)}`,
+    'query: must be at most 100000 characters long',
+  ],
   ['10,000 aliases', `{ ${Array.from({ length: 10_000 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, ''],
-  ['51 aliases', `{ ${Array.from({ length: 51 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, 'query: must have at most 50 aliases'],
-  ['51 directives', `{ viewer { id ${'@include(if: true) '.repeat(51)} } }`, 'query: must have at most 50 directives'],
+  [
+    '51 aliases',
+    `{ ${Array.from({ length: 51 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`,
+    'query: must have at most 50 aliases',
+  ],
+  [
+    '51 directives',
+    `{ viewer { id ${'@include(if: true) '.repeat(51)} } }`,
+    'query: must have at most 50 directives',
+  ],
   ['too deep', `{ agents { ${deep(3)} } }`, 'query: must be at most 12 levels deep'],
-  ['too wide', `{ viewer { ${'id name '.repeat(151)} } }`, 'query: must ask for at most 300 fields'],
+  ['too wide', `{ viewer { ${'id name '.repeat(151)} } }`, 'query: must select at most 300 fields'],
   [
     'too much',
     '{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }',
-    'query: asks for too much',
+    'query: requests too much',
   ],
   [
     'fragments that grow',
@@ -271,14 +421,30 @@ test.each([
       .join(' ')}`,
     'query: must be at most 12 levels deep',
   ],
-  ['two operations and no name', 'query A { viewer { id } } query B { viewer { id } }', 'Could not determine what operation to execute'],
-  ['a page of 101', '{ agents { messages(first: 101) { edges { cursor } } } }', 'first: must be a whole number from 1 to 100'],
-  ['a page of 0', '{ agents { messages(first: 0) { edges { cursor } } } }', 'first: must be a whole number from 1 to 100'],
-  ['a cursor that is none', '{ agents { messages(after: "x") { edges { cursor } } } }', 'after: is not one that this list gave'],
+  [
+    'two operations and no name',
+    'query A { viewer { id } } query B { viewer { id } }',
+    'Could not determine what operation to execute',
+  ],
+  [
+    'a page of 101',
+    '{ agents { messages(first: 101) { edges { cursor } } } }',
+    'first: must be a whole number from 1 to 100',
+  ],
+  [
+    'a page of 0',
+    '{ agents { messages(first: 0) { edges { cursor } } } }',
+    'first: must be a whole number from 1 to 100',
+  ],
+  [
+    'a cursor that is none',
+    '{ agents { messages(after: "x") { edges { cursor } } } }',
+    'after: is not a valid cursor for this list',
+  ],
   [
     'a subscription without a stream',
     `subscription { messageReceived(agentId: "${agent.id}") { id } }`,
-    'A subscription is answered as an event stream',
+    'The response to a subscription is an event stream',
   ],
 ])('%s: invalid_input', async (_name, query, message) => {
   const answer = await ask(query, {}, { Accept: 'application/json' })
@@ -291,7 +457,9 @@ test('what was refused before it ran has a status of its own in application/grap
   const headers = { Accept: 'application/graphql-response+json' }
   expect((await ask('{ nothing }', {}, headers)).status).toBe(400)
   expect((await ask('{ viewer { kind } }', {}, headers)).status).toBe(200)
-  expect((await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: randomUUID() }, headers)).status).toBe(200)
+  expect(
+    (await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: randomUUID() }, headers)).status,
+  ).toBe(200)
 })
 
 test('the inside of a failure goes to the log, not to the client', async () => {
@@ -304,10 +472,18 @@ test('the inside of a failure goes to the log, not to the client', async () => {
 })
 
 test('a database that is away is unavailable, a cause of our own stays inside', () => {
-  const away = presentError(Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }), silentLogger)
-  expect(away.toJSON()).toMatchObject({ extensions: { code: 'unavailable', http: { status: 503, headers: { 'Retry-After': '2' } } } })
+  const away = presentError(
+    Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+    silentLogger,
+  )
+  expect(away.toJSON()).toMatchObject({
+    extensions: { code: 'unavailable', http: { status: 503, headers: { 'Retry-After': '2' } } },
+  })
   expect(away.message).not.toContain('10.0.0.1')
-  const limited = presentError(new AppError('plan_limit', 'No more.', { cause: new Error('inside') }), silentLogger)
+  const limited = presentError(
+    new AppError('plan_limit', 'No more.', { cause: new Error('inside') }),
+    silentLogger,
+  )
   expect(JSON.stringify(limited)).not.toContain('inside')
   expect(presentError(limited, silentLogger)).toBe(limited)
 })
@@ -323,7 +499,9 @@ test('without a database: 503, and service again by itself', async () => {
   pool.query = real
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, '2'])
   for (const answer of [away, inside])
-    expect(errorsOf(answer)).toEqual([{ code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' }])
+    expect(errorsOf(answer)).toEqual([
+      { code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' },
+    ])
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
@@ -342,7 +520,9 @@ test('requests are counted per token', async () => {
 test('the log says that the database is away when it is, and not when a stream is told that the service stops', () => {
   const warned: string[] = []
   const listening: Logger = { ...silentLogger, warn: (_fields, text) => warned.push(text) }
-  expect(presentError(new AppError('unavailable', 'The service is stopping.'), listening).message).toBe('The service is stopping.')
+  expect(presentError(new AppError('unavailable', 'The service is stopping.'), listening).message).toBe(
+    'The service is stopping.',
+  )
   expect(warned).toEqual([])
   presentError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), listening)
   expect(warned).toEqual(['the database is away'])

@@ -8,15 +8,25 @@ const owner = await service.workspace()
 const agent = await createTestAgent(service, owner)
 
 const ask = async (who: Tenant | TestAgent, key: string, query: string, variables: object = {}) => {
-  const { status, body, headers } = await who.api('POST', '/graphql', { query, variables }, { 'Idempotency-Key': key })
+  const { status, body, headers } = await who.api(
+    'POST',
+    '/graphql',
+    { query, variables },
+    { 'Idempotency-Key': key },
+  )
   return { status, ...body, replayed: headers.get('idempotency-replayed') === 'true' }
 }
-const CREATE = 'mutation ($name: String!) { createAgent(input: { name: $name, icon: bot }) { agent { id name addresses { value } } } }'
+const CREATE =
+  'mutation ($name: String!) { createAgent(input: { name: $name, icon: bot }) { agent { id name addresses { value } } } }'
 const countNamed = (name: string) => service.db.prisma.agent.count({ where: { name } })
 
 test('the same mutation with the same key is done once, and answered the same', async () => {
   const first = await ask(owner, 'once', CREATE, { name: 'Once' })
-  expect(first).toMatchObject({ status: 200, replayed: false, data: { createAgent: { agent: { name: 'Once' } } } })
+  expect(first).toMatchObject({
+    status: 200,
+    replayed: false,
+    data: { createAgent: { agent: { name: 'Once' } } },
+  })
   for (const key of ['once', '"once"']) {
     const again = await ask(owner, key, CREATE, { name: 'Once' })
     expect(again).toEqual({ ...first, replayed: true })
@@ -26,14 +36,25 @@ test('the same mutation with the same key is done once, and answered the same', 
 
 test('another request with the key is refused, in GraphQL and in REST', async () => {
   await ask(owner, 'taken', CREATE, { name: 'Taken' })
-  const wrong = { errors: [{ message: 'Idempotency-Key: was used for another request', extensions: { code: 'invalid_input' } }] }
+  const wrong = {
+    errors: [
+      { message: 'Idempotency-Key: was used for another request', extensions: { code: 'invalid_input' } },
+    ],
+  }
   expect(await ask(owner, 'taken', CREATE, { name: 'Other' })).toMatchObject(wrong)
-  const rest = await owner.api('POST', '/agents', { name: 'Taken', icon: 'bot' }, { 'Idempotency-Key': 'taken' })
+  const rest = await owner.api(
+    'POST',
+    '/agents',
+    { name: 'Taken', icon: 'bot' },
+    { 'Idempotency-Key': 'taken' },
+  )
   expect(rest).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } })
 })
 
 test('of twenty at once one makes it, and the others get its answer or a conflict', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(owner, 'crowd', CREATE, { name: 'Crowd' })))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => ask(owner, 'crowd', CREATE, { name: 'Crowd' })),
+  )
   const made = answers.filter(({ data }) => data?.createAgent)
   expect(new Set(made.map(({ data }) => data.createAgent.agent.id)).size).toBe(1)
   for (const { errors } of answers.filter(({ data }) => !data?.createAgent))
@@ -69,17 +90,29 @@ test('what is shown once is kept sealed, and a text that is kept nowhere not at 
 
 test('secrets are revealed anew each time, and each time is in the audit', async () => {
   await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'one' })
-  const reveal = () => ask(agent, 'reveal', `mutation { revealSecrets(input: { agentId: "${agent.id}" }) { secrets { value } } }`)
+  const reveal = () =>
+    ask(
+      agent,
+      'reveal',
+      `mutation { revealSecrets(input: { agentId: "${agent.id}" }) { secrets { value } } }`,
+    )
   expect((await reveal()).data.revealSecrets.secrets).toEqual([{ value: 'one' }])
   await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'two' })
   expect((await reveal()).data.revealSecrets.secrets).toEqual([{ value: 'two' }])
-  expect(await service.db.prisma.auditEntry.count({ where: { agentId: agent.id, action: 'secret.reveal' } })).toBe(2)
+  expect(
+    await service.db.prisma.auditEntry.count({ where: { agentId: agent.id, action: 'secret.reveal' } }),
+  ).toBe(2)
 })
 
 test('what is the same when it is done twice, and a query, are not bound to the key', async () => {
   const rename = `mutation ($name: String!) { updateAgent(input: { agentId: "${agent.id}", name: $name }) { agent { name } } }`
-  for (const name of ['First', 'Second']) expect((await ask(owner, 'patch', rename, { name })).data.updateAgent.agent.name).toBe(name)
-  for (const _ of [1, 2]) expect(await ask(owner, 'patch', '{ viewer { kind } }')).toMatchObject({ replayed: false, data: { viewer: {} } })
+  for (const name of ['First', 'Second'])
+    expect((await ask(owner, 'patch', rename, { name })).data.updateAgent.agent.name).toBe(name)
+  for (const _ of [1, 2])
+    expect(await ask(owner, 'patch', '{ viewer { kind } }')).toMatchObject({
+      replayed: false,
+      data: { viewer: {} },
+    })
 })
 
 test.each([
@@ -92,7 +125,9 @@ test.each([
     `mutation { ...f ...{ b: createAgent(input: { name: "Two", icon: bot }) { agent { id } } } } fragment f on Mutation { a: createAgent(input: { name: "Two", icon: bot }) { agent { id } } }`,
   ],
 ])('%s in one request are refused', async (_, query) => {
-  expect(await ask(owner, 'two', query)).toMatchObject({ errors: [{ message: 'Idempotency-Key: is for one mutation at a time' }] })
+  expect(await ask(owner, 'two', query)).toMatchObject({
+    errors: [{ message: 'Idempotency-Key: is for one mutation at a time' }],
+  })
   expect(await countNamed('Two')).toBe(0)
 })
 

@@ -18,10 +18,12 @@ interface Node {
   text: string
   createdAt: string
 }
-const list = async (variables: object = {}, id = agent.id) => (await ours.ask(LIST, { id, ...variables })).data.agent.messages
+const list = async (variables: object = {}, id = agent.id) =>
+  (await ours.ask(LIST, { id, ...variables })).data.agent.messages
 const nodesOf = ({ edges }: { edges: { node: Node }[] }): Node[] => edges.map(({ node }) => node)
 const textsOf = (page: { edges: { node: Node }[] }) => nodesOf(page).map(({ text }) => text)
-const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code } }) => ({ message, code }))
+const errorsOf = ({ errors }: GraphqlAnswer) =>
+  errors?.map(({ message, extensions: { code } }) => ({ message, code }))
 
 const SEND = `mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { ${MESSAGE} } } }`
 
@@ -49,7 +51,9 @@ test('a received message has every field', async () => {
     admission: 'team',
     error: null,
   })
-  const one = await ours.ask(`query ($id: UUID!) { message(id: $id) { ${MESSAGE} agent { id name } } }`, { id: newest?.id })
+  const one = await ours.ask(`query ($id: UUID!) { message(id: $id) { ${MESSAGE} agent { id name } } }`, {
+    id: newest?.id,
+  })
   expect(one.data.message).toEqual({ ...newest, agent: { id: agent.id, name: 'Inbox' } })
   expect(one.data.message.checks.map(({ name }: { name: string }) => name)).toEqual(['dmarc', 'admission'])
   expect(one.data.message.thread.messageId).toMatch(/^<.+@example\.com>$/)
@@ -57,12 +61,19 @@ test('a received message has every field', async () => {
 
 test('its attachments and its raw form say where they are', async () => {
   const selection = 'id rawUrl attachments { url }'
-  const page = await ours.ask(`query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { ${selection} } } } } }`, {
-    id: agent.id,
-  })
+  const page = await ours.ask(
+    `query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { ${selection} } } } } }`,
+    {
+      id: agent.id,
+    },
+  )
   const { node } = page.data.agent.messages.edges[0]
   const path = `http://localhost/agents/${agent.id}/messages/${node.id}`
-  expect(node).toEqual({ id: node.id, rawUrl: `${path}/raw`, attachments: [{ url: `${path}/attachments/0` }] })
+  expect(node).toEqual({
+    id: node.id,
+    rawUrl: `${path}/raw`,
+    attachments: [{ url: `${path}/attachments/0` }],
+  })
   const one = await ours.ask(`query ($id: UUID!) { message(id: $id) { ${selection} } }`, { id: node.id })
   expect(one.data.message).toEqual(node)
 })
@@ -90,14 +101,18 @@ test('filters narrow the list', async () => {
   const middle = all[2]!
   expect(textsOf(await list({ direction: 'outbound', status: 'refused' }))).toEqual([])
   expect(textsOf(await list({ channel: 'sms' }))).toEqual([])
-  expect(textsOf(await list({ direction: 'inbound', channel: 'email', status: 'received' }))).toHaveLength(all.length)
+  expect(textsOf(await list({ direction: 'inbound', channel: 'email', status: 'received' }))).toHaveLength(
+    all.length,
+  )
   expect(nodesOf(await list({ since: middle.createdAt })).map(({ id }) => id)).toContain(middle.id)
   expect(nodesOf(await list({ until: '2020-01-01T00:00:00+01:00' }))).toEqual([])
 })
 
 test('an answer is sent and found in its thread', async () => {
   const [original] = nodesOf(await list({ first: 1, direction: 'inbound' }))
-  const sent = await agent.ask(SEND, { input: { agentId: agent.id, text: 'My answer', replyTo: original?.id } })
+  const sent = await agent.ask(SEND, {
+    input: { agentId: agent.id, text: 'My answer', replyTo: original?.id },
+  })
   expect(sent.errors).toBeUndefined()
   const { message } = sent.data.sendMessage
   expect(message).toMatchObject({
@@ -110,14 +125,21 @@ test('an answer is sent and found in its thread', async () => {
   })
   expect(textsOf(await list({ thread: original?.id }))).toEqual(['My answer', 'letter 5'])
   expect(textsOf(await list({ thread: message.id, direction: 'outbound' }))).toEqual(['My answer'])
-  const forwarded = await agent.ask(SEND, { input: { agentId: agent.id, text: 'See', forward: original?.id, to: ['bob@example.com'] } })
-  expect(forwarded.data.sendMessage.message).toMatchObject({ subject: 'Fwd: Hello', attachments: [{ name: 'a.txt', size: 3 }] })
+  const forwarded = await agent.ask(SEND, {
+    input: { agentId: agent.id, text: 'See', forward: original?.id, to: ['bob@example.com'] },
+  })
+  expect(forwarded.data.sendMessage.message).toMatchObject({
+    subject: 'Fwd: Hello',
+    attachments: [{ name: 'a.txt', size: 3 }],
+  })
 })
 
 test("a thread of another agent's is an error, in REST's words", async () => {
   const [foreign] = nodesOf(await list({}, other.id))
   const refused = await ours.ask(LIST, { id: agent.id, thread: foreign?.id })
-  expect(errorsOf(refused)).toEqual([{ message: 'thread: is no message of this agent', code: 'invalid_input' }])
+  expect(errorsOf(refused)).toEqual([
+    { message: 'thread: is not a message of this agent', code: 'invalid_input' },
+  ])
 })
 
 test('two lists of one agent in one query stay apart', async () => {
@@ -130,7 +152,11 @@ test('two lists of one agent in one query stay apart', async () => {
   expect(errors).toBeUndefined()
   expect(textsOf(data.agent.a)).toEqual(['letter 5'])
   expect(data.agent.b.edges).toHaveLength(2)
-  expect(data.agent.b.edges[0].node).toEqual({ id: expect.any(String), subject: 'Hello', attachments: [{ name: 'a.txt' }] })
+  expect(data.agent.b.edges[0].node).toEqual({
+    id: expect.any(String),
+    subject: 'Hello',
+    attachments: [{ name: 'a.txt' }],
+  })
 })
 
 test('a message that is deleted while its page is read is left out, and nothing half-read stands in for it', async () => {
@@ -162,8 +188,9 @@ test('what lists ask for together is bounded, however many agents or threads the
   const { workspaceId } = await service.deps.prisma.agent.findUniqueOrThrow({ where: { id: first.id } })
   const agents = Array.from({ length: 260 }, (_, n) => ({ workspaceId, name: `Agent ${n}`, icon: 'bot' }))
   await service.deps.prisma.agent.createMany({ data: agents })
-  const asked = async (fields: string) => (await many.ask(`{ agents { ${fields} } }`)).errors?.map(({ message }) => message)
-  const tooMuch = ['query: asks for too much at once (its lists hold more than 25000 entries together)']
+  const asked = async (fields: string) =>
+    (await many.ask(`{ agents { ${fields} } }`)).errors?.map(({ message }) => message)
+  const tooMuch = ['query: requests too much at once (its lists have more than 25000 entries in total)']
   const edges = '{ edges { cursor } }'
   expect(await asked(`messages(first: 90) ${edges}`)).toBeUndefined()
   expect(await asked(`messages(first: 100) ${edges}`)).toEqual(tooMuch)
@@ -190,9 +217,9 @@ test('the number of statements does not grow with the number of agents', async (
   const alone = await statements(one, query)
   const together = await statements(few, query)
   expect(together.agents).toHaveLength(6)
-  expect(together.agents.map(({ messages }: { messages: { edges: { node: Node }[] } }) => textsOf(messages))).toEqual(
-    Array.from({ length: 6 }, (_, n) => [`hello ${n}`]),
-  )
+  expect(
+    together.agents.map(({ messages }: { messages: { edges: { node: Node }[] } }) => textsOf(messages)),
+  ).toEqual(Array.from({ length: 6 }, (_, n) => [`hello ${n}`]))
   expect(together.count).toBe(alone.count)
   expect(alone.count).toBeGreaterThan(5)
 })

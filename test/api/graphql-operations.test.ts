@@ -4,23 +4,32 @@ import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
 
 const service = await startGraphql()
 const ours = await service.tenant()
-const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
+const errorsOf = ({ errors }: GraphqlAnswer) =>
+  errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
 /** One mutation by its name, with its input. */
 const change = async (ask: typeof ours.ask, name: string, selection: string, input: object) => {
-  const answer = await ask(`mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) ${selection} }`, {
-    input,
-  })
+  const answer = await ask(
+    `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) ${selection} }`,
+    {
+      input,
+    },
+  )
   return { ...answer, payload: answer.data?.[name] }
 }
 
 test('the given address changes, and cannot be removed', async () => {
   const agent = await service.agent(ours, 'Movable')
-  const { data } = await ours.ask('query ($id: UUID!) { agent(id: $id) { addresses { id } } }', { id: agent.id })
+  const { data } = await ours.ask('query ($id: UUID!) { agent(id: $id) { addresses { id } } }', {
+    id: agent.id,
+  })
   const input = { agentId: agent.id, addressId: data.agent.addresses[0].id }
   const value = `${randomUUID()}@agents.localhost`
   const changed = await change(ours.ask, 'changeAddress', '{ address { id value } }', { ...input, value })
   expect(changed.payload.address).toEqual({ id: input.addressId, value })
-  const wrong = await change(ours.ask, 'changeAddress', '{ address { id } }', { ...input, value: 'a@elsewhere.example' })
+  const wrong = await change(ours.ask, 'changeAddress', '{ address { id } }', {
+    ...input,
+    value: 'a@elsewhere.example',
+  })
   expect(errorsOf(wrong)).toMatchObject([{ code: 'invalid_input', field: 'value' }])
   const removed = await change(ours.ask, 'removeAddress', '{ addressId }', input)
   expect(errorsOf(removed)).toMatchObject([{ code: 'conflict' }])
@@ -38,26 +47,42 @@ test('secrets are set and listed by members, and revealed to the agent alone', a
   })
   expect(set.payload.secret).toMatchObject({ name: 'KEY', kind: 'secret', setBy: 'member' })
   await change(agent.ask, 'setSecret', '{ secret { name } }', { agentId, name: 'OTHER', value: '2' })
-  const listed = await ours.ask('query ($id: UUID!) { agent(id: $id) { secrets { name setBy } } }', { id: agentId })
+  const listed = await ours.ask('query ($id: UUID!) { agent(id: $id) { secrets { name setBy } } }', {
+    id: agentId,
+  })
   expect(listed.data.agent.secrets).toEqual([
     { name: 'KEY', setBy: 'member' },
     { name: 'OTHER', setBy: 'agent' },
   ])
-  const reveal = (ask: typeof ours.ask, names?: string[]) => change(ask, 'revealSecrets', '{ secrets { name value } }', { agentId, names })
-  expect((await reveal(agent.ask, ['KEY', 'NONE'])).payload.secrets).toEqual([{ name: 'KEY', value: 'hidden words' }])
+  const reveal = (ask: typeof ours.ask, names?: string[]) =>
+    change(ask, 'revealSecrets', '{ secrets { name value } }', { agentId, names })
+  expect((await reveal(agent.ask, ['KEY', 'NONE'])).payload.secrets).toEqual([
+    { name: 'KEY', value: 'hidden words' },
+  ])
   expect((await reveal(agent.ask)).payload.secrets).toHaveLength(2)
   expect(errorsOf(await reveal(ours.ask))).toMatchObject([{ code: 'forbidden' }])
-  expect(errorsOf(await reveal(agent.ask, Array(201).fill('A')))).toMatchObject([{ code: 'invalid_input', field: 'names' }])
-  const wrong = await change(ours.ask, 'setSecret', '{ secret { name } }', { agentId, name: 'a b', value: '' })
+  expect(errorsOf(await reveal(agent.ask, Array(201).fill('A')))).toMatchObject([
+    { code: 'invalid_input', field: 'names' },
+  ])
+  const wrong = await change(ours.ask, 'setSecret', '{ secret { name } }', {
+    agentId,
+    name: 'a b',
+    value: '',
+  })
   expect(errorsOf(wrong)).toMatchObject([{ code: 'invalid_input', field: 'name' }])
-  expect((await change(ours.ask, 'deleteSecret', '{ name }', { agentId, name: 'KEY' })).payload).toEqual({ name: 'KEY' })
-  expect(errorsOf(await change(ours.ask, 'deleteSecret', '{ name }', { agentId, name: 'KEY' }))).toMatchObject([{ code: 'not_found' }])
+  expect((await change(ours.ask, 'deleteSecret', '{ name }', { agentId, name: 'KEY' })).payload).toEqual({
+    name: 'KEY',
+  })
+  expect(
+    errorsOf(await change(ours.ask, 'deleteSecret', '{ name }', { agentId, name: 'KEY' })),
+  ).toMatchObject([{ code: 'not_found' }])
 })
 
 test('a message to the Message URL comes back as its event, whole', async () => {
   const agent = await service.agent(ours, 'Hearer')
   const input = { agentId: agent.id, text: 'Wake up' }
-  const send = (ask = ours.ask) => change(ask, 'sendToUrl', '{ event { id type channel text sender { id kind } message { id } } }', input)
+  const send = (ask = ours.ask) =>
+    change(ask, 'sendToUrl', '{ event { id type channel text sender { id kind } message { id } } }', input)
   expect(errorsOf(await send())).toMatchObject([{ code: 'conflict' }])
   await change(ours.ask, 'addWebhook', '{ secret }', { agentId: agent.id, url: 'http://127.0.0.1:9/hook' })
   expect((await send()).payload.event).toEqual({
@@ -68,7 +93,9 @@ test('a message to the Message URL comes back as its event, whole', async () => 
     sender: { id: ours.member, kind: 'member' },
     message: null,
   })
-  expect(errorsOf(await send((await service.agent(ours, 'Unlisted')).ask))).toMatchObject([{ code: 'forbidden' }])
+  expect(errorsOf(await send((await service.agent(ours, 'Unlisted')).ask))).toMatchObject([
+    { code: 'forbidden' },
+  ])
 })
 
 test('the workspace with its people, its plan and how much of it is in use', async () => {
@@ -82,7 +109,12 @@ test('the workspace with its people, its plan and how much of it is in use', asy
   expect(data.workspace).toMatchObject({
     id: tenant.workspace,
     settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
-    plan: { key: 'unlimited', changeAddress: true, limits: { agents: null }, usage: { agents: 1, members: 1, storedMessages: 0 } },
+    plan: {
+      key: 'unlimited',
+      changeAddress: true,
+      limits: { agents: null },
+      usage: { agents: 1, members: 1, storedMessages: 0 },
+    },
     members: [{ id: tenant.member, email: tenant.email, role: 'owner' }],
     invitations: [],
     domains: [],
@@ -92,25 +124,39 @@ test('the workspace with its people, its plan and how much of it is in use', asy
     plan: { usage: { agents: 1 } },
   })
   for (const field of ['members { id }', 'invitations { id }', 'domains { id }', 'phoneNumbers { id }'])
-    expect(errorsOf(await agent.ask(`{ workspace { ${field} } }`))).toEqual([{ message: 'Only a member can do this.', code: 'forbidden' }])
+    expect(errorsOf(await agent.ask(`{ workspace { ${field} } }`))).toEqual([
+      { message: 'Only a member can do this.', code: 'forbidden' },
+    ])
 })
 
 test('people are invited and removed, settings and own tokens change', async () => {
   const tenant = await service.tenant()
   const agent = await service.agent(tenant, 'Watcher')
-  const invited = await change(tenant.ask, 'inviteMember', '{ invitation { id email role } url }', { email: 'Bo@Example.com' })
+  const invited = await change(tenant.ask, 'inviteMember', '{ invitation { id email role } url }', {
+    email: 'Bo@Example.com',
+  })
   expect(invited.payload).toMatchObject({ invitation: { email: 'bo@example.com', role: 'member' } })
   expect(invited.payload.url).toMatch(/\/join\/ait_/)
   const { id } = invited.payload.invitation
-  expect((await tenant.ask('{ workspace { invitations { id } } }')).data.workspace.invitations).toEqual([{ id }])
-  expect((await change(tenant.ask, 'revokeInvitation', '{ invitationId }', { invitationId: id })).payload.invitationId).toBe(id)
+  expect((await tenant.ask('{ workspace { invitations { id } } }')).data.workspace.invitations).toEqual([
+    { id },
+  ])
+  expect(
+    (await change(tenant.ask, 'revokeInvitation', '{ invitationId }', { invitationId: id })).payload
+      .invitationId,
+  ).toBe(id)
   const last = await change(tenant.ask, 'removeMember', '{ memberId }', { memberId: tenant.member })
   expect(errorsOf(last)).toMatchObject([{ code: 'conflict' }])
 
-  const settings = await change(tenant.ask, 'updateWorkspace', '{ workspace { name settings { agentsMayCreateAgents } } }', {
-    name: 'Renamed',
-    agentsMayCreateAgents: false,
-  })
+  const settings = await change(
+    tenant.ask,
+    'updateWorkspace',
+    '{ workspace { name settings { agentsMayCreateAgents } } }',
+    {
+      name: 'Renamed',
+      agentsMayCreateAgents: false,
+    },
+  )
   expect(settings.payload.workspace).toEqual({ name: 'Renamed', settings: { agentsMayCreateAgents: false } })
   expect((await agent.ask('{ viewer { may { createAgents setAccess connect } } }')).data.viewer.may).toEqual({
     createAgents: false,
@@ -133,17 +179,23 @@ test('the event log, a page at a time, with the messages that it tells of', asyn
   await service.letter(other, ours, 'elsewhere')
   const query = `query ($id: UUID!, $first: Int, $after: String) { agent(id: $id) { events(first: $first, after: $after) {
     edges { cursor node { id message { text } } } pageInfo { hasNextPage endCursor } } } }`
-  const events = async (variables: object) => (await ours.ask(query, { id: one.id, ...variables })).data.agent.events
+  const events = async (variables: object) =>
+    (await ours.ask(query, { id: one.id, ...variables })).data.agent.events
   const page = await events({ first: 2 })
   expect(page.edges).toEqual([
     { cursor: '1', node: { id: 1, message: { text: 'first' } } },
     { cursor: '2', node: { id: 2, message: { text: 'second' } } },
   ])
   expect(page.pageInfo).toEqual({ hasNextPage: true, endCursor: '2' })
-  expect((await events({ after: '2' })).edges).toEqual([{ cursor: '3', node: { id: 3, message: { text: 'third' } } }])
-  const all = (await ours.ask('{ agents { name events { edges { node { message { text } } } } } }')).data.agents
+  expect((await events({ after: '2' })).edges).toEqual([
+    { cursor: '3', node: { id: 3, message: { text: 'third' } } },
+  ])
+  const all = (await ours.ask('{ agents { name events { edges { node { message { text } } } } } }')).data
+    .agents
   expect(all.find(({ name }: { name: string }) => name === 'Logged too').events.edges).toEqual([
     { node: { message: { text: 'elsewhere' } } },
   ])
-  expect(errorsOf(await ours.ask(query, { id: one.id, after: 'x' }))).toMatchObject([{ code: 'invalid_input', field: 'after' }])
+  expect(errorsOf(await ours.ask(query, { id: one.id, after: 'x' }))).toMatchObject([
+    { code: 'invalid_input', field: 'after' },
+  ])
 })

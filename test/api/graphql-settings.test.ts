@@ -23,16 +23,28 @@ test('with PERSISTED_ONLY these operations are served: by their id, by their has
     return { status: response.status, text: await response.text() }
   }
   const persistedQuery = { version: 1, sha256Hash: hash }
-  for (const body of [{ documentId: 'who' }, { documentId: hash }, { extensions: { persistedQuery } }, { query: VIEWER }])
+  for (const body of [
+    { documentId: 'who' },
+    { documentId: hash },
+    { extensions: { persistedQuery } },
+    { query: VIEWER },
+  ])
     expect(await ask(body)).toEqual({ status: 200, text: '{"data":{"viewer":{"kind":"member"}}}' })
-  expect(await ask({ query: '{ viewer { id } }' })).toMatchObject({ status: 403, text: expect.stringContaining('"forbidden"') })
-  expect(await ask({ documentId: 'none' })).toMatchObject({ status: 400, text: expect.stringContaining('"invalid_input"') })
+  expect(await ask({ query: '{ viewer { id } }' })).toMatchObject({
+    status: 403,
+    text: expect.stringContaining('"forbidden"'),
+  })
+  expect(await ask({ documentId: 'none' })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('"invalid_input"'),
+  })
   expect((await ask({ query: '{ viewer { id } }' }, '/graphql/stream')).text).toContain('"forbidden"')
   for (const body of [{ query: VIEWER }, { documentId: 'who' }, { extensions: { persistedQuery } }])
     expect((await ask(body, '/graphql/stream')).text).toContain('"kind":"member"')
 })
 
-const page = (base: string) => fetch(`${base}/graphql`, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+const page = (base: string) =>
+  fetch(`${base}/graphql`, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
 
 test('GraphiQL comes from the service itself, whole, and may load nothing from elsewhere', async () => {
   const service = await startGraphql()
@@ -49,7 +61,10 @@ test('with INTROSPECTION off nobody is told the schema, and there is no GraphiQL
   const service = await startGraphql({ introspection: false })
   const { ask } = await service.tenant()
   const { errors } = await ask('{ __schema { queryType { name } } }')
-  expect(errors?.[0]).toMatchObject({ message: expect.stringContaining('disabled'), extensions: { code: 'invalid_input' } })
+  expect(errors?.[0]).toMatchObject({
+    message: expect.stringContaining('disabled'),
+    extensions: { code: 'invalid_input' },
+  })
   expect((await ask('{ viewe { id } }')).errors?.[0]?.message).not.toContain('viewer')
   expect((await ask('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'Viewer' } })
   expect((await page(service.base)).status).toBe(401)
@@ -61,7 +76,11 @@ test('what the client accepts decides how it is answered', async () => {
   const ask = (accept: string, query = VIEWER) =>
     fetch(`${service.base}/graphql`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/json', Accept: accept },
+      headers: {
+        Authorization: `Bearer ${tenant.token}`,
+        'Content-Type': 'application/json',
+        Accept: accept,
+      },
       body: JSON.stringify({ query }),
     })
   const typeFor = async (accept: string) => (await ask(accept)).headers.get('content-type')
@@ -70,7 +89,9 @@ test('what the client accepts decides how it is answered', async () => {
   expect(await typeFor('application/graphql-response+json, application/json;q=0.9')).toBe(
     'application/graphql-response+json; charset=utf-8',
   )
-  expect(await typeFor('application/graphql-response+json;q=0.1, application/json')).toBe('application/json; charset=utf-8')
+  expect(await typeFor('application/graphql-response+json;q=0.1, application/json')).toBe(
+    'application/json; charset=utf-8',
+  )
   expect(await typeFor('application/json;q=0, */*;q=0.1, application/graphql-response+json;q=0.5')).toBe(
     'application/graphql-response+json; charset=utf-8',
   )
@@ -80,6 +101,13 @@ test('what the client accepts decides how it is answered', async () => {
   )
   expect((await ask('image/png')).status).toBe(406)
   // Refused before anything is done: nobody could read what became of it.
-  expect((await ask('image/png', 'mutation { createAgent(input: { name: "Unseen", icon: bot }) { agent { id } } }')).status).toBe(406)
+  expect(
+    (
+      await ask(
+        'image/png',
+        'mutation { createAgent(input: { name: "Unseen", icon: bot }) { agent { id } } }',
+      )
+    ).status,
+  ).toBe(406)
   expect((await tenant.ask('{ agents { name } }')).data).toEqual({ agents: [] })
 })

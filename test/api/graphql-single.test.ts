@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGraphql } from '../support/graphql.ts'
+import { statementsOf } from '../support/statements.ts'
 
 /** The single connection mode of the graphql-sse protocol, request by request. */
 
@@ -7,7 +8,11 @@ const service = await startGraphql()
 const ours = await service.tenant()
 
 const stream = (method: string, headers: Record<string, string> = {}, body?: string, query = '') =>
-  fetch(`${service.base}/graphql/stream${query}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  fetch(`${service.base}/graphql/stream${query}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
 
 test('a reserved stream is opened once, with what it was reserved with, and belongs to its token', async () => {
   const authorized = { Authorization: `Bearer ${ours.token}` }
@@ -16,26 +21,45 @@ test('a reserved stream is opened once, with what it was reserved with, and belo
   expect(reserved.status).toBe(201)
   const sign = await reserved.text()
   const post = (headers: Record<string, string>, operation: object) =>
-    stream('POST', { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }, JSON.stringify(operation))
+    stream(
+      'POST',
+      { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign },
+      JSON.stringify(operation),
+    )
   const operation = { query: '{ viewer { id } }', extensions: { operationId: 'a' } }
 
   const stranger = await service.tenant()
   const refused = await post({ Authorization: `Bearer ${stranger.token}` }, operation)
-  expect([refused.status, await refused.json()]).toMatchObject([404, { errors: [{ extensions: { code: 'not_found' } }] }])
+  expect([refused.status, await refused.json()]).toMatchObject([
+    404,
+    { errors: [{ extensions: { code: 'not_found' } }] },
+  ])
 
   const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
   expect(events.status).toBe(200)
   const again = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
-  expect([again.status, await again.json()]).toMatchObject([409, { errors: [{ extensions: { code: 'conflict' } }] }])
+  expect([again.status, await again.json()]).toMatchObject([
+    409,
+    { errors: [{ extensions: { code: 'conflict' } }] },
+  ])
 
   expect((await post(authorized, operation)).status).toBe(202)
   const invalid = await post(authorized, { query: '{ nothing }', extensions: { operationId: 'b' } })
-  expect([invalid.status, await invalid.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  expect([invalid.status, await invalid.json()]).toMatchObject([
+    400,
+    { errors: [{ extensions: { code: 'invalid_input' } }] },
+  ])
   const unnamed = await post(authorized, { query: '{ viewer { id } }' })
-  expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { errors: [{ extensions: { code: 'invalid_input' } }] }])
+  expect([unnamed.status, await unnamed.json()]).toMatchObject([
+    400,
+    { errors: [{ extensions: { code: 'invalid_input' } }] },
+  ])
 
   const unfit = await post(authorized, { ...operation, variables: [] })
-  expect([unfit.status, await unfit.json()]).toMatchObject([400, { errors: [{ message: 'variables: must be an object' }] }])
+  expect([unfit.status, await unfit.json()]).toMatchObject([
+    400,
+    { errors: [{ message: 'variables: must be an object' }] },
+  ])
 
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -53,4 +77,31 @@ test('a token holds 20 event streams, no more', async () => {
     await response.text()
   }
   expect(statuses).toEqual([...Array(20).fill(201), 429])
+})
+
+test('queries for a stream that nobody has opened yet run once it is open, and all of them are answered', async () => {
+  const tenant = await service.tenant()
+  const agent = await service.agent(tenant)
+  const authorized = { Authorization: `Bearer ${tenant.token}` }
+  const sign = await (await stream('PUT', authorized)).text()
+  const headers = { ...authorized, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }
+  const ask = (operationId: number) =>
+    stream(
+      'POST',
+      headers,
+      JSON.stringify({ query: '{ agents { id name } }', extensions: { operationId: String(operationId) } }),
+    )
+
+  const { result, statements } = await statementsOf(service.deps.pool, () =>
+    Promise.all(Array.from({ length: 30 }, (_, n) => ask(n))),
+  )
+  expect(result.map(({ status }) => status)).toEqual(Array(30).fill(202))
+  expect(statements.filter((statement) => /\bfrom "?(public"\.")?agent\b/i.test(statement))).toEqual([])
+
+  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (text.split('event: complete').length <= 30) text += (await reader.read()).value
+  expect(text.split(agent.id).length).toBe(31)
+  await reader.cancel()
 })

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { LoggedEvent } from '../../src/event/event.ts'
-import { Readers } from '../../src/graphql/readers.ts'
+import { Readers } from '../../src/graphql/transport/readers.ts'
 import { startGraphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
@@ -24,7 +24,8 @@ const fill = (agentId: string) =>
     [agentId],
   )
 
-const QUERY = (id: string) => `subscription { messageReceived(agentId: "${id}", after: 0) { id sender { name } } }`
+const QUERY = (id: string) =>
+  `subscription { messageReceived(agentId: "${id}", after: 0) { id sender { name } } }`
 
 /** A client that sends a request and then reads nothing until it is told to. */
 const stalled = (path: string, method: string, headers: Record<string, string>, body = ''): Socket => {
@@ -35,19 +36,29 @@ const stalled = (path: string, method: string, headers: Record<string, string>, 
     'Content-Length': String(Buffer.byteLength(body)),
     ...headers,
   })
-  socket.write(`${method} ${path} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`)
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  )
   socket.pause()
   return socket
 }
 
 const distinct = (id: string): Socket =>
-  stalled('/graphql', 'POST', { 'Content-Type': 'application/json', Accept: 'text/event-stream' }, JSON.stringify({ query: QUERY(id) }))
+  stalled(
+    '/graphql',
+    'POST',
+    { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    JSON.stringify({ query: QUERY(id) }),
+  )
 
 const single = async (id: string): Promise<Socket> => {
   const url = `${service.base}/graphql/stream`
   const authorized = { Authorization: `Bearer ${ours.token}` }
   const sign = await (await fetch(url, { method: 'PUT', headers: authorized })).text()
-  const socket = stalled('/graphql/stream', 'GET', { Accept: 'text/event-stream', 'X-GraphQL-Event-Stream-Token': sign })
+  const socket = stalled('/graphql/stream', 'GET', {
+    Accept: 'text/event-stream',
+    'X-GraphQL-Event-Stream-Token': sign,
+  })
   const headers = { ...authorized, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }
   const body = JSON.stringify({ query: QUERY(id), extensions: { operationId: 'a' } })
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202)
@@ -63,29 +74,33 @@ const memory = (): number => {
 test.each([
   ['a distinct connection', distinct],
   ['the single connection', single],
-])('a reader of %s that stalls keeps nothing in memory, and has all of it once it reads', async (_name, open) => {
-  const agent = await service.agent(ours)
-  await fill(agent.id)
-  const before = memory()
-  const socket = await open(agent.id)
-  await until(() => service.graphql.size === 1)
-  await sleep(1_500) // long enough for 3,000 events to pile up, were they not waited with
-  expect(memory() - before).toBeLessThan(40_000_000)
+])(
+  'a reader of %s that stalls keeps nothing in memory, and has all of it once it reads',
+  async (_name, open) => {
+    const agent = await service.agent(ours)
+    await fill(agent.id)
+    const before = memory()
+    const socket = await open(agent.id)
+    await until(() => service.graphql.size === 1)
+    await sleep(1_500) // long enough for 3,000 events to pile up, were they not waited with
+    expect(memory() - before).toBeLessThan(40_000_000)
 
-  const ids: number[] = []
-  let text = ''
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1')
-    const end = text.lastIndexOf('\n')
-    for (const [, id] of text.slice(0, end).matchAll(/"messageReceived":\{"id":(\d+)/g)) ids.push(Number(id))
-    text = text.slice(end)
-  })
-  socket.resume()
-  await until(() => ids.length === EVENTS)
-  expect(ids).toEqual(Array.from({ length: EVENTS }, (_, n) => n + 1))
-  socket.destroy()
-  await until(() => service.graphql.size === 0)
-})
+    const ids: number[] = []
+    let text = ''
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+      const end = text.lastIndexOf('\n')
+      for (const [, id] of text.slice(0, end).matchAll(/"messageReceived":\{"id":(\d+)/g))
+        ids.push(Number(id))
+      text = text.slice(end)
+    })
+    socket.resume()
+    await until(() => ids.length === EVENTS)
+    expect(ids).toEqual(Array.from({ length: EVENTS }, (_, n) => n + 1))
+    socket.destroy()
+    await until(() => service.graphql.size === 0)
+  },
+)
 
 const READERS = 200
 const LIVE = 10_000
@@ -94,7 +109,13 @@ const BATCH = 500
 /** Commits events as a batch of mails does: into the log, then to who listens. */
 const raise = async (agentId: string, from: number, count: number) => {
   const events = Array.from({ length: count }, (_, n): LoggedEvent => {
-    const sender = { id: null, kind: 'contact', name: `${from + n} ${'x'.repeat(2_000)}`, email: null, phone: null } as const
+    const sender = {
+      id: null,
+      kind: 'contact',
+      name: `${from + n} ${'x'.repeat(2_000)}`,
+      email: null,
+      phone: null,
+    } as const
     const when = { createdAt: new Date(), type: 'message.received', channel: 'email' } as const
     return { ...when, agentId, id: from + n, messageId: randomUUID(), sender, from: 'x', subject: null }
   })
@@ -103,7 +124,13 @@ const raise = async (agentId: string, from: number, count: number) => {
        select $1, e.id, 'message.received', 'email', e.message_id, e.sender, 'x', now()
          from unnest($2::bigint[], $3::uuid[], $4::jsonb[]) as e(id, message_id, sender))
      update event_log set last_id = $5 where agent_id = $1`,
-    [agentId, events.map(({ id }) => id), events.map(({ messageId }) => messageId), events.map(({ sender }) => sender), from + count - 1],
+    [
+      agentId,
+      events.map(({ id }) => id),
+      events.map(({ messageId }) => messageId),
+      events.map(({ sender }) => sender),
+      from + count - 1,
+    ],
   )
   service.deps.feed.committed(events)
 }
@@ -118,7 +145,8 @@ test(`${READERS} readers that stall while ${LIVE} events happen: memory stays fl
     await sleep(50)
     used.push(memory())
   }
-  // What a socket takes, the kernel holds. From the middle on nothing of the events may stay here: 20 MB of them for each reader.
+  // What a socket takes, the kernel holds. From the middle on nothing of the events may stay here: 20 MB of
+  // them for each reader.
   const [middle, end] = [used[used.length / 2 - 1]!, used.at(-1)!]
   process.stderr.write(
     `${READERS} stalled readers: ${Math.round(middle / 1e6)} MB after ${LIVE / 2} events, ${Math.round(end / 1e6)} MB after ${LIVE}\n`,

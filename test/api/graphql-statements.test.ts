@@ -2,9 +2,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { startGraphql, type TestTenant } from '../support/graphql.ts'
 import { statementsOf } from '../support/statements.ts'
 
-/** What a dashboard asks, and how many SQL statements each may cost, however many agents, messages and webhooks there are. */
+/**
+ * What a dashboard asks, and how many SQL statements each may cost, however many agents, messages and
+ * webhooks there are.
+ */
 const QUERIES: Record<string, { query: string; statements: number }> = {
-  'who asks, and what they may do': { query: '{ viewer { kind name may { createAgents } workspace { name } } }', statements: 2 },
+  'who asks, and what they may do': {
+    query: '{ viewer { kind name may { createAgents } workspace { name } } }',
+    statements: 2,
+  },
   'the agents with their last message and unread count': {
     query: '{ agents { id name icon unreadCount lastMessage { subject counterpart createdAt } } }',
     statements: 3,
@@ -20,7 +26,8 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
     statements: 2,
   },
   'a search': {
-    query: 'query ($agent: UUID!) { agent(id: $agent) { messages(q: "letter", direction: inbound) { edges { node { subject text } } } } }',
+    query:
+      'query ($agent: UUID!) { agent(id: $agent) { messages(q: "letter", direction: inbound) { edges { node { subject text } } } } }',
     statements: 2,
   },
   'the threads of an agent': {
@@ -77,13 +84,19 @@ const fill = async (tenant: TestTenant, agents: number, letters: number, hooks: 
   for (let n = 0; n < agents; n++) {
     const agent = await service.agent(tenant, `Agent ${n}`)
     for (let hook = 0; hook < hooks; hook++)
-      await tenant.ask('mutation ($id: UUID!, $url: String!) { addWebhook(input: { agentId: $id, url: $url }) { secret } }', {
+      await tenant.ask(
+        'mutation ($id: UUID!, $url: String!) { addWebhook(input: { agentId: $id, url: $url }) { secret } }',
+        {
+          id: agent.id,
+          url: `http://127.0.0.1:9/${hook}`,
+        },
+      )
+    await tenant.ask(
+      'mutation ($id: UUID!) { setSecret(input: { agentId: $id, name: "A", value: "b" }) { secret { name } } }',
+      {
         id: agent.id,
-        url: `http://127.0.0.1:9/${hook}`,
-      })
-    await tenant.ask('mutation ($id: UUID!) { setSecret(input: { agentId: $id, name: "A", value: "b" }) { secret { name } } }', {
-      id: agent.id,
-    })
+      },
+    )
     for (let letter = 0; letter < letters; letter++) await service.letter(agent, tenant, `letter ${letter}`)
     const { data } = await tenant.ask(MESSAGE, { id: agent.id })
     last = { agent: agent.id, message: data.agent.messages.edges[0].node.id }

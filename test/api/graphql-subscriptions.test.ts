@@ -39,7 +39,10 @@ const follow = (token: string, variables: object, { single = false, query = QUER
     events,
     ids: () => events().map(({ id }) => id),
     texts: () => events().map(({ message }) => message?.text),
-    errors: () => results.flatMap(({ errors }) => errors ?? []).map(({ message, extensions }) => ({ message, ...extensions })),
+    errors: () =>
+      results
+        .flatMap(({ errors }) => errors ?? [])
+        .map(({ message, extensions }) => ({ message, ...extensions })),
     /** Waits until the server has it: what happens from now on it hears. */
     open: async (before: number) => {
       await until(() => openNow() > before)
@@ -109,7 +112,11 @@ test('several subscriptions share one connection, and one of them ends alone', a
   const listen = (id: string) =>
     client.subscribe<{ messageReceived: { message: { text: string } } }>(
       { query: QUERY, variables: { id } },
-      { next: ({ data }) => heard.push(data!.messageReceived.message.text), error: () => undefined, complete: () => undefined },
+      {
+        next: ({ data }) => heard.push(data!.messageReceived.message.text),
+        error: () => undefined,
+        complete: () => undefined,
+      },
     )
   const before = openNow()
   const stop = listen(one.id)
@@ -139,20 +146,25 @@ test('queries run over the single connection too', async () => {
   client.dispose()
 })
 
-test.each(modes)("$name: another workspace's agent is not_found, another agent's forbidden", async ({ single }) => {
-  const theirs = await service.tenant()
-  const foreign = await service.agent(theirs)
-  const own = await service.agent(ours)
-  const sibling = await service.agent(ours)
-  const told = async (token: string, id: string) => {
-    const reader = follow(token, { id }, { single })
-    await until(() => reader.errors().length > 0)
-    return reader.errors()
-  }
-  expect(await told(ours.token, foreign.id)).toMatchObject([{ code: 'not_found', message: 'There is no agent with this id.' }])
-  expect(await told(ours.token, randomUUID())).toEqual(await told(ours.token, foreign.id))
-  expect(await told(own.token, sibling.id)).toMatchObject([{ code: 'forbidden' }])
-})
+test.each(modes)(
+  "$name: another workspace's agent is not_found, another agent's forbidden",
+  async ({ single }) => {
+    const theirs = await service.tenant()
+    const foreign = await service.agent(theirs)
+    const own = await service.agent(ours)
+    const sibling = await service.agent(ours)
+    const told = async (token: string, id: string) => {
+      const reader = follow(token, { id }, { single })
+      await until(() => reader.errors().length > 0)
+      return reader.errors()
+    }
+    expect(await told(ours.token, foreign.id)).toMatchObject([
+      { code: 'not_found', message: 'There is no agent with this id.' },
+    ])
+    expect(await told(ours.token, randomUUID())).toEqual(await told(ours.token, foreign.id))
+    expect(await told(own.token, sibling.id)).toMatchObject([{ code: 'forbidden' }])
+  },
+)
 
 test('a position that is no longer kept is told once, and it goes on behind it', async () => {
   const agent = await service.agent(ours)
@@ -172,10 +184,13 @@ test('a position that is no longer kept is told once, and it goes on behind it',
 test.each(modes)('$name: a revoked token ends it within a second', async ({ single }) => {
   const agent = await service.agent(ours)
   const reader = await opened(agent.token, { id: agent.id }, { single })
-  await ours.ask('mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }', {
-    id: agent.id,
-    t: agent.tokenId,
-  })
+  await ours.ask(
+    'mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }',
+    {
+      id: agent.id,
+      t: agent.tokenId,
+    },
+  )
   await until(() => reader.state.completed, 1_000)
   expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
 })
@@ -205,7 +220,9 @@ test('a token that ends by itself ends it', async () => {
 test('what was missed while no notification came through is noticed afterwards: the agent was deleted', async () => {
   const agent = await service.agent(ours)
   const reader = await opened(ours.token, { id: agent.id })
-  await ours.ask('mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }', { id: agent.id })
+  await ours.ask('mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }', {
+    id: agent.id,
+  })
   await service.deps.pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen' and datname = current_database()",
   )
@@ -221,7 +238,8 @@ const connect = async (agent: { id: string; ask: TestTenant['ask'] }, client: st
   return data.connect.connection.id
 }
 const listenersOf = async (id: string) =>
-  (await ours.ask('query ($id: UUID!) { agent(id: $id) { listeners { kind client } } }', { id })).data.agent.listeners
+  (await ours.ask('query ($id: UUID!) { agent(id: $id) { listeners { kind client } } }', { id })).data.agent
+    .listeners
 
 test('as the client it starts at the connect, is a listener while it is open, and ends when another connects', async () => {
   const agent = await service.agent(ours)
@@ -255,7 +273,9 @@ test("only the agent's own token can be its client", async () => {
   expect(member.errors()).toMatchObject([{ code: 'forbidden' }])
   const unknown = follow(agent.token, { id: agent.id, connectionId: randomUUID() })
   await until(() => unknown.errors().length > 0)
-  expect(unknown.errors()).toMatchObject([{ code: 'not_found', message: 'There is no connection with this id.' }])
+  expect(unknown.errors()).toMatchObject([
+    { code: 'not_found', message: 'There is no connection with this id.' },
+  ])
 })
 
 test('a browser that only closes its tab leaves nothing open', async () => {
@@ -265,7 +285,11 @@ test('a browser that only closes its tab leaves nothing open', async () => {
   const response = await fetch(`${service.base}/graphql`, {
     method: 'POST',
     signal: abort.signal,
-    headers: { Authorization: `Bearer ${ours.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    headers: {
+      Authorization: `Bearer ${ours.token}`,
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+    },
     body: JSON.stringify({ query: QUERY, variables: { id: agent.id } }),
   })
   expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -290,7 +314,10 @@ test('a wrong subscription is refused in the stream', async () => {
 
 test('stopping tells each reader, and ends', async () => {
   const agent = await service.agent(ours)
-  const readers = [await opened(ours.token, { id: agent.id }), await opened(ours.token, { id: agent.id }, { single: true })]
+  const readers = [
+    await opened(ours.token, { id: agent.id }),
+    await opened(ours.token, { id: agent.id }, { single: true }),
+  ]
   const stopped = service.stop()
   for (const reader of readers) {
     await until(() => reader.state.completed || reader.state.failure !== undefined)

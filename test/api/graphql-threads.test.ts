@@ -15,10 +15,13 @@ const THREADS = `query ($id: UUID!, $first: Int, $after: String) { agent(id: $id
   threads(first: $first, after: $after) { edges { cursor node { ${THREAD} } } pageInfo { hasNextPage endCursor } } } }`
 const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id threadId } } }'
 
-const inbox = async (variables: object = {}) => (await ours.ask(THREADS, { id: agent.id, ...variables })).data.agent
-const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code } }) => ({ message, code }))
+const inbox = async (variables: object = {}) =>
+  (await ours.ask(THREADS, { id: agent.id, ...variables })).data.agent
+const errorsOf = ({ errors }: GraphqlAnswer) =>
+  errors?.map(({ message, extensions: { code } }) => ({ message, code }))
 const idOf = async (text: string): Promise<string> => {
-  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { id } } } } }'
+  const query =
+    'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { id } } } } }'
   return (await ours.ask(query, { id: agent.id, q: text })).data.agent.messages.edges[0].node.id
 }
 
@@ -60,9 +63,15 @@ test('threads come with what a list shows, newest activity first', async () => {
     ],
     messageCount: 2,
     unreadCount: 0,
-    messages: { edges: [{ node: { text: 'An answer', direction: 'outbound' } }, { node: { text: 'about apples' } }] },
+    messages: {
+      edges: [{ node: { text: 'An answer', direction: 'outbound' } }, { node: { text: 'about apples' } }],
+    },
   })
-  expect(nodes[1]).toMatchObject({ messageCount: 1, unreadCount: 1, messages: { pageInfo: { hasNextPage: false } } })
+  expect(nodes[1]).toMatchObject({
+    messageCount: 1,
+    unreadCount: 1,
+    messages: { pageInfo: { hasNextPage: false } },
+  })
   expect(unreadCount).toBe(2)
   expect(lastMessage).toEqual({ text: 'An answer' })
 })
@@ -87,15 +96,27 @@ test('a long conversation is found as quickly as a short one', { timeout: 60_000
   const { workspaceId } = await prisma.agent.findUniqueOrThrow({ where: { id: chat.id } })
   const threads = [randomUUID(), randomUUID(), randomUUID()]
   // Most agents have few messages: PostgreSQL takes this one for such a one too.
-  await prisma.agent.createMany({ data: Array.from({ length: 200 }, () => ({ workspaceId, name: 'Few', icon: 'bot' })) })
+  await prisma.agent.createMany({
+    data: Array.from({ length: 200 }, () => ({ workspaceId, name: 'Few', icon: 'bot' })),
+  })
   await pool.query(CONVERSATIONS, [Array.from({ length: 20 }, () => randomUUID()), 20, 'Few'])
   await pool.query(CONVERSATIONS, [threads, 6_000, 'Chat'])
   await pool.query('analyze message')
   const query = 'query ($id: UUID!) { agent(id: $id) { threads { edges { node { id } } } } }'
   const { result, statements } = await statementsOf(pool, () => ours.ask(query, { id: chat.id }))
-  expect(result.data.agent.threads.edges.map(({ node }: { node: { id: string } }) => node.id)).toEqual([0, 2, 1].map((n) => threads[n]))
-  const places = statements.find((text) => text.includes('cross join lateral') && !text.includes('message_count'))!
-  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [[chat.id], 21, null, null, null])
+  expect(result.data.agent.threads.edges.map(({ node }: { node: { id: string } }) => node.id)).toEqual(
+    [0, 2, 1].map((n) => threads[n]),
+  )
+  const places = statements.find(
+    (text) => text.includes('cross join lateral') && !text.includes('message_count'),
+  )!
+  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [
+    [chat.id],
+    21,
+    null,
+    null,
+    null,
+  ])
   expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(50_000)
 })
 
@@ -112,13 +133,26 @@ test('one thread, by its id or that of any message of it', async () => {
 })
 
 test('a search finds words of the text', async () => {
-  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { text } } } } }'
+  const query =
+    'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { text } } } } }'
   const texts = async (q: string) =>
-    (await ours.ask(query, { id: agent.id, q })).data.agent.messages.edges.map(({ node }: { node: { text: string } }) => node.text)
+    (await ours.ask(query, { id: agent.id, q })).data.agent.messages.edges.map(
+      ({ node }: { node: { text: string } }) => node.text,
+    )
   expect(await texts('pears')).toEqual(['about pears'])
   expect(await texts('about -pears')).toEqual(['about plums', 'about apples'])
   expect(await texts('sibling')).toEqual([])
   expect(errorsOf(await ours.ask(query, { id: agent.id, q: 'x'.repeat(501) }))).toEqual([
     { message: 'q: must be 1 to 500 characters long', code: 'invalid_input' },
   ])
+})
+
+test('an agent that a query comes to by several ways is the same by each', async () => {
+  const PAGES = `unreadCount threads { edges { node { id } } } events { edges { node { id } } pageInfo { hasNextPage } }`
+  const query = `query ($id: UUID!) { agent(id: $id) { ${PAGES} messages { edges { node { agent { ${PAGES} } } } } } }`
+  const { messages, ...own } = (await ours.ask(query, { id: agent.id })).data.agent
+  expect(own).toMatchObject({ unreadCount: 2, events: { edges: [{}, {}, {}] } })
+  expect(messages.edges.map(({ node }: { node: { agent: object } }) => node.agent)).toEqual(
+    Array(4).fill(own),
+  )
 })

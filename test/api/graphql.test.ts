@@ -6,7 +6,8 @@ const service = await startGraphql()
 const ours = await service.tenant()
 const theirs = await service.tenant()
 
-const errorsOf = ({ errors }: GraphqlAnswer) => errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
+const errorsOf = ({ errors }: GraphqlAnswer) =>
+  errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
 
 const AGENT = `id name icon createdAt
   addresses { id channel value domainId primary createdAt }
@@ -50,7 +51,10 @@ test('agents are listed, read, changed and deleted', async () => {
     { id: first.id },
   )
   expect(changed.data.updateAgent.agent).toEqual({ id: first.id, name: 'Uno', icon: 'bot' })
-  const deleted = await tenant.ask(`mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }`, { id: first.id })
+  const deleted = await tenant.ask(
+    `mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }`,
+    { id: first.id },
+  )
   expect(deleted.data.deleteAgent.agentId).toBe(first.id)
   expect((await tenant.ask('{ agents { id } }')).data.agents).toEqual([{ id: second.id }])
 })
@@ -82,12 +86,14 @@ test("an agent's token sees its own agent only", async () => {
   const other = await service.agent(ours, 'Other')
   expect((await one.ask('{ agents { id } }')).data.agents).toEqual([{ id: one.id }])
   const refused = await one.ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: other.id })
-  expect(errorsOf(refused)).toEqual([{ message: "This token is another agent's.", code: 'forbidden' }])
+  expect(errorsOf(refused)).toEqual([{ message: 'This token belongs to another agent.', code: 'forbidden' }])
 })
 
 test('of an agent that it created an agent sees what REST shows, no more', async () => {
   const creator = await service.agent(ours, 'Creator')
-  const plain = await creator.ask('mutation { createAgent(input: { name: "Child", icon: zap }) { agent { id name } } }')
+  const plain = await creator.ask(
+    'mutation { createAgent(input: { name: "Child", icon: zap }) { agent { id name } } }',
+  )
   expect(plain.data.createAgent.agent.name).toBe('Child')
   for (const field of [
     'addresses { id }',
@@ -96,18 +102,27 @@ test('of an agent that it created an agent sees what REST shows, no more', async
     'access { email { admit } }',
     'webhooks { id }',
   ]) {
-    const deep = await creator.ask(`mutation { createAgent(input: { name: "Child", icon: zap }) { agent { ${field} } } }`)
-    expect(errorsOf(deep)).toEqual([{ message: "This token is another agent's.", code: 'forbidden' }])
+    const deep = await creator.ask(
+      `mutation { createAgent(input: { name: "Child", icon: zap }) { agent { ${field} } } }`,
+    )
+    expect(errorsOf(deep)).toEqual([{ message: 'This token belongs to another agent.', code: 'forbidden' }])
   }
-  const minted = await creator.ask('mutation ($id: UUID!) { createToken(input: { agentId: $id, name: "x" }) { record { name } } }', {
-    id: plain.data.createAgent.agent.id,
-  })
+  const minted = await creator.ask(
+    'mutation ($id: UUID!) { createToken(input: { agentId: $id, name: "x" }) { record { name } } }',
+    {
+      id: plain.data.createAgent.agent.id,
+    },
+  )
   expect(minted.data.createToken.record.name).toBe('x')
 })
 
 const withForeignId: [string, string, object][] = [
   ['agent', 'query ($id: UUID!) { agent(id: $id) { id } }', {}],
-  ['updateAgent', 'mutation ($id: UUID!) { updateAgent(input: { agentId: $id, name: "x" }) { agent { id } } }', {}],
+  [
+    'updateAgent',
+    'mutation ($id: UUID!) { updateAgent(input: { agentId: $id, name: "x" }) { agent { id } } }',
+    {},
+  ],
   ['deleteAgent', 'mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }', {}],
   ['createToken', 'mutation ($id: UUID!) { createToken(input: { agentId: $id }) { token } }', {}],
   [
@@ -115,14 +130,26 @@ const withForeignId: [string, string, object][] = [
     'mutation ($id: UUID!, $x: UUID!) { revokeToken(input: { agentId: $id, tokenId: $x }) { tokenId } }',
     { x: randomUUID() },
   ],
-  ['setAccess', 'mutation ($id: UUID!) { setAccess(input: { agentId: $id, channel: email, senders: [] }) { access { admit } } }', {}],
-  ['connect', 'mutation ($id: UUID!) { connect(input: { agentId: $id, client: "c", machine: "m" }) { connection { id } } }', {}],
+  [
+    'setAccess',
+    'mutation ($id: UUID!) { setAccess(input: { agentId: $id, channel: email, senders: [] }) { access { admit } } }',
+    {},
+  ],
+  [
+    'connect',
+    'mutation ($id: UUID!) { connect(input: { agentId: $id, client: "c", machine: "m" }) { connection { id } } }',
+    {},
+  ],
   [
     'sendMessage',
     'mutation ($id: UUID!) { sendMessage(input: { agentId: $id, text: "x", channel: email, to: ["a@b.c"] }) { message { id } } }',
     {},
   ],
-  ['addWebhook', 'mutation ($id: UUID!) { addWebhook(input: { agentId: $id, url: "https://127.0.0.1/" }) { secret } }', {}],
+  [
+    'addWebhook',
+    'mutation ($id: UUID!) { addWebhook(input: { agentId: $id, url: "https://127.0.0.1/" }) { secret } }',
+    {},
+  ],
   [
     'removeWebhook',
     'mutation ($id: UUID!, $x: UUID!) { removeWebhook(input: { agentId: $id, webhookId: $x }) { webhookId } }',
@@ -130,18 +157,26 @@ const withForeignId: [string, string, object][] = [
   ],
 ]
 
-test.each(withForeignId)("%s: another workspace's agent is not told from one that is not there", async (_name, query, variables) => {
-  const foreign = await service.agent(theirs)
-  const missing = await ours.ask(query, { ...variables, id: randomUUID() })
-  expect(errorsOf(missing)).toEqual([{ message: 'There is no agent with this id.', code: 'not_found' }])
-  expect(errorsOf(await ours.ask(query, { ...variables, id: foreign.id }))).toEqual(errorsOf(missing))
-  expect((await theirs.ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: foreign.id })).data.agent.id).toBe(foreign.id)
-})
+test.each(withForeignId)(
+  "%s: another workspace's agent is not told from one that is not there",
+  async (_name, query, variables) => {
+    const foreign = await service.agent(theirs)
+    const missing = await ours.ask(query, { ...variables, id: randomUUID() })
+    expect(errorsOf(missing)).toEqual([{ message: 'There is no agent with this id.', code: 'not_found' }])
+    expect(errorsOf(await ours.ask(query, { ...variables, id: foreign.id }))).toEqual(errorsOf(missing))
+    expect(
+      (await theirs.ask('query ($id: UUID!) { agent(id: $id) { id } }', { id: foreign.id })).data.agent.id,
+    ).toBe(foreign.id)
+  },
+)
 
 test("another workspace's message is not told from one that is not there; another agent's is forbidden", async () => {
   const foreign = await service.agent(theirs)
   await service.letter(foreign, theirs, 'secret')
-  const list = await theirs.ask('query ($id: UUID!) { agent(id: $id) { messages { edges { node { id } } } } }', { id: foreign.id })
+  const list = await theirs.ask(
+    'query ($id: UUID!) { agent(id: $id) { messages { edges { node { id } } } } }',
+    { id: foreign.id },
+  )
   const { id } = list.data.agent.messages.edges[0].node
   const query = 'query ($id: UUID!) { message(id: $id) { text } }'
   expect((await theirs.ask(query, { id })).data.message.text).toBe('secret')
@@ -149,7 +184,9 @@ test("another workspace's message is not told from one that is not there; anothe
   expect(errorsOf(missing)).toEqual([{ message: 'There is no message with this id.', code: 'not_found' }])
   expect(errorsOf(await ours.ask(query, { id }))).toEqual(errorsOf(missing))
   const sibling = await service.agent(theirs, 'Sibling')
-  expect(errorsOf(await sibling.ask(query, { id }))).toEqual([{ message: "This token is another agent's.", code: 'forbidden' }])
+  expect(errorsOf(await sibling.ask(query, { id }))).toEqual([
+    { message: 'This token belongs to another agent.', code: 'forbidden' },
+  ])
 })
 
 test('tokens are made, listed without themselves, and revoked', async () => {
@@ -169,13 +206,18 @@ test('tokens are made, listed without themselves, and revoked', async () => {
     { id: agent.tokenId, name: null },
     { id: record.id, name: 'laptop' },
   ])
-  expect(errorsOf(await ask('mutation ($id: UUID!) { createToken(input: { agentId: $id }) { token } }', { id: agent.id }))).toMatchObject([
-    { code: 'forbidden' },
-  ])
-  await ours.ask('mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }', {
-    id: agent.id,
-    t: record.id,
-  })
+  expect(
+    errorsOf(
+      await ask('mutation ($id: UUID!) { createToken(input: { agentId: $id }) { token } }', { id: agent.id }),
+    ),
+  ).toMatchObject([{ code: 'forbidden' }])
+  await ours.ask(
+    'mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }',
+    {
+      id: agent.id,
+      t: record.id,
+    },
+  )
   expect((await ask('{ viewer { id } }')).status).toBe(401)
 })
 
@@ -197,12 +239,18 @@ test('access, webhooks and the client are set and shown', async () => {
     'mutation ($id: UUID!) { connect(input: { agentId: $id, client: "cli", machine: "laptop" }) { connection { id client machine tokenId } } }',
     { id },
   )
-  expect(connected.data.connect.connection).toMatchObject({ client: 'cli', machine: 'laptop', tokenId: agent.tokenId })
+  expect(connected.data.connect.connection).toMatchObject({
+    client: 'cli',
+    machine: 'laptop',
+    tokenId: agent.tokenId,
+  })
   const asMember = await ours.ask(
     'mutation ($id: UUID!) { connect(input: { agentId: $id, client: "c", machine: "m" }) { connection { id } } }',
     { id },
   )
-  expect(errorsOf(asMember)).toEqual([{ message: "Only the agent's own token can do this.", code: 'forbidden' }])
+  expect(errorsOf(asMember)).toEqual([
+    { message: "Only the agent's own token can do this.", code: 'forbidden' },
+  ])
   const shown = await ours.ask(`query ($id: UUID!) { agent(id: $id) { ${AGENT} } }`, { id })
   expect(shown.errors).toBeUndefined()
   expect(shown.data.agent).toMatchObject({
@@ -210,11 +258,16 @@ test('access, webhooks and the client are set and shown', async () => {
     webhooks: [{ id: added.webhook.id, error: null, retryAt: null }],
     listeners: [{ kind: 'webhook', id: added.webhook.id, url: 'http://127.0.0.1:9/hook', client: null }],
   })
-  await agent.ask('mutation ($id: UUID!, $w: UUID!) { removeWebhook(input: { agentId: $id, webhookId: $w }) { webhookId } }', {
-    id,
-    w: added.webhook.id,
-  })
-  expect((await ours.ask('query ($id: UUID!) { agent(id: $id) { webhooks { id } } }', { id })).data.agent.webhooks).toEqual([])
+  await agent.ask(
+    'mutation ($id: UUID!, $w: UUID!) { removeWebhook(input: { agentId: $id, webhookId: $w }) { webhookId } }',
+    {
+      id,
+      w: added.webhook.id,
+    },
+  )
+  expect(
+    (await ours.ask('query ($id: UUID!) { agent(id: $id) { webhooks { id } } }', { id })).data.agent.webhooks,
+  ).toEqual([])
 })
 
 test('every type, field, argument and value is described', async () => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pruneIdempotencyKeys } from '../../src/workspace/idempotency.ts'
@@ -6,7 +6,14 @@ import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { dump, holds } from '../support/dump.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -29,7 +36,9 @@ beforeAll(async () => {
 afterAll(() => blocker.end())
 
 const withKey = (key: string) => ({ 'Idempotency-Key': key })
-const create = (key: string, body: unknown = GOOD, headers = {}) => owner.api('POST', '/agents', body, { ...withKey(key), ...headers })
+const create = (key: string, body: unknown = GOOD, headers = {}) =>
+  owner.api('POST', '/agents', body, { ...withKey(key), ...headers })
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
 const countNamed = (name: string) => service.db.prisma.agent.count({ where: { name } })
 
 /** Runs `work` while nobody can make an agent in the workspace: whoever tries waits in the middle of it. */
@@ -66,7 +75,11 @@ test('the same key and body get the first answer again, to the byte, and nothing
 
 test('another body, and another path, with the key are refused', async () => {
   await create('taken')
-  expectFailure(await create('taken', { ...GOOD, name: 'Other' }), 'invalid_input', /^Idempotency-Key: was used for another request/)
+  expectFailure(
+    await create('taken', { ...GOOD, name: 'Other' }),
+    'invalid_input',
+    /^Idempotency-Key: was used for another request/,
+  )
   const elsewhere = await owner.api('POST', `/agents/${agent.id}/tokens`, GOOD, withKey('taken'))
   expectFailure(elsewhere, 'invalid_input', /^Idempotency-Key: was used for another request/)
 })
@@ -91,7 +104,10 @@ test('while the first still runs the second is a conflict; afterwards it is the 
     const running = create('running')
     await waiting()
     expectFailure(await create('running'), 'conflict', /still running/)
-    expectFailure(await apiOf((await service.again()).http, owner.token)('POST', '/agents', GOOD, withKey('running')), 'conflict')
+    expectFailure(
+      await apiOf((await service.again()).http, owner.token)('POST', '/agents', GOOD, withKey('running')),
+      'conflict',
+    )
     return { running }
   })
   // The block is off, so the first goes on.
@@ -127,9 +143,18 @@ describe('a crash', () => {
   test('of the client before it has the answer leaves both: asking again gets it', async () => {
     const body = JSON.stringify({ ...GOOD, name: 'Gone' })
     const leaving = new AbortController()
-    const headers = { Authorization: `Bearer ${owner.token}`, 'Content-Type': 'application/json', ...withKey('gone') }
+    const headers = {
+      Authorization: `Bearer ${owner.token}`,
+      'Content-Type': 'application/json',
+      ...withKey('gone'),
+    }
     await whileBlocked(async () => {
-      const running = fetch(`${service.http}/agents`, { method: 'POST', headers, body, signal: leaving.signal })
+      const running = fetch(`${service.http}/agents`, {
+        method: 'POST',
+        headers,
+        body,
+        signal: leaving.signal,
+      })
       await waiting()
       leaving.abort()
       await running.catch(() => undefined)
@@ -148,8 +173,11 @@ describe('what is kept', () => {
     const path = `/agents/${agent.id}`
     const key = withKey('sealed')
     const token = (await owner.api('POST', `${path}/tokens`, {}, withKey('token'))).body.token
-    const { secret } = (await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }, key)).body
-    const { url } = (await owner.api('POST', '/members/invitations', { email: 'ann@example.com' }, withKey('link'))).body
+    const { secret } = (await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/hook' }, key))
+      .body
+    const { url } = (
+      await owner.api('POST', '/members/invitations', { email: 'ann@example.com' }, withKey('link'))
+    ).body
     expect((await owner.api('POST', `${path}/tokens`, {}, withKey('token'))).body.token).toBe(token)
     const dumped = await dump(service.db)
     expect(dumped).toContain('idempotency_key')
@@ -173,15 +201,52 @@ describe('what is kept', () => {
     expect(holds(log.text(), text)).toBe(false)
   })
 
+  test("tells nobody what a request was: a Message URL's text can't be guessed from its hash", async () => {
+    const { id } = await createTestAgent(service, owner, 'Guessed')
+    await owner.api('POST', `/agents/${id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
+    const body = { text: 'yes' }
+    expect((await owner.api('POST', `/a/${id}`, body, withKey('guess'))).status).toBe(200)
+    const { requestHash } = await service.db.prisma.idempotencyKey.findFirstOrThrow({
+      where: { key: 'guess' },
+    })
+    expect(requestHash).toHaveLength(32)
+    expect(sha256(`/a/${id}\n${JSON.stringify(body)}`).equals(requestHash)).toBe(false)
+    expect(
+      (await owner.api('POST', `/a/${id}`, body, withKey('guess'))).headers.get('idempotency-replayed'),
+    ).toBe('true')
+    expectFailure(
+      await owner.api('POST', `/a/${id}`, { text: 'no' }, withKey('guess')),
+      'invalid_input',
+      /for another request/,
+    )
+  })
+
+  test('by an earlier version, with a bare hash, is given again', async () => {
+    const first = await create('earlier')
+    const { tokenId } = await service.db.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'earlier' } })
+    const body = await service.keyring.seal(owner.id, first.text, `idempotency:${tokenId}:earlier`)
+    const requestHash = Uint8Array.from(sha256(`/agents\n${JSON.stringify(GOOD)}`))
+    const data = { requestHash, body: Uint8Array.from(body) }
+    await service.db.prisma.idempotencyKey.updateMany({ where: { key: 'earlier' }, data })
+    expect(await create('earlier')).toMatchObject({ status: 201, text: first.text })
+    expectFailure(
+      await create('earlier', { ...GOOD, name: 'Other' }),
+      'invalid_input',
+      /was used for another request/,
+    )
+  })
+
   test('has no value of a secret: revealed again under the same key it is read again, and each time is in the audit', async () => {
-    const [path, value] = [`/agents/${agent.id}/secrets`, `hush ${randomUUID()}`]
+    const [path, value] = [`/agents/${agent.id}/secrets`, `hush ${randomUUID()} ${randomUUID()}`]
     const reveal = (body: unknown) => agent.api('POST', `${path}/reveal`, body, withKey('reveal'))
-    const audited = () => service.db.prisma.auditEntry.count({ where: { agentId: agent.id, action: 'secret.reveal' } })
+    const audited = () =>
+      service.db.prisma.auditEntry.count({ where: { agentId: agent.id, action: 'secret.reveal' } })
     await owner.api('PUT', `${path}/KEY`, { value })
     const before = await audited()
     expect((await reveal({ names: ['KEY'] })).body).toEqual({ KEY: value })
     const kept = await service.db.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'reveal' } })
-    expect(kept.body.length).toBeLessThan(value.length) // nothing but what sealing adds
+    // nothing but what sealing adds, and the key of the hash
+    expect(kept.body.length).toBeLessThan(value.length)
     await owner.api('PUT', `${path}/KEY`, { value: 'rotated' })
     const again = await reveal({ names: ['KEY'] })
     expect(again.body).toEqual({ KEY: 'rotated' })
@@ -208,9 +273,12 @@ test.each(['k'.repeat(256), '""', 'caf\u00e9'])('the key %j is refused', async (
   expectFailure(await create(key), 'invalid_input', /^Idempotency-Key: must be 1 to 255 printable characters/)
 })
 
-test.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, 'a b', 'q"q'])('the key %j is taken', async (key) => {
-  expect((await create(key)).status).toBe(201)
-})
+test.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, 'a b', 'q"q'])(
+  'the key %j is taken',
+  async (key) => {
+    expect((await create(key)).status).toBe(201)
+  },
+)
 
 test('on other methods it means nothing', async () => {
   for (const name of ['One', 'Two']) {

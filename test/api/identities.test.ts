@@ -1,4 +1,5 @@
-import { beforeAll, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { createMemberToken } from '../../src/workspace/workspace.ts'
@@ -29,7 +30,8 @@ const claim = (value = MINE, { api }: Pick<Tenant, 'api'> = owner) => {
   clock.advance(60_000)
   return api('POST', ME, { channel: 'sms', value })
 }
-const verify = (code: string, { api }: Pick<Tenant, 'api'> = owner) => api('POST', `${ME}/verify`, { channel: 'sms', code })
+const verify = (code: string, { api }: Pick<Tenant, 'api'> = owner) =>
+  api('POST', `${ME}/verify`, { channel: 'sms', code })
 const codeSent = () => twilio.sent.at(-1)!.body.slice(0, 6)
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
@@ -39,9 +41,17 @@ test('the code that was sent proves a number; its texts are the member’s from 
     status: 201,
     body: { channel: 'sms', value: MINE, expiresAt: new Date(clock.now().getTime() + 600_000).toISOString() },
   })
-  expect(twilio.sent.at(-1)).toMatchObject({ from: OURS, to: MINE, body: expect.stringMatching(/^\d{6} is your code/) })
+  expect(twilio.sent.at(-1)).toMatchObject({
+    from: OURS,
+    to: MINE,
+    body: expect.stringMatching(/^\d{6} is your code/),
+  })
   expect((await owner.api('GET', ME)).body).toEqual([])
-  expect((await verify(codeSent())).body).toEqual({ channel: 'sms', value: MINE, verifiedAt: clock.now().toISOString() })
+  expect((await verify(codeSent())).body).toEqual({
+    channel: 'sms',
+    value: MINE,
+    verifiedAt: clock.now().toISOString(),
+  })
   expect((await owner.api('GET', ME)).body).toMatchObject([{ channel: 'sms', value: MINE }])
   await twilio.text(MINE, OURS, 'it is me')
   const { agentId } = await service.db.prisma.message.findFirstOrThrow({ where: { text: 'it is me' } })
@@ -50,7 +60,9 @@ test('the code that was sent proves a number; its texts are the member’s from 
   expect((await owner.api('DELETE', `${ME}/sms/${encodeURIComponent(MINE)}`)).status).toBe(204)
   expectFailure(await owner.api('DELETE', `${ME}/sms/${encodeURIComponent(MINE)}`), 'not_found')
   await twilio.text(MINE, OURS, 'and now?')
-  expect((await owner.api('GET', `/agents/${agentId}/messages?limit=1`)).body.items).toMatchObject([{ refusal: 'outsider' }])
+  expect((await owner.api('GET', `/agents/${agentId}/messages?limit=1`)).body.items).toMatchObject([
+    { refusal: 'outsider' },
+  ])
 })
 
 test('a code is good once, for 10 minutes, for 5 tries, and only the last one', async () => {
@@ -70,11 +82,72 @@ test('a code is good once, for 10 minutes, for 5 tries, and only the last one', 
   expectFailure(await verify(codeSent()), 'invalid_input')
 })
 
+const keyed = () => ({ 'Idempotency-Key': randomUUID() })
+
+describe('a try is counted whatever becomes of its request', () => {
+  const graphql = (query: string, headers = {}) => owner.api('POST', '/graphql', { query }, headers)
+  // The day's codes are for the other tests.
+  afterAll(() => clock.advance(24 * 3_600_000))
+  const mutation = (code: string) =>
+    `verifyIdentity(input: { channel: sms, code: "${code}" }) { identity { value } }`
+
+  test('a hundred at once with an Idempotency-Key each: five, and not the right one afterwards', async () => {
+    await claim()
+    const code = codeSent()
+    const guesses = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        owner.api('POST', `${ME}/verify`, { channel: 'sms', code: wrong(code) }, keyed()),
+      ),
+    )
+    for (const guess of guesses) expectFailure(guess, 'invalid_input', /code: is wrong/)
+    const where = { memberId_channel: { memberId: owner.member, channel: 'sms' as const } }
+    expect(await service.db.prisma.identityClaim.findUnique({ where })).toMatchObject({ tries: 5 })
+    expectFailure(await verify(code), 'invalid_input', /code: is wrong/)
+  })
+
+  test.each([
+    [
+      'one after the other under a key',
+      (guess: string) => Array.from({ length: 6 }, () => [`mutation { ${mutation(guess)} }`, keyed()]),
+    ],
+    [
+      'in one request',
+      (guess: string) => [
+        [`mutation { ${Array.from({ length: 6 }, (_, n) => `a${n}: ${mutation(guess)}`)} }`, {}],
+      ],
+    ],
+  ])('over GraphQL, %s', async (_, requestsOf) => {
+    await claim()
+    const code = codeSent()
+    for (const [query, headers] of requestsOf(wrong(code))) {
+      const { body } = await graphql(query as string, headers as Record<string, string>)
+      expect(body.errors[0]).toMatchObject({ extensions: { code: 'invalid_input' } })
+    }
+    expectFailure(await verify(code), 'invalid_input', /code: is wrong/)
+    await claim()
+    const { body } = await graphql(`mutation { ${mutation(codeSent())} }`, keyed())
+    expect(body).toEqual({ data: { verifyIdentity: { identity: { value: MINE } } } })
+  })
+
+  test('a code that was asked for counts against the day also when it could not be sent', async () => {
+    const tenant = await service.workspace()
+    const ask = () => {
+      clock.advance(60_000)
+      return tenant.api('POST', ME, { channel: 'sms', value: MINE }, keyed())
+    }
+    // There is no number to send it from.
+    for (let n = 0; n < 10; n++) expectFailure(await ask(), 'conflict')
+    expectFailure(await ask(), 'rate_limited', /10 codes a day/)
+  })
+})
+
 test('of the same code many times at once one counts; of two members at once one has the number', async () => {
   await claim()
   const answers = await Promise.all(Array.from({ length: 5 }, () => verify(codeSent())))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
-  const { id: member } = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email: 'both@example.com' } })
+  const { id: member } = await service.db.prisma.member.create({
+    data: { workspaceId: owner.id, email: 'both@example.com' },
+  })
   const { token } = await createMemberToken({ ...service.db, clock: systemClock }, 'both@example.com')
   const other = { api: apiOf(service.http, token) }
   const codes = []
@@ -92,7 +165,11 @@ test('a number is the one member’s who proved it last; another workspace is no
   const prisma = service.db.prisma
   const member = await prisma.member.create({ data: { workspaceId: owner.id, email: 'bo@example.com' } })
   const other = await service.workspace()
-  const rows = [member.id, other.member].map((memberId) => ({ memberId, channel: 'sms' as const, value: MINE }))
+  const rows = [member.id, other.member].map((memberId) => ({
+    memberId,
+    channel: 'sms' as const,
+    value: MINE,
+  }))
   await prisma.memberIdentity.createMany({ data: rows })
   await claim()
   await verify(codeSent())
@@ -116,7 +193,11 @@ test('2 codes a minute, 10 a day', async () => {
 })
 
 test('what can’t be sent is said so: no number to send from, a STOP, what Twilio refuses, Twilio away', async () => {
-  expectFailure(await claim(MINE, await service.workspace()), 'conflict', /no phone number to send the code from/)
+  expectFailure(
+    await claim(MINE, await service.workspace()),
+    'conflict',
+    /no phone number to send the code from/,
+  )
   await twilio.text('+15556660000', OURS, 'STOP')
   expectFailure(await claim('+15556660000'), 'conflict', /has opted out/)
   expectFailure(await claim('hello'), 'invalid_input', /^value: .*must be a phone number/)
@@ -137,7 +218,9 @@ test('agents have no identities, and codes are in no log and not plain in the da
   expectFailure(await api('GET', ME), 'forbidden')
   expectFailure(await apiOf(service.http, null)('GET', ME), 'unauthorized')
   await claim()
-  const { code } = await service.db.prisma.identityClaim.findFirstOrThrow({ where: { memberId: owner.member } })
+  const { code } = await service.db.prisma.identityClaim.findFirstOrThrow({
+    where: { memberId: owner.member },
+  })
   expect(Buffer.from(code).includes(codeSent())).toBe(false)
   expect(log.text()).not.toContain(codeSent())
 })

@@ -1,13 +1,21 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
-import { type Handed, handOver, SECRET } from '../support/inbound-http.ts'
+import { type Handed, handOver, SECRET, signedHeaders } from '../support/inbound-http.ts'
 import { newest } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 /** `POST /inbound/email`: what a worker at the edge or another mail server hands over. */
 
@@ -44,18 +52,32 @@ const stored = () => service.db.prisma.message.count()
 test('a signed message is stored before the answer, with the same checks as over SMTP', async () => {
   const raw = rawOf('By HTTP')
   const answer = await hand({ raw, remoteIp: '127.0.0.1', helo: 'mail.example.com' })
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { accepted: [agent.address], rejected: [] } })
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 200,
+    body: { accepted: [agent.address], rejected: [] },
+  })
   const [message] = await newest(agent)
-  expect(message).toMatchObject({ subject: 'By HTTP', status: 'received', admission: 'team', counterpart: 'owner@example.com' })
+  expect(message).toMatchObject({
+    subject: 'By HTTP',
+    status: 'received',
+    admission: 'team',
+    counterpart: 'owner@example.com',
+  })
   expect(message.checks).toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
   expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
-  expect((await agent.api('GET', `/agents/${agent.id}/events?after=0`)).body.items.at(-1).messageId).toBe(message.id)
+  expect((await agent.api('GET', `/agents/${agent.id}/events?after=0`)).body.items.at(-1).messageId).toBe(
+    message.id,
+  )
 })
 
 test('without the address that it came from SPF proves nothing, and neither does an Authentication-Results', async () => {
   const raw = rawOf('Claims', 'Authentication-Results: agents.localhost; spf=pass; dmarc=pass\r\n')
   expect((await hand({ raw })).status).toBe(200)
-  expect((await newest(agent))[0]).toMatchObject({ subject: 'Claims', status: 'refused', refusal: 'unverified' })
+  expect((await newest(agent))[0]).toMatchObject({
+    subject: 'Claims',
+    status: 'refused',
+    refusal: 'unverified',
+  })
 })
 
 describe('recipients', () => {
@@ -80,7 +102,7 @@ describe('recipients', () => {
     '%s alone is not_found, and nothing is stored',
     async (to) => {
       const before = await stored()
-      expectFailure(await hand({ to }), 'not_found', /Nobody here/)
+      expectFailure(await hand({ to }), 'not_found', /No recipient in X-Envelope-To exists here/)
       expect(await stored()).toBe(before)
     },
   )
@@ -110,17 +132,25 @@ describe('who does not prove to know the secret gets 403, and nothing is stored'
     ['no signature', () => ({ headers: { 'X-Signature': undefined } }), /X-Signature: must be/],
     ['an empty one', () => ({ headers: { 'X-Signature': '' } }), /X-Signature: must be/],
     ['one that is too short', () => ({ headers: { 'X-Signature': 'ab' } }), /X-Signature: must be/],
-    ['one of something else', () => ({ headers: { 'X-Signature': 'a'.repeat(64) } }), /does not fit/],
+    ['one of something else', () => ({ headers: { 'X-Signature': 'a'.repeat(64) } }), /does not match/],
     ['no timestamp', () => ({ headers: { 'X-Timestamp': undefined } }), /X-Timestamp: must be seconds/],
-    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not fit/],
-    ['a timestamp in milliseconds', () => ({ timestamp: clock.now().getTime() }), /within 5 minutes|must be seconds/],
+    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
+    [
+      'a timestamp in milliseconds',
+      () => ({ timestamp: clock.now().getTime() }),
+      /within 5 minutes|must be seconds/,
+    ],
     ['a timestamp in words', () => ({ timestamp: '-1' }), /must be seconds/],
     ['a timestamp of long ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
     ['a timestamp to come', () => ({ timestamp: now() + 302 }), /within 5 minutes/],
-    ['another recipient', () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }), /does not fit/],
-    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not fit/],
-    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not fit/],
-    ['another greeting', () => ({ headers: { 'X-Helo': 'eve' } }), /does not fit/],
+    [
+      'another recipient',
+      () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }),
+      /does not match/,
+    ],
+    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
+    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
+    ['another greeting', () => ({ headers: { 'X-Helo': 'eve' } }), /does not match/],
   ]
   test.each(wrong)('%s', async (_, more, says) => {
     const before = await stored()
@@ -138,7 +168,7 @@ describe('who does not prove to know the secret gets 403, and nothing is stored'
 
   test('another secret, an empty one, and a part of the list', async () => {
     for (const secret of ['another-secret-of-16', '', `${SECRET},${OLD_SECRET}`])
-      expectFailure(await hand({}, secret), 'forbidden', /does not fit/)
+      expectFailure(await hand({}, secret), 'forbidden', /does not match/)
   })
 
   test('and it is counted', async () => {
@@ -154,6 +184,82 @@ test('the secret before it signs too, until it is taken out', async () => {
 
 test('within 5 minutes either way', async () => {
   for (const timestamp of [now() - 299, now() + 299]) expect((await hand({ timestamp })).status).toBe(200)
+})
+
+describe('an envelope that is signed in the headers', () => {
+  test('is proven before the body is read, and the digest proves the body: stored, once', async () => {
+    const before = await stored()
+    const handed = letter({ raw: rawOf('By its digest'), envelope: true, remoteIp: '127.0.0.1' })
+    for (let n = 0; n < 2; n++) expect((await handOver(service.http, handed)).status).toBe(200)
+    expect(await stored()).toBe(before + 1)
+    expect((await newest(agent))[0]).toMatchObject({
+      subject: 'By its digest',
+      status: 'received',
+      admission: 'team',
+    })
+    expect((await hand({ envelope: true }, OLD_SECRET)).status).toBe(200)
+  })
+
+  const digestOf = (raw: string) => `sha-256=:${createHash('sha256').update(raw).digest('base64')}:`
+  const wrong: [string, () => Partial<Handed>, RegExp][] = [
+    [
+      'an empty signature',
+      () => ({ headers: { 'X-Envelope-Signature': '' } }),
+      /X-Envelope-Signature: must be/,
+    ],
+    [
+      'one of something else',
+      () => ({ headers: { 'X-Envelope-Signature': 'a'.repeat(64) } }),
+      /X-Envelope-Signature: does not match/,
+    ],
+    ['no digest', () => ({ headers: { 'Content-Digest': undefined } }), /Content-Digest: must be/],
+    [
+      'a digest of another kind',
+      () => ({ headers: { 'Content-Digest': 'md5=:AAAA:' } }),
+      /Content-Digest: must be/,
+    ],
+    [
+      'the digest of another body',
+      () => ({ headers: { 'Content-Digest': digestOf('x') } }),
+      /X-Envelope-Signature: does not match/,
+    ],
+    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
+    ['a timestamp of long ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
+    [
+      'another recipient',
+      () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }),
+      /does not match/,
+    ],
+    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
+    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
+  ]
+  test.each(wrong)('with %s: 403, and nothing is stored', async (_, more, says) => {
+    const before = await stored()
+    expectFailure(await hand({ envelope: true, ...more() }), 'forbidden', says)
+    expect(await stored()).toBe(before)
+  })
+
+  test('with another body of the same length, or a signature of the older form in its place: 403', async () => {
+    const handed = letter({ envelope: true })
+    const headers = Object.fromEntries(signedHeaders(handed))
+    const raw = String(handed.raw).replace('hello', 'jello')
+    const swapped = await fetch(`${service.http}/inbound/email`, { method: 'POST', headers, body: raw })
+    expect(await swapped.json()).toMatchObject({
+      error: { code: 'forbidden', message: 'Content-Digest: does not match the body' },
+    })
+    const older = Object.fromEntries(signedHeaders(letter()))['X-Signature']
+    expectFailure(await hand({ envelope: true, headers: { 'X-Envelope-Signature': older } }), 'forbidden')
+  })
+
+  test('a wrong one is refused before its body comes', async () => {
+    const handed = letter({ envelope: true, headers: { 'X-Envelope-Signature': 'a'.repeat(64) } })
+    const head = signedHeaders(handed).map(([name, value]) => `${name}: ${value}\r\n`)
+    const answer = await rawHttp(
+      service.http,
+      `POST /inbound/email HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n${head.join('')}\r\n`,
+    )
+    expect(answer.status).toBe(403)
+  })
 })
 
 describe('what is signed and makes no sense is invalid_input', () => {
@@ -187,16 +293,22 @@ describe('what is signed and makes no sense is invalid_input', () => {
 describe('size', () => {
   /** Long mails are attachments. */
   const mailOf = (bytes: number) => {
-    const head = rawOf('Large', 'Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n')
+    const head = rawOf(
+      'Large',
+      'Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n',
+    )
     return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - head.length, `${'A'.repeat(76)}\r\n`)])
   }
 
-  test('25 MiB are taken, a byte more is 413; four at once are taken in turn', { timeout: 60_000 }, async () => {
+  test('25 MiB are taken, a byte more is 413; four at once are taken in turn', {
+    timeout: 60_000,
+  }, async () => {
     const most = 25 * 1024 * 1024
     expect((await hand({ raw: mailOf(most) })).status).toBe(200)
     const refused = await hand({ raw: mailOf(most + 1) }).catch((error: unknown) => error)
     // The answer may be lost to a client that is still writing when the connection ends.
-    if (!(refused instanceof Error)) expectFailure(refused as never, 'invalid_input', /at most 26214400 bytes/, 413)
+    if (!(refused instanceof Error))
+      expectFailure(refused as never, 'invalid_input', /at most 26214400 bytes/, 413)
     const answers = await Promise.all(Array.from({ length: 4 }, () => hand({ raw: mailOf(2 * 1024 * 1024) })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })

@@ -6,11 +6,20 @@ import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { newest } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
-import { type Api, apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
-import { CERTIFICATE_URL, createSigner, type Signer, TOPIC } from '../support/sns.ts'
+import {
+  type Api,
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+import { CERTIFICATE_URL, certificateUrl, createSigner, type Signer, TOPIC } from '../support/sns.ts'
 
 /** `POST /inbound/ses`: mail that Amazon SES received, through a topic of Amazon SNS. */
 
+const CHINA = 'arn:aws-cn:sns:cn-north-1:123456789012:mail'
 const log = createTestLog()
 /** What the internet answers, by URL; and what was asked of it. */
 const internet = new Map<string, Buffer>()
@@ -26,7 +35,7 @@ beforeAll(async () => {
   signer = await createSigner()
   internet.set(CERTIFICATE_URL, Buffer.from(signer.certificate))
   service = await startService({
-    environment: { SES_TOPIC_ARN: `${TOPIC},${TOPIC}-spare` },
+    environment: { SES_TOPIC_ARN: `${TOPIC},${TOPIC}-spare,${CHINA}` },
     log,
     world: {
       clock,
@@ -45,23 +54,28 @@ beforeAll(async () => {
 })
 
 type Fields = Record<string, string | undefined>
-/** As SNS posts: JSON that calls itself text. */
-const post = (message: unknown, to = api) =>
+/** As SNS posts: JSON that calls itself text, with the topic in a header. */
+const post = (message: unknown, to = api, headers: Record<string, string> = {}) =>
   to('POST', '/inbound/ses', typeof message === 'string' ? message : JSON.stringify(message), {
     'Content-Type': 'text/plain; charset=UTF-8',
+    'x-amz-sns-topic-arn': TOPIC,
+    ...headers,
   })
 const stored = () => service.db.prisma.message.count()
 
 const rawOf = (subject: string, id = randomUUID()) =>
-  `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [127.0.0.1])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id abc123\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
+  `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [127.0.0.1])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id ses1abc\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
 
-/** What SES writes into `Message` (docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html). */
+/**
+ * What SES writes into `Message`
+ * (docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html).
+ */
 const received = (raw: string, encoding: 'BASE64' | 'UTF8' = 'BASE64', recipients = [agent.address]) => ({
   notificationType: 'Received',
   mail: {
     timestamp: '2026-11-20T09:30:00.000Z',
     source: 'owner@example.com',
-    messageId: 'ses-1',
+    messageId: 'ses1abc',
     destination: recipients,
     headersTruncated: false,
   },
@@ -111,7 +125,10 @@ describe('a mail', () => {
   test('without a Subject, and with one of null, as SNS may send', async () => {
     const plain = signer.sign(notification(received(rawOf('No subject')), { Subject: undefined }))
     expect((await post(plain)).status).toBe(200)
-    const nothing = { ...signer.sign(notification(received(rawOf('Null subject')), { Subject: undefined })), Subject: null }
+    const nothing = {
+      ...signer.sign(notification(received(rawOf('Null subject')), { Subject: undefined })),
+      Subject: null,
+    }
     expect((await post(nothing)).status).toBe(200)
   })
 
@@ -127,20 +144,51 @@ describe('a mail', () => {
   test('what SES believes lets nobody in', async () => {
     const forged = rawOf('Forged').replace('[127.0.0.1]', '[192.0.2.1]')
     const believed = received(forged)
-    for (const name of ['spfVerdict', 'dkimVerdict', 'dmarcVerdict'] as const) believed.receipt[name] = { status: 'PASS' }
+    for (const name of ['spfVerdict', 'dkimVerdict', 'dmarcVerdict'] as const)
+      believed.receipt[name] = { status: 'PASS' }
     expect((await post(signer.sign(notification(believed)))).status).toBe(200)
     expect((await newest(agent))[0]).toMatchObject({ subject: 'Forged', refusal: 'unverified' })
   })
 
+  test.each<[string, (raw: string) => string]>([
+    ['with the id of another mail', (raw) => raw.replace('ses1abc', 'guessed')],
+    ['below a line that SES did not write', (raw) => `X-Note: a rule of the operator\r\n${raw}`],
+    [
+      'below a Received of another server',
+      (raw) => `Received: from relay (relay [192.0.2.9]) by mx.example.com; x\r\n${raw}`,
+    ],
+    [
+      'by another server',
+      (raw) =>
+        raw.replace(
+          'inbound-smtp.eu-west-1.amazonaws.com',
+          'inbound-smtp.eu-west-1.amazonaws.com.evil.example',
+        ),
+    ],
+    ['far below', (raw) => raw.replace('Return-Path: <', `Return-Path: <${'a'.repeat(5_000)}`)],
+  ])('a Received %s is not believed: SPF proves nothing', async (_, change) => {
+    expect((await post(signer.sign(notification(received(change(rawOf('Unsure'))))))).status).toBe(200)
+    const [message] = await newest(agent)
+    expect(message).toMatchObject({ subject: 'Unsure', refusal: 'unverified' })
+    expect(message.checks).not.toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
+  })
+
   test('for nobody here is not_found; for somebody among others it is taken', async () => {
-    expectFailure(await post(signer.sign(notification(received(rawOf('x'), 'UTF8', ['nobody@agents.localhost'])))), 'not_found')
+    expectFailure(
+      await post(signer.sign(notification(received(rawOf('x'), 'UTF8', ['nobody@agents.localhost'])))),
+      'not_found',
+    )
     const mixed = received(rawOf('Mixed'), 'UTF8', ['nobody@agents.localhost', agent.address.toUpperCase()])
     expect((await post(signer.sign(notification(mixed)))).status).toBe(200)
     expect((await newest(agent))[0]).toMatchObject({ subject: 'Mixed' })
   })
 
   test.each<[string, (mail: ReturnType<typeof received>) => unknown, RegExp]>([
-    ['without its content (an S3 action)', ({ content: _, ...rest }) => rest, /^content: is missing: give the rule an SNS action/],
+    [
+      'without its content (an S3 action)',
+      ({ content: _, ...rest }) => rest,
+      /^content: is missing: the rule needs an SNS action/,
+    ],
     ['with an empty content', (mail) => ({ ...mail, content: '' }), /^content: is missing/],
     [
       'that is none (a bounce of what was sent)',
@@ -150,7 +198,11 @@ describe('a mail', () => {
     ['for nobody', (mail) => ({ ...mail, receipt: {} }), /^receipt\.recipients: must name/],
     ['for numbers', (mail) => ({ ...mail, receipt: { recipients: [1] } }), /^receipt\.recipients: must name/],
     ['that is null', () => null, /^notificationType/],
-    ['that is text', () => 'Successfully validated SNS topic for Amazon SES event publishing.', /^Message: must be/],
+    [
+      'that is text',
+      () => 'Successfully validated SNS topic for Amazon SES event publishing.',
+      /^Message: must be/,
+    ],
   ])('%s is refused, and the log says so', async (_, change, says) => {
     const before = await stored()
     const answer = await post(signer.sign(notification(change(received(rawOf('x'))))))
@@ -181,6 +233,18 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
       'https://s3.amazonaws.com/eve/a.pem',
       'https://sns.evil.example.amazonaws.com/a.pem',
       'https://169.254.169.254/a.pem',
+      'https://sns.eu-west-1.amazonaws.com/a.pem',
+      `${CERTIFICATE_URL}?Action=GetTopicAttributes`,
+      `${CERTIFICATE_URL}?`,
+      `${CERTIFICATE_URL}#`,
+      `${CERTIFICATE_URL}/..`,
+      CERTIFICATE_URL.replace('/Simple', '//Simple'),
+      CERTIFICATE_URL.replace('/Simple', '/x/Simple'),
+      CERTIFICATE_URL.replace('.pem', '%2e%2e.pem'),
+      CERTIFICATE_URL.replace('https://', 'https://eve@'),
+      CERTIFICATE_URL.replace('.com/', '.com:443/'),
+      CERTIFICATE_URL.replace('eu-west-1', 'us-east-1'),
+      CERTIFICATE_URL.replace('.com/', '.com.cn/'),
       'file:///etc/passwd',
       'a.pem',
     ].map((url): [string, () => Fields] => [url, () => ({ ...signed(), SigningCertURL: url })]),
@@ -192,23 +256,58 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
   })
 
   test('another key, behind another certificate of the same name', async () => {
-    expectFailure(await post((await createSigner()).sign(notification(received(rawOf('x'))))), 'forbidden', /Signature/)
+    expectFailure(
+      await post((await createSigner()).sign(notification(received(rawOf('x'))))),
+      'forbidden',
+      /Signature/,
+    )
   })
 
-  test('a certificate that has expired, or is still to come', async () => {
-    const day = 86_400_000
-    const late = await createSigner(new Date(Date.now() - 3 * day), new Date(Date.now() - day))
-    const url = `${CERTIFICATE_URL}?late`
-    internet.set(url, Buffer.from(late.certificate))
-    expectFailure(await post(late.sign(notification(received(rawOf('x')), { SigningCertURL: url }))), 'forbidden', /Signature/)
+  const day = 86_400_000
+  test.each([
+    ['has expired', 'aaaaaaaa01', { from: new Date(Date.now() - 3 * day), to: new Date(Date.now() - day) }],
+    [
+      'is still to come',
+      'aaaaaaaa02',
+      { from: new Date(Date.now() + day), to: new Date(Date.now() + 3 * day) },
+    ],
+    ['has another name', 'aaaaaaaa03', { name: 'evil.example' }],
+    ["has Amazon's name in part", 'aaaaaaaa04', { name: 'x.sns.amazonaws.com' }],
+    ['has a wildcard for a name', 'aaaaaaaa05', { name: '*.amazonaws.com' }],
+  ])('a certificate that %s', async (_, id, certified) => {
+    const other = await createSigner(certified)
+    internet.set(certificateUrl(id), Buffer.from(other.certificate))
+    const message = other.sign(notification(received(rawOf('x')), { SigningCertURL: certificateUrl(id) }))
+    expectFailure(await post(message), 'forbidden', /certificate is not one of Amazon SNS/)
+  })
+
+  test('a topic in the header that is not ours, or none: before the body is read', async () => {
+    for (const topic of [`${TOPIC}-of-eve`, ''])
+      expectFailure(
+        await post('{', api, { 'x-amz-sns-topic-arn': topic }),
+        'forbidden',
+        /^X-Amz-Sns-Topic-Arn/,
+      )
+    expectFailure(await post('{'), 'invalid_input')
   })
 })
 
 describe('the certificate', () => {
   test('is fetched once a day, also from China', async () => {
-    const url = 'https://sns.cn-north-1.amazonaws.com.cn/a.pem'
-    internet.set(url, Buffer.from(signer.certificate))
-    const send = () => post(signer.sign(notification(received(rawOf('cert')), { SigningCertURL: url })))
+    const url = certificateUrl('cccccccc', 'sns.cn-north-1.amazonaws.com.cn')
+    const chinese = await createSigner({
+      name: 'sns-cn-north-1.amazonaws.com.cn',
+      to: new Date(Date.now() + 30 * 86_400_000),
+    })
+    internet.set(url, Buffer.from(chinese.certificate))
+    const send = () =>
+      post(
+        chinese.sign(notification(received(rawOf('cert')), { SigningCertURL: url, TopicArn: CHINA })),
+        api,
+        {
+          'x-amz-sns-topic-arn': CHINA,
+        },
+      )
     const times = () => fetched.filter((one) => one === url).length
     await Promise.all([send(), send(), send()])
     expect(times()).toBe(1)
@@ -217,23 +316,54 @@ describe('the certificate', () => {
     expect(times()).toBe(2)
   })
 
-  test.each([
-    ['is not there', null],
-    ['is none', Buffer.from('<html>')],
-  ])('that %s: unavailable, so that SNS tries again; then it works', async (name, content) => {
-    const url = `${CERTIFICATE_URL}?${name.replaceAll(' ', '-')}`
-    if (content) internet.set(url, content)
+  const buried = () => Buffer.from(`<Error><Message>\n${signer.certificate}\n</Message></Error>`)
+  test.each<[string, string, () => Buffer | null]>([
+    ['is not there', 'dddddddd01', () => null],
+    ['is none', 'dddddddd02', () => Buffer.from('<html>')],
+    ['stands in the middle of other text', 'dddddddd03', buried],
+  ])('that %s: unavailable, so that SNS tries again; then it works', async (_, id, content) => {
+    const url = certificateUrl(id)
+    const found = content()
+    if (found) internet.set(url, found)
+    const times = () => fetched.filter((one) => one === url).length
     const message = signer.sign(notification(received(rawOf('later')), { SigningCertURL: url }))
     expectFailure(await post(message), 'unavailable', /certificate/)
     internet.set(url, Buffer.from(signer.certificate))
+    expectFailure(await post(message), 'unavailable', /certificate/)
+    expect(times()).toBe(1) // what failed is not asked for again at once
+    clock.advance(20_000)
     expect((await post(message)).status).toBe(200)
+    expect(times()).toBe(2)
+  })
+
+  test('of made-up URLs is looked for 60 times a minute, not more; one that is known counts as before', async () => {
+    await post(signer.sign(notification(received(rawOf('known')))))
+    clock.advance(60_000 - (clock.now().getTime() % 60_000))
+    const before = fetched.length
+    for (let n = 0; n < 70; n++) {
+      const message = notification('x', {
+        SigningCertURL: certificateUrl(`eeeeeeee${String(n).padStart(4, '0')}`),
+      })
+      expectFailure(await post(signer.sign(message)), 'unavailable')
+    }
+    expect(fetched.length - before).toBe(60)
+    expect((await post(signer.sign(notification(received(rawOf('known')))))).status).toBe(200)
+    clock.advance(60_000)
+    expectFailure(
+      await post(signer.sign(notification('x', { SigningCertURL: certificateUrl('eeeeeeeeffff') }))),
+      'unavailable',
+    )
+    expect(fetched.length - before).toBe(61)
   })
 })
 
 describe('subscriptions', () => {
   const SUBSCRIBE = `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=abc`
   const confirmation = (more: Fields = {}): Fields => ({
-    ...notification('You have chosen to subscribe to the topic.', { Type: 'SubscriptionConfirmation', Subject: undefined }),
+    ...notification('You have chosen to subscribe to the topic.', {
+      Type: 'SubscriptionConfirmation',
+      Subject: undefined,
+    }),
     Token: 'abc',
     SubscribeURL: SUBSCRIBE,
     ...more,
@@ -247,7 +377,13 @@ describe('subscriptions', () => {
   })
 
   test('that Amazon does not confirm are tried again', async () => {
-    expectFailure(await post(signer.sign(confirmation({ SubscribeURL: `${SUBSCRIBE}&late` }))), 'unavailable', /could not be confirmed/)
+    expectFailure(
+      await post(
+        signer.sign(confirmation({ Token: 'late', SubscribeURL: SUBSCRIBE.replace('abc', 'late') })),
+      ),
+      'unavailable',
+      /could not be confirmed/,
+    )
   })
 
   test.each([
@@ -255,6 +391,14 @@ describe('subscriptions', () => {
     ['that lead elsewhere', { SubscribeURL: 'https://evil.example/' }],
     ['that lead inside', { SubscribeURL: 'http://169.254.169.254/' }],
     ['that lead nowhere', { SubscribeURL: undefined }],
+    ['that do something else', { SubscribeURL: SUBSCRIBE.replace('ConfirmSubscription', 'Unsubscribe') }],
+    ['that name another topic in their URL', { SubscribeURL: SUBSCRIBE.replace(TOPIC, `${TOPIC}-spare`) }],
+    ['with another token in their URL', { SubscribeURL: SUBSCRIBE.replace('abc', 'abd') }],
+    ['with more in their URL', { SubscribeURL: `${SUBSCRIBE}&AuthenticateOnUnsubscribe=true` }],
+    ['with an action twice', { SubscribeURL: `${SUBSCRIBE}&Action=ConfirmSubscription` }],
+    ['at another region', { SubscribeURL: SUBSCRIBE.replace('eu-west-1.a', 'us-east-1.a') }],
+    ['with another path', { SubscribeURL: SUBSCRIBE.replace('/?', '/x?') }],
+    ['with a fragment', { SubscribeURL: `${SUBSCRIBE}#` }],
   ])('%s are not', async (_, more) => {
     const before = fetched.length
     expectFailure(await post(signer.sign(confirmation(more))), 'forbidden')
@@ -270,8 +414,8 @@ describe('subscriptions', () => {
 })
 
 test.each([
-  ['', /^body: must be valid JSON/],
-  ['{', /^body: must be valid JSON/],
+  ['', /^body: must be JSON/],
+  ['{', /^body: must be JSON/],
   ['null', /^body: must be a message/],
   ['[]', /^body: must be a message/],
   ['{}', /^Type: must be one of/],
@@ -283,7 +427,15 @@ test.each([
 })
 
 function notificationOfNumbers() {
-  const text = { MessageId: '1', TopicArn: '2', Message: '3', Timestamp: '4', SignatureVersion: '5', Signature: '6', SigningCertURL: '7' }
+  const text = {
+    MessageId: '1',
+    TopicArn: '2',
+    Message: '3',
+    Timestamp: '4',
+    SignatureVersion: '5',
+    Signature: '6',
+    SigningCertURL: '7',
+  }
   return { Type: 'Notification', ...text }
 }
 

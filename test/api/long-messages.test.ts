@@ -12,12 +12,15 @@ interface Page {
 }
 
 const send = async (count: number) => {
-  for (let n = 0; n < count; n++) await agent.api('POST', path, { channel: 'email', to: ['ann@example.com'], text: `n${n}` })
+  for (let n = 0; n < count; n++)
+    await agent.api('POST', path, { channel: 'email', to: ['ann@example.com'], text: `n${n}` })
 }
 
 test('a page of very long texts is shorter, and the next one goes on', async () => {
   await send(5)
-  await service.db.pool.query("update message set text = repeat('x', 3000000) where agent_id = $1", [agent.id])
+  await service.db.pool.query("update message set text = repeat('x', 3000000) where agent_id = $1", [
+    agent.id,
+  ])
   const page = (cursor: string) => agent.api<Page>('GET', `${path}?limit=5${cursor && `&cursor=${cursor}`}`)
   const seen: string[] = []
   let cursor: string | null = ''
@@ -39,7 +42,14 @@ const WITH_MORE = THREAD.replace('id text', 'id text replyText recipients { addr
 const WITHOUT = THREAD.replace('id text', 'id')
 
 interface Found {
-  data: { agent: { messages: { edges: { node: { id: string; text: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } } }
+  data: {
+    agent: {
+      messages: {
+        edges: { node: { id: string; text: string } }[]
+        pageInfo: { hasNextPage: boolean; endCursor: string }
+      }
+    }
+  }
 }
 
 test.each([
@@ -48,7 +58,10 @@ test.each([
 ])('so it is in GraphQL, %s', async (_, query) => {
   const seen: string[] = []
   for (let after: string | null = null, more = true; more; ) {
-    const answer: Answer<Found> = await agent.api<Found>('POST', '/graphql', { query, variables: { id: agent.id, after } })
+    const answer: Answer<Found> = await agent.api<Found>('POST', '/graphql', {
+      query,
+      variables: { id: agent.id, after },
+    })
     const { edges, pageInfo } = answer.body.data.agent.messages
     expect(edges).toHaveLength(1)
     expect(edges[0]!.node.text).toHaveLength(3_000_000)
@@ -63,14 +76,21 @@ test.each([
 
 test('pages of several threads share what one answer may hold, and each has at least one message', async () => {
   const other = await createTestAgent(service, owner, 'Other')
-  await other.api('POST', `/agents/${other.id}/messages`, { channel: 'email', to: ['ann@example.com'], text: 'short' })
+  await other.api('POST', `/agents/${other.id}/messages`, {
+    channel: 'email',
+    to: ['ann@example.com'],
+    text: 'short',
+  })
   const query = '{ agents { messages(first: 5) { edges { node { text } } pageInfo { hasNextPage } } } }'
   const { data } = (await owner.api('POST', '/graphql', { query })).body
   expect(
-    data.agents.map(({ messages: { edges, pageInfo } }: { messages: { edges: []; pageInfo: { hasNextPage: boolean } } }) => [
-      edges.length,
-      pageInfo.hasNextPage,
-    ]),
+    data.agents.map(
+      ({
+        messages: { edges, pageInfo },
+      }: {
+        messages: { edges: []; pageInfo: { hasNextPage: boolean } }
+      }) => [edges.length, pageInfo.hasNextPage],
+    ),
   ).toEqual([
     [1, true],
     [1, false],
@@ -80,8 +100,12 @@ test('pages of several threads share what one answer may hold, and each has at l
 test('a page with one long text among short ones ends before it, and goes on with it', async () => {
   const reader = await createTestAgent(service, owner, 'Reader')
   const at = `/agents/${reader.id}/messages`
-  for (const text of ['one', 'two', 'three']) await reader.api('POST', at, { channel: 'email', to: ['ann@example.com'], text })
-  await service.db.pool.query("update message set text = repeat('ü', 5000000) where agent_id = $1 and text = 'two'", [reader.id])
+  for (const text of ['one', 'two', 'three'])
+    await reader.api('POST', at, { channel: 'email', to: ['ann@example.com'], text })
+  await service.db.pool.query(
+    "update message set text = repeat('ü', 5000000) where agent_id = $1 and text = 'two'",
+    [reader.id],
+  )
   const first = (await reader.api('GET', `${at}?limit=3`)).body
   expect(first.items.map(({ text }: { text: string }) => text)).toEqual(['three'])
   const second = (await reader.api('GET', `${at}?limit=3&cursor=${first.nextCursor}`)).body

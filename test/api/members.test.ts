@@ -3,7 +3,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
 import { visit } from '../support/page.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 const log = createTestLog()
 let service: TestService
@@ -21,7 +28,9 @@ const invite = (body: object, by = owner.api) => by('POST', '/members/invitation
 const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member') => {
   const { url } = (await invite({ email, role })).body
   const token = /amt_[0-9A-Za-z]{43}/.exec((await visit(service.http, url, { name: 'New' })).text)![0]
-  const { id } = (await owner.api('GET', '/members')).body.find((member: { email: string }) => member.email === email)
+  const { id } = (await owner.api('GET', '/members')).body.find(
+    (member: { email: string }) => member.email === email,
+  )
   return { id, email, token, api: apiOf(service.http, token) }
 }
 
@@ -42,15 +51,30 @@ test('a workspace is read with its plan, and changed by members', async () => {
         sendsPerDay: null,
         storedMessages: null,
       },
-      usage: { agents: 1, members: 1, ownDomains: 0, phoneNumbers: 0, webhooks: 0, sendsPerDay: 0, storedMessages: 0 },
+      usage: {
+        agents: 1,
+        members: 1,
+        ownDomains: 0,
+        phoneNumbers: 0,
+        webhooks: 0,
+        sendsPerDay: 0,
+        storedMessages: 0,
+      },
       changeAddress: true,
     },
-    settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
+    settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: 30 },
     createdAt: expect.any(String),
   })
   expect((await agent.api('GET', '/workspace')).body).toEqual(body)
-  expectFailure(await agent.api('PATCH', '/workspace', { agentsMaySetAccess: true }), 'forbidden', /Only a member/)
-  expect((await owner.api('PATCH', '/workspace', { name: 'Acme 2' })).body).toEqual({ ...body, name: 'Acme 2' })
+  expectFailure(
+    await agent.api('PATCH', '/workspace', { agentsMaySetAccess: true }),
+    'forbidden',
+    /Only a member/,
+  )
+  expect((await owner.api('PATCH', '/workspace', { name: 'Acme 2' })).body).toEqual({
+    ...body,
+    name: 'Acme 2',
+  })
   expect((await owner.api('PATCH', '/workspace', {})).body).toEqual({ ...body, name: 'Acme 2' })
 })
 
@@ -70,6 +94,11 @@ test.each([
   [{ name: 'n'.repeat(101) }, /^name: /],
   [{ agentsMaySetAccess: 'yes' }, /^agentsMaySetAccess: must be a boolean/],
   [{ agentsMayCreateAgents: null }, /^agentsMayCreateAgents: /],
+  [{ keepRefusedDays: 0 }, /^keepRefusedDays: must be a whole number from 1 to 365/],
+  [{ keepRefusedDays: 366 }, /^keepRefusedDays: must be a whole number from 1 to 365/],
+  [{ keepRefusedDays: 1.5 }, /^keepRefusedDays: must be an int/],
+  [{ keepRefusedDays: '7' }, /^keepRefusedDays: must be a/],
+  [{ keepRefusedDays: null }, /^keepRefusedDays: /],
   [{ plan: 'unlimited' }, /^plan: is not a known field/],
 ])('PATCH /workspace %j is refused', async (body, says) => {
   expectFailure(await owner.api('PATCH', '/workspace', body), 'invalid_input', says)
@@ -89,7 +118,7 @@ describe('inviting', () => {
   })
 
   test('a member again is a conflict, in any spelling', async () => {
-    expectFailure(await invite({ email: owner.email.toUpperCase() }), 'conflict', /is a member already/)
+    expectFailure(await invite({ email: owner.email.toUpperCase() }), 'conflict', /is already a member/)
   })
 
   test('lists who was asked and has not joined, without the link', async () => {
@@ -106,7 +135,11 @@ describe('inviting', () => {
   test('only an owner makes owners', async () => {
     const member = await newcomer()
     expect((await invite({ email: 'x1@example.com' }, member.api)).status).toBe(201)
-    expectFailure(await invite({ email: 'x2@example.com', role: 'owner' }, member.api), 'forbidden', /Only an owner/)
+    expectFailure(
+      await invite({ email: 'x2@example.com', role: 'owner' }, member.api),
+      'forbidden',
+      /Only an owner/,
+    )
     expect((await invite({ email: 'x2@example.com', role: 'owner' })).body.role).toBe('owner')
   })
 
@@ -138,8 +171,16 @@ describe('removing a member', () => {
     const elsewhere = apiOf(other.http, gone.token)
     expect((await elsewhere('GET', '/agents')).status).toBe(200)
     const query = `subscription { messageReceived(agentId: "${agent.id}") { id } }`
-    const headers = { Authorization: `Bearer ${gone.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' }
-    const stream = await fetch(`${other.http}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    const headers = {
+      Authorization: `Bearer ${gone.token}`,
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+    }
+    const stream = await fetch(`${other.http}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+    })
     expect(stream.status).toBe(200)
     expect((await owner.api('DELETE', `/members/${gone.id}`)).status).toBe(204)
     await stream.text()
@@ -148,13 +189,36 @@ describe('removing a member', () => {
     expectFailure(await owner.api('DELETE', `/members/${gone.id}`), 'not_found')
   })
 
+  test('takes them off the lists of the workspace’s agents, and nobody else', async () => {
+    const gone = await newcomer()
+    const stays = await newcomer()
+    const theirs = await createTestAgent(service, { ...owner, ...gone }, 'Theirs')
+    const path = `/agents/${theirs.id}/access`
+    const proven = (memberId: string, channel: 'sms' | 'telegram', value: string) =>
+      service.db.prisma.memberIdentity.create({ data: { memberId, channel, value } })
+    await proven(gone.id, 'sms', '+15551234567')
+    await proven(gone.id, 'telegram', '123456')
+    await proven(stays.id, 'telegram', '654321')
+    await owner.api('PUT', `${path}/email`, { senders: [gone.email, stays.email, 'ann@example.com'] })
+    await owner.api('PUT', `${path}/url`, { senders: [gone.id, stays.id] })
+    await owner.api('PUT', `${path}/sms`, { senders: ['+15551234567', '+15557654321'] })
+    await owner.api('PUT', `${path}/telegram`, { senders: ['123456', '654321'] })
+    expect((await owner.api('DELETE', `/members/${gone.id}`)).status).toBe(204)
+    const { email, url, sms, telegram } = (await owner.api('GET', path)).body
+    expect([email.senders, url.senders]).toEqual([[stays.email, 'ann@example.com'], [stays.id]])
+    expect([sms.senders, telegram.senders]).toEqual([['+15557654321'], ['654321']])
+  })
+
   test('is for owners, and the last one stays', async () => {
     const member = await newcomer()
     const second = await newcomer(undefined, 'owner')
     expectFailure(await member.api('DELETE', `/members/${second.id}`), 'forbidden', /Only an owner/)
     expectFailure(await agent.api('DELETE', `/members/${second.id}`), 'forbidden')
     // Each removes the other at the same moment: one of them is left.
-    const [one, two] = await Promise.all([owner.api('DELETE', `/members/${second.id}`), second.api('DELETE', `/members/${second.id}`)])
+    const [one, two] = await Promise.all([
+      owner.api('DELETE', `/members/${second.id}`),
+      second.api('DELETE', `/members/${second.id}`),
+    ])
     expect([one.status, two.status].filter((status) => status === 204)).toHaveLength(1)
     expectFailure(await owner.api('DELETE', `/members/${owner.member}`), 'conflict', /last owner/)
   })
@@ -185,7 +249,11 @@ describe('own tokens', () => {
     expect(token).toMatch(/^amt_[0-9A-Za-z]{43}$/)
     expect((await member.api('GET', '/tokens')).body).toContainEqual(shown)
     expect((await owner.api('GET', '/tokens')).body).not.toContainEqual(shown)
-    expectFailure(await owner.api('DELETE', `/tokens/${shown.id}`), 'not_found', /^There is no token with this id\.$/)
+    expectFailure(
+      await owner.api('DELETE', `/tokens/${shown.id}`),
+      'not_found',
+      /^There is no token with this id\.$/,
+    )
     const laptop = apiOf(service.http, token)
     expect((await laptop('GET', '/agents')).status).toBe(200)
     expect((await member.api('DELETE', `/tokens/${shown.id}`)).status).toBe(204)
@@ -193,7 +261,7 @@ describe('own tokens', () => {
   })
 
   test.each([
-    [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must lie in the future/],
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must be in the future/],
     [{ name: '' }, /^name: /],
     [{ token: 'amt_mine' }, /^token: is not a known field/],
   ])('%j is refused', async (body, says) => {
@@ -210,7 +278,10 @@ test.each([
   ['GET', '/tokens'],
   ['POST', '/tokens', {}],
   ['DELETE', `/tokens/${randomUUID()}`],
-])('%s %s is not for agents, and for nobody without a token', async (method, path, body = undefined as object | undefined) => {
-  expectFailure(await agent.api(method, path, body), 'forbidden')
-  expectFailure(await apiOf(service.http, null)(method, path, body), 'unauthorized')
-})
+])(
+  '%s %s is not for agents, and for nobody without a token',
+  async (method, path, body = undefined as object | undefined) => {
+    expectFailure(await agent.api(method, path, body), 'forbidden')
+    expectFailure(await apiOf(service.http, null)(method, path, body), 'unauthorized')
+  },
+)

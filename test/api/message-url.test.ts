@@ -5,7 +5,14 @@ import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const log = createTestLog()
@@ -22,7 +29,8 @@ beforeAll(async () => {
 afterAll(() => receiver.close())
 
 const PATHS = [(id: string) => `/a/${id}`, (id: string) => `/agents/${id}/url`]
-const say = (agent: { id: string }, text: string, by: Pick<Tenant, 'api'> = owner) => by.api('POST', `/a/${agent.id}`, { text })
+const say = (agent: { id: string }, text: string, by: Pick<Tenant, 'api'> = owner) =>
+  by.api('POST', `/a/${agent.id}`, { text })
 
 const connect = async (agent: TestAgent, http = service.http) => {
   const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
@@ -80,16 +88,37 @@ test('a webhook gets it whole, signed, with who said it', async () => {
   })
 })
 
+test('a webhook that asked for another type of event gets no job, the one beside it does', async () => {
+  const agent = await createTestAgent(service, owner, 'Selective')
+  const { body: other } = await agent.api('POST', `/agents/${agent.id}/webhooks`, {
+    url: `${receiver.url}/other`,
+  })
+  await service.db.prisma.webhook.update({ where: { id: other.id }, data: { types: ['message.other'] } })
+  const path = await addWebhook(agent)
+  await say(agent, 'For one webhook of two.')
+  const [delivery] = await receiver.got(path, 1)
+  expect(delivery!.verified).toMatchObject({ name: 'message.received', cursor: '1' })
+  const jobs = await service.db.prisma.job.findMany({ where: { agentId: agent.id, kind: 'webhook' } })
+  expect(jobs).toHaveLength(1)
+  expect(jobs[0]!.lane).not.toBe(other.id)
+})
+
 test('another agent of the workspace is heard once it is on the list', async () => {
   const agent = await createTestAgent(service, owner, 'Callee')
   const caller = await createTestAgent(service, owner, 'Caller')
   const path = await addWebhook(agent)
-  expectFailure(await say(agent, 'hi', caller), 'forbidden', /not on the list/)
-  expectFailure(await say(agent, 'hi', agent), 'forbidden', /not on the list/)
+  expectFailure(await say(agent, 'hi', caller), 'forbidden', /not on the access list/)
+  expectFailure(await say(agent, 'hi', agent), 'forbidden', /not on the access list/)
   await owner.api('PUT', `/agents/${agent.id}/access/url`, { senders: [caller.id] })
   const { body } = await say(agent, 'hi', caller)
-  expect(body.sender).toEqual({ id: caller.id, kind: 'agent', name: 'Caller', email: caller.address, phone: null })
-  expectFailure(await say(agent, 'hi'), 'forbidden', /not on the list/)
+  expect(body.sender).toEqual({
+    id: caller.id,
+    kind: 'agent',
+    name: 'Caller',
+    email: caller.address,
+    phone: null,
+  })
+  expectFailure(await say(agent, 'hi'), 'forbidden', /not on the access list/)
   await owner.api('PUT', `/agents/${agent.id}/access/url`, { admit: 'team', senders: [] })
   expect((await say(agent, 'hi')).status).toBe(200)
   await receiver.got(path, 2)
@@ -99,26 +128,30 @@ describe.each(PATHS)('on %s', (path) => {
   test('nobody listening is a conflict: never connected, gone, or a webhook that waits for a retry', async () => {
     const agent = await createTestAgent(service, owner, 'Alone')
     const send = () => owner.api('POST', path(agent.id), { text: 'anybody?' })
-    expectFailure(await send(), 'conflict', /Nobody listens/)
+    expectFailure(await send(), 'conflict', /no listener/)
     await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-    expectFailure(await send(), 'conflict', /Nobody listens/)
+    expectFailure(await send(), 'conflict', /no listener/)
     const stream = await connect(agent)
     expect((await send()).status).toBe(200)
     stream.close()
     await until(async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length === 0)
-    expectFailure(await send(), 'conflict', /Nobody listens/)
+    expectFailure(await send(), 'conflict', /no listener/)
     const hook = await addWebhook(agent)
     receiver.always(hook, 503)
     expect((await send()).status).toBe(200)
     await receiver.got(hook, 1)
     await until(async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length === 0)
-    expectFailure(await send(), 'conflict', /Nobody listens/)
+    expectFailure(await send(), 'conflict', /no listener/)
   })
 
-  test('who is not on the list is told that first', async () => {
+  test('who is not on the access list is told that first', async () => {
     const agent = await createTestAgent(service, owner, 'Shut')
     await owner.api('PUT', `/agents/${agent.id}/access/url`, { senders: [] })
-    expectFailure(await owner.api('POST', path(agent.id), { text: 'hi' }), 'forbidden', /not on the list/)
+    expectFailure(
+      await owner.api('POST', path(agent.id), { text: 'hi' }),
+      'forbidden',
+      /not on the access list/,
+    )
   })
 
   test("another workspace's agent is not found, in the bytes of one that never was", async () => {
@@ -174,7 +207,10 @@ describe('no copy is kept', () => {
     await say(agent, text)
     await receiver.got(path, 1)
     const sealed = () =>
-      service.db.pool.query("select payload is not null as kept from job where agent_id = $1 and kind = 'webhook'", [agent.id])
+      service.db.pool.query(
+        "select payload is not null as kept from job where agent_id = $1 and kind = 'webhook'",
+        [agent.id],
+      )
     expect((await sealed()).rows).toEqual([{ kept: true }])
     expect(holds(await dump(service.db), text)).toBe(false)
     deliver()
@@ -193,7 +229,11 @@ describe('with a MESSAGE_URL_BASE of their own, Message URLs', () => {
       const { status, body } = await apiOf(http, owner.token)('POST', path, { text: path })
       expect({ status, text: body.text }).toEqual({ status: 200, text: path })
     }
-    expectFailure(await apiOf(http, owner.token)('GET', `/to/agents/${agent.id}`), 'not_found', /no such path/)
+    expectFailure(
+      await apiOf(http, owner.token)('GET', `/to/agents/${agent.id}`),
+      'not_found',
+      /no such path/,
+    )
     const { paths, servers } = (await apiOf(http, null)('GET', '/openapi.json')).body
     expect(paths['/a/{id}'].servers).toMatchObject([{ url: 'https://m.example.com/to' }])
     expect(servers[0].url).toMatch(/^http:\/\/localhost:/)

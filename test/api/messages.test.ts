@@ -5,7 +5,13 @@ import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post, receive } from '../support/letter.ts'
 import { rawOf } from '../support/mail.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 const MAILS = 45
 let service: TestService
@@ -34,11 +40,14 @@ interface Listed {
   id: string
   createdAt: string
 }
-const page = async (query: string) => (await agent.api('GET', `${path}?${query}`)).body as { items: Listed[]; nextCursor: string | null }
+const page = async (query: string) =>
+  (await agent.api('GET', `${path}?${query}`)).body as { items: Listed[]; nextCursor: string | null }
 
 const pages = async (query: string): Promise<Listed[]> => {
   const { items, nextCursor } = await page(query)
-  return nextCursor === null ? items : [...items, ...(await pages(`${query.replace(/&?cursor=.*/, '')}&cursor=${nextCursor}`))]
+  return nextCursor === null
+    ? items
+    : [...items, ...(await pages(`${query.replace(/&?cursor=.*/, '')}&cursor=${nextCursor}`))]
 }
 
 describe('the list', () => {
@@ -47,7 +56,9 @@ describe('the list', () => {
     expect(first.items).toHaveLength(20)
     const all = await pages('')
     expect(new Set(all.map(({ id }) => id)).size).toBe(MAILS)
-    expect(all.map(({ createdAt }) => createdAt)).toEqual(all.map(({ createdAt }) => createdAt).sort((a, b) => b.localeCompare(a)))
+    expect(all.map(({ createdAt }) => createdAt)).toEqual(
+      all.map(({ createdAt }) => createdAt).sort((a, b) => b.localeCompare(a)),
+    )
     expect((await pages('limit=7')).map(({ id }) => id)).toEqual(all.map(({ id }) => id))
     expect((await pages('limit=1&direction=inbound')).length).toBe(MAILS)
   })
@@ -59,7 +70,12 @@ describe('the list', () => {
 
   test('what arrives while it is paged through moves nothing', async () => {
     const first = await page('limit=10')
-    const fresh = await receive(service, agent, { from: owner.email, to: agent.address, subject: 'In between', text: 'hi' })
+    const fresh = await receive(service, agent, {
+      from: owner.email,
+      to: agent.address,
+      subject: 'In between',
+      text: 'hi',
+    })
     const second = await page(`limit=10&cursor=${first.nextCursor}`)
     expect(second.items.map(({ id }) => id)).not.toContain(fresh.id)
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(20)
@@ -67,8 +83,14 @@ describe('the list', () => {
   })
 
   test('filters', async () => {
-    const refused = await receive(service, agent, { from: 'eve@elsewhere.org', to: agent.address, subject: 'Refused', text: 'hi' })
-    const sent = (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi' })).body
+    const refused = await receive(service, agent, {
+      from: 'eve@elsewhere.org',
+      to: agent.address,
+      subject: 'Refused',
+      text: 'hi',
+    })
+    const sent = (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi' }))
+      .body
     const only = async (query: string) => (await pages(query)).map(({ id }) => id)
     expect(await only('status=refused')).toEqual([refused.id])
     expect(await only('direction=outbound')).toEqual([sent.id])
@@ -76,16 +98,31 @@ describe('the list', () => {
     expect(await only('channel=sms')).toEqual([])
     expect(await only(`since=${sent.createdAt}&direction=outbound`)).toEqual([sent.id])
     expect(await only(`until=${new Date(0).toISOString()}`)).toEqual([])
-    expect(await only(`since=${encodeURIComponent('2020-01-01T00:00:00+02:00')}&status=refused`)).toEqual([refused.id])
+    expect(await only(`since=${encodeURIComponent('2020-01-01T00:00:00+02:00')}&status=refused`)).toEqual([
+      refused.id,
+    ])
     expect(await only('since=2020-01-01T00:00:00+02:00&status=refused')).toEqual([refused.id])
   })
 
   test('of a thread', async () => {
-    const question = await receive(service, agent, { from: owner.email, to: agent.address, subject: 'Q', text: 'why?' })
+    const question = await receive(service, agent, {
+      from: owner.email,
+      to: agent.address,
+      subject: 'Q',
+      text: 'why?',
+    })
     const answer = (await agent.api('POST', path, { replyTo: question.id, text: 'so.' })).body
-    await receive(service, agent, { from: owner.email, to: agent.address, subject: 'Q', text: 'another, of the same subject' })
+    await receive(service, agent, {
+      from: owner.email,
+      to: agent.address,
+      subject: 'Q',
+      text: 'another, of the same subject',
+    })
     for (const id of [question.id, answer.id]) {
-      expect((await page(`thread=${id}`)).items.map((message) => message.id)).toEqual([answer.id, question.id])
+      expect((await page(`thread=${id}`)).items.map((message) => message.id)).toEqual([
+        answer.id,
+        question.id,
+      ])
     }
   })
 
@@ -102,7 +139,7 @@ describe('the list', () => {
     ['since=yesterday', /^since: must be an ISO 8601/],
     ['since=2020-01-01 02:00', /^since: must be an ISO 8601/],
     ['thread=x', /^thread: must be a UUID/],
-    [`thread=${randomUUID()}`, /^thread: is no message/],
+    [`thread=${randomUUID()}`, /^thread: is not a message/],
     ['channel=url', /^channel: must be one of/],
     ['order=asc', /^order: is not a known field/],
   ])('?%s is refused, naming the field', async (query, says) => {
@@ -146,17 +183,28 @@ describe('a message', () => {
       createdAt: expect.any(String),
     })
     expect((await agent.api('GET', `${path}/${message.id}`)).body).toEqual(message)
-    const answer = await fetch(`${service.http}${path}/${message.id}/raw`, { headers: { Authorization: `Bearer ${agent.token}` } })
+    const answer = await fetch(`${service.http}${path}/${message.id}/raw`, {
+      headers: { Authorization: `Bearer ${agent.token}` },
+    })
     expect(answer.headers.get('content-type')).toBe('message/rfc822')
     expect(Buffer.from(await answer.arrayBuffer()).equals(raw)).toBe(true)
   })
 
   test("that was sent has no raw form, and another agent's is not to be found", async () => {
-    const sent = (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi' })).body
+    const sent = (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi' }))
+      .body
     expectFailure(await agent.api('GET', `${path}/${sent.id}/raw`), 'not_found')
     const other = await createTestAgent(service, owner, 'Other')
-    expectFailure(await other.api('GET', `/agents/${other.id}/messages/${sent.id}`), 'not_found', /^There is no message with this id\.$/)
-    expectFailure(await agent.api('GET', `${path}/${randomUUID()}`), 'not_found', /^There is no message with this id\.$/)
+    expectFailure(
+      await other.api('GET', `/agents/${other.id}/messages/${sent.id}`),
+      'not_found',
+      /^There is no message with this id\.$/,
+    )
+    expectFailure(
+      await agent.api('GET', `${path}/${randomUUID()}`),
+      'not_found',
+      /^There is no message with this id\.$/,
+    )
   })
 })
 
@@ -168,7 +216,12 @@ describe('an attachment is a download in its own type, never a page', () => {
     ['weird', 'x/y z', 'weird', null],
   ])('%s', async (filename, contentType, name, type) => {
     const content = Buffer.from([0, 255, 13, 10, 1])
-    const letter = { from: owner.email, to: agent.address, text: 'see it', attachments: [{ filename, contentType, content }] }
+    const letter = {
+      from: owner.email,
+      to: agent.address,
+      text: 'see it',
+      attachments: [{ filename, contentType, content }],
+    }
     const message = await receive(service, agent, letter)
     const answer = await fetch(`${service.http}${path}/${message.id}/attachments/0`, {
       headers: { Authorization: `Bearer ${agent.token}` },

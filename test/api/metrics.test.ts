@@ -4,7 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -25,9 +31,12 @@ const scrape = async (base = service.http): Promise<Record<string, number>> => {
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  )
 }
-const grown = (before: Record<string, number>, after: Record<string, number>, name: string) => (after[name] ?? 0) - (before[name] ?? 0)
+const grown = (before: Record<string, number>, after: Record<string, number>, name: string) =>
+  (after[name] ?? 0) - (before[name] ?? 0)
 
 test('what happens is counted by outcome, without a token', async () => {
   const path = `/agents/${agent.id}`
@@ -57,21 +66,31 @@ test('what happens is counted by outcome, without a token', async () => {
   expect(grown(before, after, 'ams_http_requests_total{status="2xx"}')).toBeGreaterThanOrEqual(2)
   expect(after.ams_webhook_lanes).toBeGreaterThanOrEqual(0)
   expect(after['ams_database_connections{state="total"}']).toBeGreaterThan(0)
-  await until(async () => (await scrape())['ams_database_connections{state="waiting"}'] === 0) // nor does asking for the page wait
+  // nor does asking for the page wait
+  await until(async () => (await scrape())['ams_database_connections{state="waiting"}'] === 0)
   expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0)
   expect(after.process_resident_memory_bytes).toBeGreaterThan(0)
 })
 
 test('open streams and subscriptions are seen', async () => {
   const connection = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-  const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, agent.token)
+  const stream = await openEvents(
+    `${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`,
+    agent.token,
+  )
   expect((await scrape()).ams_streams).toBe(1)
   const leaving = new AbortController()
   await fetch(`${service.http}/graphql`, {
     method: 'POST',
     signal: leaving.signal,
-    headers: { Authorization: `Bearer ${agent.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-    body: JSON.stringify({ query: `subscription { messageReceived(agentId: "${agent.id}", after: 0) { id } }` }),
+    headers: {
+      Authorization: `Bearer ${agent.token}`,
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+    },
+    body: JSON.stringify({
+      query: `subscription { messageReceived(agentId: "${agent.id}", after: 0) { id } }`,
+    }),
   })
   await until(async () => (await scrape()).ams_graphql_subscriptions === 1)
   stream.close()
@@ -101,7 +120,10 @@ test('the lag is of what is due and not of what waits with a retry', async () =>
   const [failing] = await service.db.prisma.webhook.findMany({ where: { attempts: { gt: 0 } } })
   expect(failing!.retryAt).not.toBeNull()
   const held = { leaseOwner: randomUUID(), leaseUntil: new Date(Date.now() + 60_000) }
-  await service.db.prisma.webhook.update({ where: { id: failing!.id }, data: { ...held, retryAt: new Date(Date.now() - 30_000) } })
+  await service.db.prisma.webhook.update({
+    where: { id: failing!.id },
+    data: { ...held, retryAt: new Date(Date.now() - 30_000) },
+  })
   expect(await lag(webhook)).toBeGreaterThanOrEqual(30)
 })
 

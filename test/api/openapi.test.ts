@@ -7,7 +7,15 @@ import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { createDescription, type Description, type Json } from '../support/description.ts'
 import { post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { type Answer, apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  type Answer,
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { openTwilio } from '../support/sms.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -28,7 +36,11 @@ beforeAll(async () => {
 })
 
 test('it is a valid OpenAPI 3.1 document', async () => {
-  expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: expect.stringMatching(/^http:/) }] })
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { version: '1.0.0' },
+    servers: [{ url: expect.stringMatching(/^http:/) }],
+  })
   const validator = new Validator()
   expect(await validator.validate(document)).toMatchObject({ valid: true })
   expect(validator.version).toBe('3.1')
@@ -41,7 +53,10 @@ describe('of every operation it tells', () => {
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length)
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { id, operation } of operations) {
-      expect(operation, id).toMatchObject({ summary: expect.stringMatching(/\S/), security: [{ bearer: [] }] })
+      expect(operation, id).toMatchObject({
+        summary: expect.stringMatching(/\S/),
+        security: [{ bearer: [] }],
+      })
       expect(tags, id).toEqual(expect.arrayContaining(operation.tags))
     }
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
@@ -88,10 +103,19 @@ describe('of every operation it tells', () => {
 
   test('a length for every text that a body takes, in characters as people count them', () => {
     const texts = (schema: Json, at: string): [string, Json][] => {
-      const { type, properties = {}, items, enum: values, format, pattern, maxLength } = description.schemaOf(schema)
+      const {
+        type,
+        properties = {},
+        items,
+        enum: values,
+        format,
+        pattern,
+        maxLength,
+      } = description.schemaOf(schema)
       const below = Object.entries<Json>(properties).flatMap(([name, value]) => texts(value, `${at}.${name}`))
       if (items) below.push(...texts(items, `${at}[]`))
-      const isText = [type].flat().includes('string') && !values && format !== 'uuid' && format !== 'date-time'
+      const isText =
+        [type].flat().includes('string') && !values && format !== 'uuid' && format !== 'date-time'
       return isText ? [...below, [at, { maxLength, pattern }]] : below
     }
     const bodies = description.operations.flatMap(({ id, operation }) => {
@@ -99,7 +123,8 @@ describe('of every operation it tells', () => {
       return schema ? texts(schema, id) : []
     })
     expect(bodies.length).toBeGreaterThan(15)
-    for (const [at, { maxLength, pattern }] of bodies) expect(maxLength ?? /\{\d+,\d+\}/.exec(pattern ?? '')?.[0], at).toBeDefined()
+    for (const [at, { maxLength, pattern }] of bodies)
+      expect(maxLength ?? /\{\d+,\d+\}/.exec(pattern ?? '')?.[0], at).toBeDefined()
     expect(Object.fromEntries(bodies)['sendMessage.text'].maxLength).toBe(32_000)
   })
 })
@@ -117,7 +142,9 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', '/members/invitations']
   const [invitation] = (await owner.api('GET', '/members/invitations')).body
   yield [member, 'DELETE', `/members/invitations/${invitation.id}`]
-  const guest = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email: 'bo@example.com' } })
+  const guest = await service.db.prisma.member.create({
+    data: { workspaceId: owner.id, email: 'bo@example.com' },
+  })
   yield [member, 'DELETE', `/members/${guest.id}`]
   yield [member, 'POST', '/tokens', { name: 'another' }]
   yield [member, 'GET', '/tokens']
@@ -137,7 +164,13 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/addresses`]
   const [address] = (await owner.api('GET', `${path}/addresses`)).body
   yield [member, 'PATCH', `${path}/addresses/${address.id}`, { value: 'renamed-bot@agents.localhost' }]
-  const number = { workspaceId: owner.id, agentId: agent.id, channel: 'sms', value: '+15551230000', primary: true } as const
+  const number = {
+    workspaceId: owner.id,
+    agentId: agent.id,
+    channel: 'sms',
+    value: '+15551230000',
+    primary: true,
+  } as const
   const phone = await service.db.prisma.address.create({ data: number })
   yield [member, 'DELETE', `${path}/addresses/${phone.id}`]
   yield [member, 'POST', `${path}/addresses/setups`, { channel: 'email' }]
@@ -158,7 +191,9 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', '/members/me/identities', { channel: 'sms', value: '+15551234567' }]
   const code = twilio.sent.at(-1)!.body.slice(0, 6)
   yield [member, 'POST', '/members/me/identities/verify', { channel: 'sms', code }]
-  await service.db.prisma.address.create({ data: { workspaceId: owner.id, agentId: agent.id, channel: 'telegram', value: '@some_bot' } })
+  await service.db.prisma.address.create({
+    data: { workspaceId: owner.id, agentId: agent.id, channel: 'telegram', value: '@some_bot' },
+  })
   yield [member, 'POST', '/members/me/identities/telegram', { agentId: agent.id }]
   yield [member, 'GET', '/members/me/identities']
   yield [member, 'DELETE', '/members/me/identities/sms/+15551234567']
@@ -184,7 +219,13 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/messages`]
   const [sent] = (await owner.api('GET', `${path}/messages?direction=outbound`)).body.items
   yield [member, 'GET', `${path}/messages/${sent.id}/recipients`]
-  const suppressed = { agentId: agent.id, channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
+  const suppressed = {
+    agentId: agent.id,
+    channel: 'email',
+    recipient: 'gone@example.com',
+    reason: 'bounce',
+    detail: '550 5.1.1',
+  } as const
   await service.db.prisma.suppression.create({ data: suppressed })
   yield [member, 'GET', `${path}/suppressions`]
   yield [member, 'DELETE', `${path}/suppressions/gone@example.com`]
@@ -193,7 +234,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/webhooks`]
   yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries`]
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/test`]
-  await service.db.prisma.job.updateMany({ where: { lane: webhook.id, seq: { gt: 0 } }, data: { state: 'delivered' } })
+  await service.db.prisma.job.updateMany({
+    where: { lane: webhook.id, seq: { gt: 0 } },
+    data: { state: 'delivered' },
+  })
   const deliveries = (await owner.api('GET', `${path}/webhooks/${webhook.id}/deliveries`)).body.items
   const delivered = deliveries.find(({ eventId }: { eventId: string }) => eventId.startsWith('evt_'))
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/deliveries/${delivered.id}/resend`]
@@ -214,7 +258,9 @@ const faultsOf = (operation: Json, answer: Answer): string[] => {
   const response = description.resolve(operation.responses[answer.status])
   if (!response) return [`${answer.status} is not described: ${answer.text.slice(0, 200)}`]
   const optional = ['Idempotency-Replayed']
-  const headers = Object.keys(response.headers).filter((name) => !optional.includes(name) && !answer.headers.has(name))
+  const headers = Object.keys(response.headers).filter(
+    (name) => !optional.includes(name) && !answer.headers.has(name),
+  )
   const [type, media] = Object.entries<Json>(response.content ?? {})[0] ?? []
   const given = answer.headers.get('content-type')?.split(';')[0]
   const typed = type === undefined ? given === undefined : type === '*/*' || type === given
@@ -225,7 +271,10 @@ const faultsOf = (operation: Json, answer: Answer): string[] => {
 /** Of a stream only how it begins. */
 const openStream = async (path: string): Promise<Answer> => {
   const leaving = new AbortController()
-  const response = await fetch(service.http + path, { headers: { Authorization: `Bearer ${agent.token}` }, signal: leaving.signal })
+  const response = await fetch(service.http + path, {
+    headers: { Authorization: `Bearer ${agent.token}` },
+    signal: leaving.signal,
+  })
   leaving.abort()
   return { status: response.status, headers: response.headers, body: null, text: '' }
 }
@@ -235,7 +284,9 @@ test('every operation answers as described, with no field beside', async () => {
   for await (const [who, method, path, body] of goodRequests()) {
     const { id, operation } = description.operationOf(method, path)!
     const isStream = id === 'streamEvents'
-    const answer = isStream ? await openStream(path) : await (who === 'agent' ? agent.api : owner.api)(method, path, body)
+    const answer = isStream
+      ? await openStream(path)
+      : await (who === 'agent' ? agent.api : owner.api)(method, path, body)
     expect(answer.status, `${id} ${answer.text}`).toBeLessThan(300)
     expect(faultsOf(operation, answer), `${id} ${answer.status}`).toEqual([])
     asked.add(id)
@@ -288,11 +339,15 @@ describe('a typed client', () => {
     writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document))
     const bin = join(ROOT, 'node_modules', 'openapi-typescript', 'bin', 'cli.js')
     const older = join(ROOT, 'test', 'support', 'older-typescript.mjs')
-    execFileSync(process.execPath, ['--import', older, bin, 'openapi.json', '-o', 'api.ts'], { cwd: dir, stdio: 'pipe' })
+    execFileSync(process.execPath, ['--import', older, bin, 'openapi.json', '-o', 'api.ts'], {
+      cwd: dir,
+      stdio: 'pipe',
+    })
     writeFileSync(join(dir, 'client.ts'), CLIENT)
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', '--types', '']
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-    const compile = () => execFileSync(process.execPath, [tsc, ...options, 'client.ts', 'api.ts'], { cwd: dir, encoding: 'utf8' })
+    const compile = () =>
+      execFileSync(process.execPath, [tsc, ...options, 'client.ts', 'api.ts'], { cwd: dir, encoding: 'utf8' })
     expect(compile).not.toThrow()
   })
 })
@@ -302,12 +357,15 @@ describe('/docs', () => {
     const { status, headers, text } = await apiOf(service.http, null)('GET', '/docs')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^text\/html/)
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+';/,
+    )
     for (const { id, path } of description.operations) {
       expect(text).toContain(`id="${id}"`)
       expect(text).toContain(`<code>${path}</code>`)
     }
-    for (const [, target] of text.matchAll(/href="#([^"]*)"/g)) expect(text, target).toContain(`id="${target}"`)
+    for (const [, target] of text.matchAll(/href="#([^"]*)"/g))
+      expect(text, target).toContain(`id="${target}"`)
     expect(text).toContain('1 to 32,000 characters')
     expect(text).not.toMatch(/<script|<img|<link|\ssrc=|undefined|\[object Object\]/)
   })

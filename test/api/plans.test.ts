@@ -22,9 +22,28 @@ const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
 const newAgent = ({ api }: Tenant, name = 'x') => api('POST', '/agents', { name, icon: 'bot' })
 
 test.each([
-  ['unlimited', { agents: null, members: null, ownDomains: null, webhooks: null, sendsPerDay: null, storedMessages: null }, true],
-  ['team', { agents: 50, members: 20, ownDomains: 5, webhooks: 100, sendsPerDay: 5000, storedMessages: 500_000 }, true],
-  ['free', { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000 }, false],
+  [
+    'unlimited',
+    {
+      agents: null,
+      members: null,
+      ownDomains: null,
+      webhooks: null,
+      sendsPerDay: null,
+      storedMessages: null,
+    },
+    true,
+  ],
+  [
+    'team',
+    { agents: 50, members: 20, ownDomains: 5, webhooks: 100, sendsPerDay: 5000, storedMessages: 500_000 },
+    true,
+  ],
+  [
+    'free',
+    { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000 },
+    false,
+  ],
 ])('the plan %s says what it includes', async (key, limits, changeAddress) => {
   const { api } = await tenantOn(key)
   expect((await api('GET', '/workspace')).body.plan).toMatchObject({ key, limits, changeAddress })
@@ -45,12 +64,16 @@ describe('free', () => {
 
   test('has 3 webhooks over all agents, however many are added at once', async () => {
     const tenant = await tenantOn('free')
-    const agents = await Promise.all([createTestAgent(service, tenant, 'A'), createTestAgent(service, tenant, 'B')])
+    const agents = await Promise.all([
+      createTestAgent(service, tenant, 'A'),
+      createTestAgent(service, tenant, 'B'),
+    ])
     const urls = Array.from({ length: 4 }, (_, n) => `http://127.0.0.1:9/${n}`)
     const add = (id: string, url: string) => tenant.api('POST', `/agents/${id}/webhooks`, { url })
     const answers = await Promise.all(agents.flatMap(({ id }) => urls.map((url) => add(id, url))))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
-    for (const answer of answers.filter(({ status }) => status !== 201)) expectFailure(answer, 'plan_limit', /3 webhooks/)
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expectFailure(answer, 'plan_limit', /3 webhooks/)
     // One that is there is no new one.
     const there = answers.findIndex(({ status }) => status === 201)
     expect((await add(agents[Math.floor(there / 4)]!.id, urls[there % 4]!)).status).toBe(200)
@@ -70,11 +93,17 @@ describe('free', () => {
 
 test('as many sends a day as the plan includes, of all agents together', async () => {
   const tenant = await tenantOn('tiny')
-  const [one, two] = await Promise.all([createTestAgent(service, tenant, 'One'), createTestAgent(service, tenant, 'Two')])
+  const [one, two] = await Promise.all([
+    createTestAgent(service, tenant, 'One'),
+    createTestAgent(service, tenant, 'Two'),
+  ])
   expect((await one.api('POST', `/agents/${one.id}/messages`, mail)).status).toBe(201)
   expect((await two.api('POST', `/agents/${two.id}/messages`, mail)).status).toBe(201)
   expectFailure(await one.api('POST', `/agents/${one.id}/messages`, mail), 'plan_limit', /2 messages a day/)
-  expect((await tenant.api('GET', '/workspace')).body.plan.usage).toMatchObject({ sendsPerDay: 2, storedMessages: 2 })
+  expect((await tenant.api('GET', '/workspace')).body.plan.usage).toMatchObject({
+    sendsPerDay: 2,
+    storedMessages: 2,
+  })
   clock.advance(24 * 3_600_000 + 1)
   expect((await tenant.api('GET', '/workspace')).body.plan.usage.sendsPerDay).toBe(0)
   expect((await one.api('POST', `/agents/${one.id}/messages`, mail)).status).toBe(201)
@@ -83,11 +112,13 @@ test('as many sends a day as the plan includes, of all agents together', async (
 test('however many are sent at once, no more than the plan includes, with a key or without', async () => {
   const tenant = await tenantOn('tiny')
   const agent = await createTestAgent(service, tenant, 'Busy')
-  const send = (headers: Record<string, string>) => agent.api('POST', `/agents/${agent.id}/messages`, mail, headers)
+  const send = (headers: Record<string, string>) =>
+    agent.api('POST', `/agents/${agent.id}/messages`, mail, headers)
   const keyed = (n: number): Record<string, string> => (n % 2 ? { 'Idempotency-Key': String(n) } : {})
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => send(keyed(n))))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
-  for (const answer of answers.filter(({ status }) => status !== 201)) expectFailure(answer, 'plan_limit', /2 messages a day/)
+  for (const answer of answers.filter(({ status }) => status !== 201))
+    expectFailure(answer, 'plan_limit', /2 messages a day/)
   expect((await tenant.api('GET', '/workspace')).body.plan.usage.sendsPerDay).toBe(2)
 })
 
@@ -95,7 +126,8 @@ test('mail that would be stored past the plan is refused as plan_limit, and wake
   const tenant = await tenantOn('tiny')
   const agent = await createTestAgent(service, tenant, 'Full')
   await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
-  const letter = (subject: string) => post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
+  const letter = (subject: string) =>
+    post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
   await letter('one')
   await letter('two')
   await letter('three')

@@ -1,12 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createFakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { newest, post } from '../support/letter.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** It is always a quarter past a minute, while everything else goes on: no window ends in the middle of a test. */
+/**
+ * It is always a quarter past a minute, while everything else goes on: no window ends in the middle of a
+ * test.
+ */
 const still = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 15_000)
 const clock: Clock = { now: () => still, sleep: systemClock.sleep }
 const LIMIT = 20
@@ -41,13 +46,18 @@ describe('requests per token', () => {
     expectFailure(await api('GET', '/workspace'), 'rate_limited')
     expectFailure(await api('POST', '/agents', { name: 'x', icon: 'bot' }), 'rate_limited')
     expect((await apiOf(service.http, token)('GET', '/agents')).status).toBe(200)
-    for (let n = 0; n < LIMIT + 5; n++) expectFailure(await apiOf(service.http, 'amt_nobody')('GET', '/agents'), 'unauthorized')
+    for (let n = 0; n < LIMIT + 5; n++)
+      expectFailure(await apiOf(service.http, 'amt_nobody')('GET', '/agents'), 'unauthorized')
   })
 
   test('two processes agree within a second', async () => {
     const { token, api } = await service.workspace()
     const elsewhere = apiOf((await service.again()).http, token)
-    await Promise.all(Array.from({ length: LIMIT / 2 }, () => Promise.all([api('GET', '/agents'), elsewhere('GET', '/agents')])))
+    await Promise.all(
+      Array.from({ length: LIMIT / 2 }, () =>
+        Promise.all([api('GET', '/agents'), elsewhere('GET', '/agents')]),
+      ),
+    )
     const started = performance.now()
     const statuses = () => Promise.all([api('GET', '/agents'), elsewhere('GET', '/agents')])
     await until(async () => (await statuses()).every(({ status }) => status === 429))
@@ -71,7 +81,7 @@ describe('per agent', () => {
   let service: TestService
   let owner: Tenant
   beforeAll(async () => {
-    service = await startService({ world: { clock } })
+    service = await startService({ world: { clock, resolver: fakeResolver(proves('example.com')) } })
     owner = await service.workspace()
   })
 
@@ -96,22 +106,51 @@ describe('per agent', () => {
     const stranger = await service.workspace()
     const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
     const statuses = await Promise.all(
-      Array.from({ length: 61 }, async () => (await stranger.api('POST', `/agents/${agent.id}/messages`, mail)).status),
+      Array.from(
+        { length: 61 },
+        async () => (await stranger.api('POST', `/agents/${agent.id}/messages`, mail)).status,
+      ),
     )
     expect(new Set(statuses)).toEqual(new Set([404]))
     expect((await agent.api('POST', `/agents/${agent.id}/messages`, mail)).status).toBe(201)
   })
 
-  test('30 mails a minute of one sender; the next is refused and wakes nobody; another sender gets in', async () => {
+  test('30 mails a minute of one proven sender; the next is refused and wakes nobody; another sender gets in', async () => {
     const agent = await createTestAgent(service, owner, 'Popular')
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
     const mail = (from: string) => post(service, { from, to: agent.address, text: 'hi' })
-    for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => mail('ann@example.com')))
+    for (let batch = 0; batch < 3; batch++)
+      await Promise.all(Array.from({ length: 10 }, () => mail('ann@example.com')))
     await mail('Ann <ANN@example.com>')
-    expect(await newest(agent)).toMatchObject([{ status: 'refused', refusal: 'rate_limit', counterpart: 'ann@example.com' }])
+    expect(await newest(agent)).toMatchObject([
+      { status: 'refused', refusal: 'rate_limit', counterpart: 'ann@example.com' },
+    ])
     await mail('bo@example.com')
     expect(await newest(agent)).toMatchObject([{ status: 'received', counterpart: 'bo@example.com' }])
     const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
     expect(events).toHaveLength(31)
+  })
+})
+
+describe('agents that agents create', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ world: { clock } })
+  })
+
+  test('the agents of a workspace create at most 60 agents an hour, also by creating what creates; members go on', async () => {
+    const tenant = await service.workspace()
+    const first = await createTestAgent(service, tenant, 'First')
+    const made = []
+    for (let n = 0; n < 59; n++) made.push(await first.api('POST', '/agents', { name: 'Child', icon: 'bot' }))
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
+    const child = made[0]!.body.id
+    const { token } = (await first.api('POST', `/agents/${child}/tokens`, {})).body
+    const createBy = (api: Tenant['api']) => api('POST', '/agents', { name: 'Grandchild', icon: 'bot' })
+    expect((await createBy(apiOf(service.http, token))).status).toBe(201)
+    const refused = await createBy(apiOf(service.http, token))
+    expectFailure(refused, 'rate_limited', /^A workspace's agents can create at most 60 agents an hour\.$/)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await createBy(tenant.api)).status).toBe(201)
   })
 })

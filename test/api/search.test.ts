@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { createIndexer, indexMessages } from '../../src/message/search.ts'
+import { createIndexer, indexMessages } from '../../src/message/reading/search.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -12,7 +12,14 @@ const agent = await createTestAgent(service, owner)
 const other = await createTestAgent(service, owner, 'Other Bot')
 
 const send = async (from: TestAgent, text: string, subject?: string) =>
-  (await from.api('POST', `/agents/${from.id}/messages`, { channel: 'email', to: ['ann@example.com'], text, subject })).body.id as string
+  (
+    await from.api('POST', `/agents/${from.id}/messages`, {
+      channel: 'email',
+      to: ['ann@example.com'],
+      text,
+      subject,
+    })
+  ).body.id as string
 
 const parcel = await send(agent, 'The parcel left Lisbon on Monday.', 'Your order')
 const invoice = await send(agent, 'The invoice for the parcel is attached: Straße 7, naïve café.')
@@ -30,7 +37,8 @@ const found = async (q: string, by = agent): Promise<string[]> => {
   return body.items.map(({ id }) => id)
 }
 const foundByGraphql = async (q: string): Promise<string[]> => {
-  const query = 'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(first: 10, q: $q) { edges { node { id } } } } }'
+  const query =
+    'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(first: 10, q: $q) { edges { node { id } } } } }'
   const { body } = await agent.api('POST', '/graphql', { query, variables: { id: agent.id, q } })
   return body.data.agent.messages.edges.map(({ node }: { node: { id: string } }) => node.id)
 }

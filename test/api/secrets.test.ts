@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { dump, holds } from '../support/dump.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 const log = createTestLog()
 let service: TestService
@@ -21,20 +27,31 @@ const reveal = (agent: TestAgent, body: object = {}) => agent.api('POST', `${sec
 test('a secret is set, listed without its value, revealed by the agent, replaced and deleted', async () => {
   const agent = await createTestAgent(service, owner)
   const made = await set(agent, 'API_KEY', 'first', owner)
-  expect(made).toMatchObject({ status: 200, body: { name: 'API_KEY', kind: 'secret', setBy: 'member', updatedAt: expect.any(String) } })
+  expect(made).toMatchObject({
+    status: 200,
+    body: { name: 'API_KEY', kind: 'secret', setBy: 'member', updatedAt: expect.any(String) },
+  })
   expect(Object.keys(made.body)).toHaveLength(4)
   expect((await set(agent, 'API_KEY', 'second')).body.setBy).toBe('agent')
   await set(agent, 'a.b-c_1', 'third')
   const listed = await owner.api('GET', secretsOf(agent))
-  expect(listed.body.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['API_KEY', 'a.b-c_1']))
+  expect(listed.body.map(({ name }: { name: string }) => name)).toEqual(
+    expect.arrayContaining(['API_KEY', 'a.b-c_1']),
+  )
   expect(listed.text).not.toMatch(/second|third/)
   const revealed = await reveal(agent)
   expect(revealed.body).toEqual({ API_KEY: 'second', 'a.b-c_1': 'third' })
   expect(revealed.headers.get('cache-control')).toBe('no-store')
-  expect((await reveal(agent, { names: ['a.b-c_1', 'MISSING', 'a.b-c_1'] })).body).toEqual({ 'a.b-c_1': 'third' })
+  expect((await reveal(agent, { names: ['a.b-c_1', 'MISSING', 'a.b-c_1'] })).body).toEqual({
+    'a.b-c_1': 'third',
+  })
   expect((await reveal(agent, { names: [] })).body).toEqual({})
   expect((await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`)).status).toBe(204)
-  expectFailure(await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`), 'not_found', /^There is no secret with this name\.$/)
+  expectFailure(
+    await agent.api('DELETE', `${secretsOf(agent)}/API_KEY`),
+    'not_found',
+    /^There is no secret with this name\.$/,
+  )
   expect((await reveal(agent)).body).toEqual({ 'a.b-c_1': 'third' })
 })
 
@@ -67,23 +84,71 @@ describe('a value', () => {
   })
 })
 
-describe('a name', () => {
-  test.each(['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'x'.repeat(128)])('%s is taken', async (name) => {
-    const agent = await createTestAgent(service, owner, 'Names')
-    expect((await set(agent, name, 'v')).status).toBe(200)
-    expect((await reveal(agent, { names: [name] })).text).toBe(JSON.stringify(Object.fromEntries([[name, 'v']])))
+describe('all of an agent’s secrets', () => {
+  const says = /^An agent can have at most 1000 secrets, 16 MiB in total\. Delete one first\.$/
+
+  test('are 16 MiB together; of several at once each is counted', async () => {
+    const agent = await createTestAgent(service, owner, 'Bytes')
+    const big = 'x'.repeat(64 * KIB)
+    const sealed = new Uint8Array(64 * KIB)
+    const stored = Array.from({ length: 240 }, (_, n) => ({
+      agentId: agent.id,
+      name: `N_${n}`,
+      sealed,
+      setByKind: 'member' as const,
+    }))
+    await service.db.prisma.secret.createMany({ data: stored })
+    const sets = await Promise.all(Array.from({ length: 18 }, (_, n) => set(agent, `BIG_${n}`, big)))
+    expect(sets.filter(({ status }) => status === 200)).toHaveLength(15)
+    const refused = sets.findIndex(({ status }) => status !== 200)
+    expectFailure(sets[refused]!, 'conflict', says)
+    const kept = sets.findIndex(({ status }) => status === 200)
+    expect((await set(agent, `BIG_${kept}`, big.replaceAll('x', 'y'))).status).toBe(200)
+    expect((await agent.api('DELETE', `${secretsOf(agent)}/BIG_${kept}`)).status).toBe(204)
+    expect((await set(agent, `BIG_${refused}`, big)).status).toBe(200)
+    expect((await agent.api('GET', secretsOf(agent))).body).toHaveLength(255)
   })
 
-  test.each(['x'.repeat(129), 'a%20b', 'a%2Fb', '%C3%A9', 'a:b', 'a%00', '%F0%9F%98%80'])('%s is refused', async (name) => {
-    const agent = await createTestAgent(service, owner, 'Names')
-    expectFailure(await set(agent, name, 'v'), 'invalid_input', /^name: must be 1 to 128 letters, digits/)
+  test('are 1,000', async () => {
+    const agent = await createTestAgent(service, owner, 'Many')
+    const many = Array.from({ length: 999 }, (_, n) => ({
+      agentId: agent.id,
+      name: `N_${n}`,
+      sealed: Uint8Array.of(1),
+      setByKind: 'member' as const,
+    }))
+    await service.db.prisma.secret.createMany({ data: many })
+    expect((await set(agent, 'LAST', 'v')).status).toBe(200)
+    expectFailure(await set(agent, 'ONE_MORE', 'v'), 'conflict', says)
+    expect((await set(agent, 'LAST', 'w')).status).toBe(200)
   })
+})
+
+describe('a name', () => {
+  test.each(['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'x'.repeat(128)])(
+    '%s is taken',
+    async (name) => {
+      const agent = await createTestAgent(service, owner, 'Names')
+      expect((await set(agent, name, 'v')).status).toBe(200)
+      expect((await reveal(agent, { names: [name] })).text).toBe(
+        JSON.stringify(Object.fromEntries([[name, 'v']])),
+      )
+    },
+  )
+
+  test.each(['x'.repeat(129), 'a%20b', 'a%2Fb', '%C3%A9', 'a:b', 'a%00', '%F0%9F%98%80'])(
+    '%s is refused',
+    async (name) => {
+      const agent = await createTestAgent(service, owner, 'Names')
+      expectFailure(await set(agent, name, 'v'), 'invalid_input', /^name: must be 1 to 128 letters, digits/)
+    },
+  )
 
   test('of more than 200 is refused', async () => {
     const agent = await createTestAgent(service, owner, 'Many')
     const names = Array.from({ length: 201 }, (_, n) => `N${n}`)
     expect((await reveal(agent, { names: names.slice(1) })).status).toBe(200)
-    expectFailure(await reveal(agent, { names }), 'invalid_input', /^names: must name at most 200 secrets/)
+    expectFailure(await reveal(agent, { names }), 'invalid_input', /^names: must contain at most 200 names/)
   })
 })
 
@@ -91,7 +156,8 @@ test("revealing is for the agent's own token alone", async () => {
   const agent = await createTestAgent(service, owner, 'Own')
   const peer = await createTestAgent(service, owner, 'Peer')
   await set(agent, 'KEY', 'v')
-  for (const api of [owner.api, peer.api]) expectFailure(await api('POST', `${secretsOf(agent)}/reveal`, {}), 'forbidden')
+  for (const api of [owner.api, peer.api])
+    expectFailure(await api('POST', `${secretsOf(agent)}/reveal`, {}), 'forbidden')
 })
 
 describe('at rest', () => {
@@ -123,8 +189,13 @@ describe('at rest', () => {
     const name = where === 'name' ? 'OTHER' : 'KEY'
     await set(agent, 'KEY', 'the-value-that-stays')
     await set(target, name, 'another')
-    const { sealed } = await service.db.prisma.secret.findUniqueOrThrow({ where: { agentId_name: { agentId: agent.id, name: 'KEY' } } })
-    await service.db.prisma.secret.update({ where: { agentId_name: { agentId: target.id, name } }, data: { sealed } })
+    const { sealed } = await service.db.prisma.secret.findUniqueOrThrow({
+      where: { agentId_name: { agentId: agent.id, name: 'KEY' } },
+    })
+    await service.db.prisma.secret.update({
+      where: { agentId_name: { agentId: target.id, name } },
+      data: { sealed },
+    })
     const answer = await reveal(target, { names: [name] })
     expectFailure(answer, 'internal', /^Something went wrong on our side\.$/)
     expect((await reveal(agent, { names: ['KEY'] })).body.KEY).toBe('the-value-that-stays')
@@ -141,6 +212,19 @@ describe('at rest', () => {
   })
 })
 
+test('without its entry in the audit nothing is revealed', async () => {
+  const agent = await createTestAgent(service, owner, 'Unaudited')
+  await set(agent, 'ONE', 'uno-value')
+  await service.db.pool.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no audit'; end $$;
+    create trigger refuse before insert on audit_entry for each row execute function refuse()`)
+  const refused = await reveal(agent).finally(() =>
+    service.db.pool.query('drop trigger refuse on audit_entry; drop function refuse'),
+  )
+  expectFailure(refused, 'internal')
+  expect((await reveal(agent)).body).toEqual({ ONE: 'uno-value' })
+})
+
 test('who revealed which names when is audited, without a value', async () => {
   const agent = await createTestAgent(service, owner, 'Audited')
   await set(agent, 'ONE', 'uno-value')
@@ -148,10 +232,25 @@ test('who revealed which names when is audited, without a value', async () => {
   await reveal(agent, { names: ['TWO', 'MISSING'] })
   await reveal(agent)
   const tokens = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
-  const entries = await service.db.prisma.auditEntry.findMany({ where: { agentId: agent.id }, orderBy: { createdAt: 'asc' } })
-  const by = { workspaceId: owner.id, actorKind: 'agent', actorId: agent.id, tokenId: tokens[0].id, action: 'secret.reveal' }
+  const entries = await service.db.prisma.auditEntry.findMany({
+    where: { agentId: agent.id },
+    orderBy: { createdAt: 'asc' },
+  })
+  const by = {
+    workspaceId: owner.id,
+    actorKind: 'agent',
+    actorId: agent.id,
+    tokenId: tokens[0].id,
+    action: 'secret.reveal',
+  }
   expect(entries).toMatchObject([
-    { workspaceId: owner.id, actorKind: 'member', actorId: owner.member, action: 'token.create', detail: { token: tokens[0].id } },
+    {
+      workspaceId: owner.id,
+      actorKind: 'member',
+      actorId: owner.member,
+      action: 'token.create',
+      detail: { token: tokens[0].id },
+    },
     { ...by, detail: { names: ['TWO'] }, createdAt: expect.any(Date) },
     { ...by, detail: { names: ['ONE', 'TWO'] } },
   ])

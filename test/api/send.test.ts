@@ -15,7 +15,8 @@ beforeAll(async () => {
   path = `/agents/${agent.id}/messages`
 })
 
-const start = (changes: object = {}) => agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi', ...changes })
+const start = (changes: object = {}) =>
+  agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi', ...changes })
 /** Nothing was sent by what was refused: the only mails captured are those of messages that were taken. */
 const expectNoneSent = async () => {
   const { items } = (await agent.api('GET', `${path}?direction=outbound&limit=100`)).body
@@ -54,8 +55,8 @@ describe('exactly one of replyTo, forward and channel', () => {
     [{ text: 'hi', forward: id, channel: 'email', to: ['bo@example.com'] }, /exactly one of/],
     [{ text: 'hi', forward: id }, /^to: /],
     [{ text: 'hi', channel: 'email' }, /^to: /],
-    [{ text: 'hi', replyTo: id }, /^replyTo: is no message of this agent/],
-    [{ text: 'hi', forward: id, to: ['bo@example.com'] }, /^forward: is no message of this agent/],
+    [{ text: 'hi', replyTo: id }, /^replyTo: is not a message of this agent/],
+    [{ text: 'hi', forward: id, to: ['bo@example.com'] }, /^forward: is not a message of this agent/],
     [{ text: 'hi', replyTo: 'x' }, /^replyTo: must be a UUID/],
     [{ text: 'hi', channel: 'fax', to: ['bo@example.com'] }, /^channel: must be one of email, sms, telegram/],
     [{ text: 'hi', channel: 'url', to: ['bo@example.com'] }, /^channel: must be one of/],
@@ -64,7 +65,10 @@ describe('exactly one of replyTo, forward and channel', () => {
   })
 
   test('a channel on which the agent has no address is a conflict', async () => {
-    expectFailure(await agent.api('POST', path, { text: 'hi', channel: 'sms', to: ['+15551234567'] }), 'conflict')
+    expectFailure(
+      await agent.api('POST', path, { text: 'hi', channel: 'sms', to: ['+15551234567'] }),
+      'conflict',
+    )
   })
 })
 
@@ -78,7 +82,10 @@ describe('limits, in characters as people count them', () => {
     ['50 copies', { cc: many(50) }],
     ['a subject of 240 emoji', { subject: '😀'.repeat(240) }],
     ['an empty subject', { subject: '' }],
-    ['an address of 254', { to: [`${'a'.repeat(64)}@${'b'.repeat(62)}.${'c'.repeat(62)}.${'d'.repeat(59)}.com`] }],
+    [
+      'an address of 254',
+      { to: [`${'a'.repeat(64)}@${'b'.repeat(62)}.${'c'.repeat(62)}.${'d'.repeat(59)}.com`] },
+    ],
   ])('%s is taken', async (_, changes) => {
     const answer = await start(changes)
     expect(answer.body).toMatchObject({ status: 'sending', ...changes })
@@ -90,9 +97,9 @@ describe('limits, in characters as people count them', () => {
     ['an empty text', { text: '' }, /^text: must be 1 to 32000/],
     ['text of 32,001', { text: 'x'.repeat(32_001) }, /^text: must be 1 to 32000/],
     ['text of 32,001 emoji', { text: '😀'.repeat(32_001) }, /^text: must be 1 to 32000/],
-    ['no recipient', { to: [] }, /^to: must name 1 to 10/],
-    ['11 recipients', { to: many(11) }, /^to: must name 1 to 10/],
-    ['51 copies', { cc: many(51) }, /^cc: must name at most 50/],
+    ['no recipient', { to: [] }, /^to: must contain 1 to 10/],
+    ['11 recipients', { to: many(11) }, /^to: must contain 1 to 10/],
+    ['51 copies', { cc: many(51) }, /^cc: must contain at most 50/],
     ['a subject of 241', { subject: 'x'.repeat(241) }, /^subject: must be at most 240/],
     ['a subject of 241 emoji', { subject: '😀'.repeat(241) }, /^subject: must be at most 240/],
     ['an empty recipient', { to: [''] }, /^to\[0\]: /],
@@ -150,6 +157,9 @@ test('a subject with line breaks adds no header', async () => {
 })
 
 test('addresses are stored in one spelling but for the case of their local parts, each once', async () => {
-  const { body } = await start({ to: [' Bo@Example.COM ', 'bo@example.com', 'ann@münchen.de'], cc: ['BO@example.com', 'cy@example.com'] })
+  const { body } = await start({
+    to: [' Bo@Example.COM ', 'bo@example.com', 'ann@münchen.de'],
+    cc: ['BO@example.com', 'cy@example.com'],
+  })
   expect(body).toMatchObject({ to: ['Bo@example.com', 'ann@xn--mnchen-3ya.de'], cc: ['cy@example.com'] })
 })

@@ -3,7 +3,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let clock: FakeClock
@@ -24,11 +31,19 @@ test('a token is shown once; the database has its hash only', async () => {
   expect(answer.status).toBe(201)
   const { token, ...shown } = answer.body
   expect(token).toMatch(/^aat_[0-9A-Za-z]{43}$/)
-  expect(shown).toEqual({ id: expect.any(String), name: 'laptop', createdAt: expect.any(String), lastUsedAt: null, expiresAt: null })
+  expect(shown).toEqual({
+    id: expect.any(String),
+    name: 'laptop',
+    createdAt: expect.any(String),
+    lastUsedAt: null,
+    expiresAt: null,
+  })
   const list = await owner.api('GET', `/agents/${agent.id}/tokens`)
   expect(list.body).toContainEqual(shown)
   expect(list.text).not.toContain(token)
-  const { rows } = await service.db.pool.query('select hash, token::text as whole from token where id = $1', [shown.id])
+  const { rows } = await service.db.pool.query('select hash, token::text as whole from token where id = $1', [
+    shown.id,
+  ])
   expect(rows[0].hash).toEqual(createHash('sha256').update(token).digest())
   expect(rows[0].whole).not.toContain(token)
 })
@@ -52,7 +67,10 @@ describe('revoking', () => {
     const { id, token } = await mint()
     const own = apiOf(service.http, token)
     const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-    const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, token)
+    const stream = await openEvents(
+      `${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`,
+      token,
+    )
     expect(stream.status).toBe(200)
     const started = performance.now()
     expect((await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`)).status).toBe(204)
@@ -72,7 +90,11 @@ describe('revoking', () => {
   test("another agent's token is not to be found under this agent", async () => {
     const other = await createTestAgent(service, owner, 'Other')
     const { id } = (await owner.api('GET', `/agents/${other.id}/tokens`)).body[0]
-    expectFailure(await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`), 'not_found', /^There is no token with this id\.$/)
+    expectFailure(
+      await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`),
+      'not_found',
+      /^There is no token with this id\.$/,
+    )
     expect((await other.api('GET', `/agents/${other.id}`)).status).toBe(200)
   })
 })
@@ -81,15 +103,27 @@ test('an expired token counts for nothing, and closes its stream', async () => {
   const { token } = await mint({ expiresAt: new Date(clock.now().getTime() + 60_000).toISOString() })
   const own = apiOf(service.http, token)
   const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-  const stream = await openEvents(`${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`, token)
+  const stream = await openEvents(
+    `${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`,
+    token,
+  )
   expect(stream.status).toBe(200)
   clock.advance(60_000)
   expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized', /^This token is not valid\.$/)
   await stream.ended
 })
 
+test('a token counts up to its expiry and no longer, although it was used a moment before', async () => {
+  const { token } = await mint({ expiresAt: new Date(clock.now().getTime() + 1_000).toISOString() })
+  const own = apiOf(service.http, token)
+  clock.advance(999)
+  expect((await own('GET', `/agents/${agent.id}`)).status).toBe(200)
+  clock.advance(1)
+  expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized', /^This token is not valid\.$/)
+})
+
 test.each([
-  [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must lie in the future/],
+  [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must be in the future/],
   [{ expiresAt: 'tomorrow' }, /^expiresAt: must be an ISO 8601 timestamp/],
   [{ expiresAt: 5 }, /^expiresAt: /],
   [{ expiresAt: '+275760-09-13T00:00:00Z' }, /^expiresAt: /],
@@ -112,7 +146,10 @@ describe('who makes tokens', () => {
     expect(minted.status).toBe(201)
     const helper = apiOf(service.http, minted.body.token)
     const access = await helper('GET', `/agents/${made.body.id}/access`)
-    expect(access.body).toMatchObject({ email: { admit: 'list', senders: [agent.address] }, url: { admit: 'list', senders: [agent.id] } })
+    expect(access.body).toMatchObject({
+      email: { admit: 'list', senders: [agent.address] },
+      url: { admit: 'list', senders: [agent.id] },
+    })
     expectFailure(await agent.api('GET', `/agents/${made.body.id}`), 'forbidden')
     expect((await agent.api('GET', '/agents')).body).toHaveLength(1)
   })
@@ -127,10 +164,15 @@ test.each([
   ['SQL', "Bearer ' or 1=1 --"],
 ])('%s is unauthorized', async (_, header) => {
   const nobody = apiOf(service.http, null)
-  expectFailure(await nobody('GET', '/agents', undefined, header === null ? {} : { Authorization: header }), 'unauthorized')
+  expectFailure(
+    await nobody('GET', '/agents', undefined, header === null ? {} : { Authorization: header }),
+    'unauthorized',
+  )
 })
 
 test('the scheme is read without case', async () => {
   const nobody = apiOf(service.http, null)
-  expect((await nobody('GET', '/agents', undefined, { Authorization: `bEARER ${owner.token}` })).status).toBe(200)
+  expect((await nobody('GET', '/agents', undefined, { Authorization: `bEARER ${owner.token}` })).status).toBe(
+    200,
+  )
 })

@@ -3,7 +3,13 @@ import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -16,9 +22,15 @@ beforeAll(async () => {
 })
 
 const lineOf = (method: string, path: string, ...headers: string[]) =>
-  [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${owner.token}`, 'Connection: close', ...headers, '', ''].join(
-    '\r\n',
-  )
+  [
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${owner.token}`,
+    'Connection: close',
+    ...headers,
+    '',
+    '',
+  ].join('\r\n')
 
 /** Checks a failure that came over a raw socket. */
 const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number) => {
@@ -37,7 +49,10 @@ describe('what is no HTTP', () => {
     ['an unknown method of a protocol that is none', 'BREW /agents HTCPCP/1.0\r\nHost: localhost\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n'],
     ['two lengths', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-    ['a length and chunks', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'a length and chunks',
+      'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
   ])('%s gets the error body, and the service goes on', async (_, bytes) => {
     expectRawFailure(await rawHttp(service.http, bytes), 400)
@@ -55,8 +70,12 @@ describe('what is no HTTP', () => {
   })
 
   test('garbage behind an answer that is being written ends that one, and no other answer is mixed into it', async () => {
-    const { id } = (await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'x', machine: 'y' })).body
-    const head = lineOf('GET', `/agents/${agent.id}/connections/${id}/events`).replace(owner.token, agent.token)
+    const { id } = (await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'x', machine: 'y' }))
+      .body
+    const head = lineOf('GET', `/agents/${agent.id}/connections/${id}/events`).replace(
+      owner.token,
+      agent.token,
+    )
     const socket = connect(Number(new URL(service.http).port), '127.0.0.1')
     let read = ''
     socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -70,7 +89,10 @@ describe('what is no HTTP', () => {
   })
 
   test.each(['a b', 'x/y', 'evil.example\\@x', ''])('a Host of %j gets the error body', async (host) => {
-    expectRawFailure(await rawHttp(service.http, lineOf('GET', '/agents').replace('Host: localhost', `Host: ${host}`)), 400)
+    expectRawFailure(
+      await rawHttp(service.http, lineOf('GET', '/agents').replace('Host: localhost', `Host: ${host}`)),
+      400,
+    )
     await expectServing()
   })
 })
@@ -78,10 +100,20 @@ describe('what is no HTTP', () => {
 describe('what Node would answer by itself, without a word', () => {
   test.each([
     ['no Host', () => lineOf('GET', '/agents').replace('Host: localhost\r\n', ''), 400, /^Host: is required/],
-    ['two Hosts', () => lineOf('GET', '/agents', 'Host: elsewhere'), 400, /^Host: must be there once/],
-    ['an expectation that nobody meets', () => lineOf('GET', '/agents', 'Expect: banana'), 417, /^Expect: must be 100-continue/],
+    ['two Hosts', () => lineOf('GET', '/agents', 'Host: elsewhere'), 400, /^Host: must be given once/],
+    [
+      'an expectation that nobody meets',
+      () => lineOf('GET', '/agents', 'Expect: banana'),
+      417,
+      /^Expect: must be 100-continue/,
+    ],
     ['a target that is no path', () => lineOf('GET', 'agents'), 400, /^request: /],
-    ['a target of another scheme', () => lineOf('GET', 'ftp://localhost/agents'), 400, /^request: its target must be a path/],
+    [
+      'a target of another scheme',
+      () => lineOf('GET', 'ftp://localhost/agents'),
+      400,
+      /^request: its target must be a path/,
+    ],
   ])('%s', async (_, head, status, message) => {
     const answer = await rawHttp(service.http, head())
     expectRawFailure(answer, status)
@@ -116,7 +148,9 @@ describe('what Node would answer by itself, without a word', () => {
 test.each(['/agents?', '/healthz', '/graphql?query=%7B__typename%7D', '/openapi.json'])(
   '%s is served in absolute form too',
   async (path) => {
-    expect(await rawHttp(service.http, lineOf('GET', `http://ams.example.com${path}`))).toMatchObject({ status: 200 })
+    expect(await rawHttp(service.http, lineOf('GET', `http://ams.example.com${path}`))).toMatchObject({
+      status: 200,
+    })
   },
 )
 

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** Rotating, testing, sending again and replaying over REST, from a real mail to a real receiver. */
@@ -24,17 +30,26 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-const mail = (subject: string) => post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
+const mail = (subject: string) =>
+  post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
 const deliveries = async () => (await agent.api('GET', `${webhook}/deliveries`)).body.items
 const concluded = (id: string) =>
-  until(async () => (await deliveries()).find((one: { id: string; status: string }) => one.id === id && one.status !== 'pending'))
+  until(async () =>
+    (await deliveries()).find(
+      (one: { id: string; status: string }) => one.id === id && one.status !== 'pending',
+    ),
+  )
 
 test('a test, an event sent again after its agent was renamed, and a replay', async () => {
   await mail('one')
   const [first] = await receiver.got('/hook', 1)
   const tested = await agent.api('POST', `${webhook}/test`)
   expect(tested).toMatchObject({ status: 201, body: { status: 'pending', attempts: [] } })
-  expect(await concluded(tested.body.id)).toMatchObject({ eventId: tested.body.eventId, status: 'delivered', attempts: [{ status: 204 }] })
+  expect(await concluded(tested.body.id)).toMatchObject({
+    eventId: tested.body.eventId,
+    status: 'delivered',
+    attempts: [{ status: 204 }],
+  })
   await agent.api('PATCH', `/agents/${agent.id}`, { name: 'Another name' })
   const [, original] = await deliveries()
   const again = await agent.api('POST', `${webhook}/deliveries/${original.id}/resend`)
@@ -42,8 +57,13 @@ test('a test, an event sent again after its agent was renamed, and a replay', as
   await concluded(again.body.id)
   await mail('two')
   await receiver.got('/hook', 4)
-  await until(async () => (await deliveries()).every(({ status }: { status: string }) => status === 'delivered'))
-  expect(await agent.api('POST', `${webhook}/replay`, { after: 0 })).toMatchObject({ status: 201, body: { events: 2 } })
+  await until(async () =>
+    (await deliveries()).every(({ status }: { status: string }) => status === 'delivered'),
+  )
+  expect(await agent.api('POST', `${webhook}/replay`, { after: 0 })).toMatchObject({
+    status: 201,
+    body: { events: 2 },
+  })
   const got = await receiver.got('/hook', 6)
   expect(got.map(({ verified }) => verified.cursor)).toEqual(['1', undefined, '1', '2', '1', '2'])
   for (const repeated of [got[2]!, got[4]!]) {
@@ -57,7 +77,10 @@ test('rotating answers with a new secret, once for a request that is repeated; t
   const headers = { 'Idempotency-Key': 'rotate-1' }
   const rotated = await agent.api('POST', `${webhook}/rotate`, undefined, headers)
   expect(rotated.status).toBe(201)
-  expect(rotated.body).toMatchObject({ url: `${receiver.url}/hook`, secret: expect.stringMatching(/^whsec_/) })
+  expect(rotated.body).toMatchObject({
+    url: `${receiver.url}/hook`,
+    secret: expect.stringMatching(/^whsec_/),
+  })
   expect((await agent.api('POST', `${webhook}/rotate`, undefined, headers)).body).toEqual(rotated.body)
   const before = receiver.received.length
   await mail('three')

@@ -3,7 +3,13 @@ import { createDescription } from '../support/description.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 let service: TestService
 let owner: Tenant
@@ -35,25 +41,35 @@ test('a webhook is added once, listed without its secret, and removed', async ()
   const list = await agent.api('GET', path)
   expect(list.body).toEqual([shown])
   expect(list.text).not.toContain('whsec_')
-  const { rows } = await service.db.pool.query('select webhook::text as whole from webhook where id = $1', [shown.id])
+  const { rows } = await service.db.pool.query('select webhook::text as whole from webhook where id = $1', [
+    shown.id,
+  ])
   expect(rows[0].whole).not.toContain(secret)
   expect((await agent.api('DELETE', `${path}/${shown.id}`)).status).toBe(204)
-  expectFailure(await agent.api('DELETE', `${path}/${shown.id}`), 'not_found', /^There is no webhook with this id\.$/)
+  expectFailure(
+    await agent.api('DELETE', `${path}/${shown.id}`),
+    'not_found',
+    /^There is no webhook with this id\.$/,
+  )
   expect((await agent.api('GET', path)).body).toEqual([])
 })
 
 test('the same URL added by several at once is one webhook with one secret', async () => {
-  const answers = await Promise.all(Array.from({ length: 6 }, () => agent.api('POST', path, { url: 'http://127.0.0.1:9/race' })))
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => agent.api('POST', path, { url: 'http://127.0.0.1:9/race' })),
+  )
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
   expect(new Set(answers.map(({ body }) => `${body.id} ${body.secret}`)).size).toBe(1)
 })
 
 test('an agent has at most 10', async () => {
   const full = await createTestAgent(service, owner, 'Full')
-  const add = (n: number) => full.api('POST', `/agents/${full.id}/webhooks`, { url: `http://127.0.0.1:9/${n}` })
+  const add = (n: number) =>
+    full.api('POST', `/agents/${full.id}/webhooks`, { url: `http://127.0.0.1:9/${n}` })
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => add(n)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
-  for (const refused of answers.filter(({ status }) => status !== 201)) expectFailure(refused, 'conflict', /10/)
+  for (const refused of answers.filter(({ status }) => status !== 201))
+    expectFailure(refused, 'conflict', /10/)
 })
 
 test.each([
@@ -76,16 +92,23 @@ test.each([
 
 test("another agent's webhook is not to be found under this agent", async () => {
   const other = await createTestAgent(service, owner, 'Other')
-  const { body } = await other.api('POST', `/agents/${other.id}/webhooks`, { url: 'http://127.0.0.1:9/other' })
+  const { body } = await other.api('POST', `/agents/${other.id}/webhooks`, {
+    url: 'http://127.0.0.1:9/other',
+  })
   expectFailure(await agent.api('DELETE', `${path}/${body.id}`), 'not_found')
   expectFailure(await agent.api('GET', `${path}/${body.id}/deliveries`), 'not_found')
-  expect((await other.api('GET', `/agents/${other.id}/webhooks/${body.id}/deliveries`)).body).toEqual({ items: [], nextCursor: null })
+  expect((await other.api('GET', `/agents/${other.id}/webhooks/${body.id}/deliveries`)).body).toEqual({
+    items: [],
+    nextCursor: null,
+  })
 })
 
 test('what is posted is as the interface describes it, of an email and of a message to the Message URL', async () => {
   const receiver = await createReceiver()
   const agent = await createTestAgent(service, owner, 'Described')
-  const { body: hook } = await agent.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/described` })
+  const { body: hook } = await agent.api('POST', `/agents/${agent.id}/webhooks`, {
+    url: `${receiver.url}/described`,
+  })
   receiver.expect('/described', hook.secret)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   await post(service, { from: 'ann@example.com', to: agent.address, text: 'hi' })

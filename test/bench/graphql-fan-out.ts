@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { readConfig } from '../../src/config.ts'
+import { openFoundation } from '../../src/boot/foundation.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
-import { lay } from '../../src/foundation.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { startSkin } from '../support/graphql-skin.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -35,7 +35,10 @@ const used = async (): Promise<number> => {
   return heapUsed + external
 }
 
-/** One way to bring an event to many: how a reader asks for it, and how it is raised, with a text that readers know it by. */
+/**
+ * One way to bring an event to many: how a reader asks for it, and how it is raised, with a text that readers
+ * know it by.
+ */
 interface Side {
   port: number
   request: string
@@ -43,7 +46,10 @@ interface Side {
 }
 
 /** Time to the last reader in milliseconds, and bytes of memory for each. */
-const measure = async (child: ChildProcess, { port, request, raise }: Side): Promise<{ ms: number; bytes: number }> => {
+const measure = async (
+  child: ChildProcess,
+  { port, request, raise }: Side,
+): Promise<{ ms: number; bytes: number }> => {
   const before = await used()
   child.send({ open: { port, count: SUBSCRIBERS, request } })
   await once(child, 'message')
@@ -78,14 +84,22 @@ const senderOf = (marker: string) => ({
 const startBare = async (): Promise<Side & { stop(): void }> => {
   const readers = new Set<ServerResponse>()
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }).write(':\n\n')
+    response
+      .writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+      .write(':\n\n')
     readers.add(response)
     response.once('close', () => readers.delete(response))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const raise = (marker: string) => {
     const { kind, name, email } = senderOf(marker)
-    const about = { id: 1, type: 'message.received', channel: 'email', messageId: randomUUID(), createdAt: new Date() }
+    const about = {
+      id: 1,
+      type: 'message.received',
+      channel: 'email',
+      messageId: randomUUID(),
+      createdAt: new Date(),
+    }
     const frame = `event: next\ndata: ${JSON.stringify({ data: { messageReceived: { ...about, sender: { kind, name, email } } } })}\n\n`
     for (const reader of readers) reader.write(frame)
   }
@@ -95,17 +109,24 @@ const startBare = async (): Promise<Side & { stop(): void }> => {
 
 const startOurs = async (dataDir: string) => {
   const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' })
-  const foundation = await lay(config, silentLogger, { service: true })
-  const skin = await startSkin({ ...foundation.db, url: foundation.databaseUrl }, randomBytes(32), { log: silentLogger, rateLimit: 1e9 })
+  const foundation = await openFoundation(config, silentLogger, { service: true })
+  const skin = await startSkin({ ...foundation.db, url: foundation.databaseUrl }, randomBytes(32), {
+    log: silentLogger,
+    rateLimit: 1e9,
+  })
   const { deps } = skin
   const { token } = await createWorkspace(
     { ...foundation.db, masterKey: randomBytes(32) },
     { name: 'Bench', ownerEmail: 'ann@example.com', plan: 'unlimited' },
   )
   const create = 'mutation { createAgent(input: { name: "Bench", icon: bot }) { agent { id } } }'
-  const agentId: string = (await apiOf(skin.base, token)('POST', '/graphql', { query: create })).body.data.createAgent.agent.id
+  const agentId: string = (await apiOf(skin.base, token)('POST', '/graphql', { query: create })).body.data
+    .createAgent.agent.id
   let last = 0
-  /** Commits an event to the log; told to this process as it is, or only that there is one, as from another process. */
+  /**
+   * Commits an event to the log; told to this process as it is, or only that there is one, as from another
+   * process.
+   */
   const raiseWith = (tell: (event: LoggedEvent) => void) => async (marker: string) => {
     const event: LoggedEvent = {
       agentId,
@@ -129,7 +150,11 @@ const startOurs = async (dataDir: string) => {
   const headers = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nAccept: text/event-stream`
   const request = `POST /graphql HTTP/1.1\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const port = Number(new URL(skin.base).port)
-  const elsewhere = () => void foundation.db.pool.query('select pg_notify($1, $2)', ['ams', JSON.stringify(['bench', 'events', agentId])])
+  const elsewhere = () =>
+    void foundation.db.pool.query('select pg_notify($1, $2)', [
+      'ams',
+      JSON.stringify(['bench', 'events', agentId]),
+    ])
   return {
     own: { port, request, raise: raiseWith((event) => deps.feed.committed([event])) },
     other: { port, request, raise: raiseWith(elsewhere) },
@@ -148,7 +173,10 @@ const row = (name: string, unit: string, ours: number, counterpart: number): Ben
   ratio: ours / counterpart,
 })
 
-/** One event to 1,000 subscribers: time to the last and memory for each, against frames written by hand. (Lower is better.) */
+/**
+ * One event to 1,000 subscribers: time to the last and memory for each, against frames written by hand.
+ * (Lower is better.)
+ */
 export const benchFanOut = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const ours = await startOurs(dataDir)
@@ -165,7 +193,12 @@ export const benchFanOut = async (): Promise<BenchRow[]> => {
     return [
       row(`${to}, to the last one / frames by hand`, 'ms', own.ms, counterpart.ms),
       row(`${to}, committed by another process / frames by hand`, 'ms', other.ms, counterpart.ms),
-      row(`memory for each of ${SUBSCRIBERS} subscribers / frames by hand`, 'bytes', own.bytes, counterpart.bytes),
+      row(
+        `memory for each of ${SUBSCRIBERS} subscribers / frames by hand`,
+        'bytes',
+        own.bytes,
+        counterpart.bytes,
+      ),
     ]
   } finally {
     child.disconnect()

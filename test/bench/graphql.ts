@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { createSchema, createYoga } from 'graphql-yoga'
 import type pg from 'pg'
 import { startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { openFoundation } from '../../src/boot/foundation.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { lay } from '../../src/foundation.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { apiOf } from '../support/service.ts'
@@ -38,8 +38,14 @@ const BARE = `scalar UUID
 type Statement = Parameters<pg.Pool['query']>
 
 const startOurs = async (dataDir: string) => {
-  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', ROLES: 'api', LOG_LEVEL: 'silent', RATE_LIMIT: '100000000' })
-  const foundation = await lay(config, silentLogger, { service: true })
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ROLES: 'api',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: '100000000',
+  })
+  const foundation = await openFoundation(config, silentLogger, { service: true })
   const app = await startApp(config, foundation, silentLogger)
   const { token, workspace } = await createWorkspace(
     { ...foundation.db, masterKey: foundation.masterKey },
@@ -85,19 +91,39 @@ const recordStatements = async ({ db: { pool }, api, agentId }: Ours): Promise<S
 const startBare = async ({ db: { pool }, agentId }: Ours, statements: readonly Statement[]) => {
   const agent = async () => {
     let rows: Record<string, unknown>[] = []
-    for (const statement of statements) rows = ((await Reflect.apply(pool.query, pool, statement)) as unknown as pg.QueryResult).rows
+    for (const statement of statements)
+      rows = ((await Reflect.apply(pool.query, pool, statement)) as unknown as pg.QueryResult).rows
     const edges = rows.slice(0, 20).map((node) => ({ cursor: String(node.id), node }))
-    return { id: agentId, name: 'Bench', messages: { edges, pageInfo: { hasNextPage: rows.length > 20, endCursor: edges.at(-1)?.cursor } } }
+    return {
+      id: agentId,
+      name: 'Bench',
+      messages: { edges, pageInfo: { hasNextPage: rows.length > 20, endCursor: edges.at(-1)?.cursor } },
+    }
   }
-  const yoga = createYoga({ schema: createSchema({ typeDefs: BARE, resolvers: { Query: { agent } } }), logging: false })
+  const yoga = createYoga({
+    schema: createSchema({ typeDefs: BARE, resolvers: { Query: { agent } } }),
+    logging: false,
+  })
   const server = createServer(yoga).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => new Promise((done) => server.close(done)) }
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => new Promise((done) => server.close(done)),
+  }
 }
 
 const rateOf = async (child: ChildProcess, origin: string, token: string, body: string): Promise<number> => {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
-  child.send({ origin, requests: [{ method: 'POST', path: '/graphql', headers, body }], connections: CONNECTIONS, total: TOTAL })
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json',
+  }
+  child.send({
+    origin,
+    requests: [{ method: 'POST', path: '/graphql', headers, body }],
+    connections: CONNECTIONS,
+    total: TOTAL,
+  })
   const [{ seconds }] = (await once(child, 'message')) as [{ seconds: number }]
   return TOTAL / seconds
 }

@@ -1,6 +1,9 @@
 import { Client } from 'undici'
 
-/** The asking end, in a process of its own: `{origin, requests, connections, total}` → `{seconds}`; every answer must be a 2xx. */
+/**
+ * The asking end, in a process of its own: `{origin, requests, connections, total}` → `{seconds}`; every
+ * answer must be a 2xx.
+ */
 
 interface Order {
   origin: string
@@ -16,7 +19,8 @@ const ask = async (order: Order, next: () => number | null): Promise<void> => {
     const { method, path, headers, body } = order.requests[n % order.requests.length]!
     const response = await client.request({ method, path, headers, body: body ?? null })
     const text = await response.body.text()
-    if (response.statusCode >= 300) throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`)
+    if (response.statusCode >= 300)
+      throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`)
   }
   await client.close()
 }
@@ -24,7 +28,9 @@ const ask = async (order: Order, next: () => number | null): Promise<void> => {
 process.on('message', async (order: Order) => {
   let sent = 0
   const started = performance.now()
-  await Promise.all(Array.from({ length: order.connections }, () => ask(order, () => (sent < order.total ? sent++ : null))))
+  await Promise.all(
+    Array.from({ length: order.connections }, () => ask(order, () => (sent < order.total ? sent++ : null))),
+  )
   process.send?.({ seconds: (performance.now() - started) / 1000 })
 })
 process.on('disconnect', () => process.exit())

@@ -17,7 +17,10 @@ interface Percentiles {
   p99: number
 }
 
-/** Milliseconds: from the end of DATA to the 250, from there to the event, and between the two (below 0: the event came first). */
+/**
+ * Milliseconds: from the end of DATA to the 250, from there to the event, and between the two (below 0: the
+ * event came first).
+ */
 export interface Latencies {
   answer: Percentiles
   event: Percentiles
@@ -32,7 +35,10 @@ const percentiles = (values: number[]): Percentiles => {
 /** When each `data:` line of the stream came in. */
 const arrivals = async (url: string, token: string) => {
   const abort = new AbortController()
-  const response = await fetch(url, { headers: token ? { Authorization: `Bearer ${token}` } : {}, signal: abort.signal })
+  const response = await fetch(url, {
+    headers: token ? { Authorization: `Bearer ${token}` } : {},
+    signal: abort.signal,
+  })
   const waiting: ((at: number) => void)[] = []
   const read = async () => {
     for await (const line of createInterface({ input: Readable.fromWeb(response.body as never) })) {
@@ -44,7 +50,14 @@ const arrivals = async (url: string, token: string) => {
 }
 
 /** Mails one after the other, each timed from the last byte of DATA. */
-export const latencies = async ({ smtpPort, to, streamUrl, token, mails, tag }: LatencyOptions): Promise<Latencies> => {
+export const latencies = async ({
+  smtpPort,
+  to,
+  streamUrl,
+  token,
+  mails,
+  tag,
+}: LatencyOptions): Promise<Latencies> => {
   const stream = await arrivals(streamUrl, token)
   const socket = connect({ port: smtpPort, host: '127.0.0.1', noDelay: true })
   const replies = createInterface({ input: socket })[Symbol.asyncIterator]()
@@ -63,7 +76,9 @@ export const latencies = async ({ smtpPort, to, streamUrl, token, mails, tag }: 
     for (let i = 0; i < 3; i++) await reply()
     const arrived = stream.next()
     const started = performance.now()
-    socket.write(`From: ann${n}@example.com\r\nTo: ${to}\r\nMessage-ID: <${tag}.${n}@example.com>\r\nSubject: ${n}\r\n\r\nhello\r\n.\r\n`)
+    socket.write(
+      `From: ann${n}@example.com\r\nTo: ${to}\r\nMessage-ID: <${tag}.${n}@example.com>\r\nSubject: ${n}\r\n\r\nhello\r\n.\r\n`,
+    )
     const [answered, at] = await Promise.all([reply().then(() => performance.now()), arrived])
     times.push({ answer: answered - started, event: at - started })
   }

@@ -1,5 +1,6 @@
 import { benchGraphql } from './graphql.ts'
 import { benchFanOut } from './graphql-fan-out.ts'
+import { benchMcp } from './mcp.ts'
 import { benchRest } from './rest.ts'
 import { benchSmtp } from './smtp.ts'
 import { benchStreams } from './streams.ts'
@@ -10,6 +11,7 @@ import { benchWebhooks } from './webhooks.ts'
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   smtp: benchSmtp,
   rest: benchRest,
+  mcp: benchMcp,
   graphql: benchGraphql,
   'graphql-fan-out': benchFanOut,
   streams: benchStreams,

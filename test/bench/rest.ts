@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { openFoundation } from '../../src/boot/foundation.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { lay } from '../../src/foundation.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { apiOf } from '../support/service.ts'
@@ -22,7 +22,7 @@ const TOTAL = 3_000
 const AGENTS = 400
 const TEXT = 'Your order 4711 is out for delivery today. '.repeat(20)
 
-type Pool = Awaited<ReturnType<typeof lay>>['db']['pool']
+type Pool = Awaited<ReturnType<typeof openFoundation>>['db']['pool']
 
 /** The counterpart: a bare Hono route that does one prepared insert, or one prepared select, with pg. */
 const startBare = async (pool: Pool) => {
@@ -30,7 +30,11 @@ const startBare = async (pool: Pool) => {
     'create table if not exists bare_message (id uuid primary key, agent_id uuid, body jsonb, created_at timestamptz default now())',
   )
   const known = randomUUID()
-  await pool.query('insert into bare_message (id, agent_id, body) values ($1, $2, $3)', [known, randomUUID(), { text: TEXT }])
+  await pool.query('insert into bare_message (id, agent_id, body) values ($1, $2, $3)', [
+    known,
+    randomUUID(),
+    { text: TEXT },
+  ])
   const app = new Hono()
   app.post('/messages', async (c) => {
     const body = await c.req.json()
@@ -59,9 +63,16 @@ const startBare = async (pool: Pool) => {
   }
 }
 
-const startOurs = async (dataDir: string) => {
-  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', ROLES: 'api', LOG_LEVEL: 'silent', RATE_LIMIT: '100000000' })
-  const foundation = await lay(config, silentLogger, { service: true })
+/** The service with a workspace and its agents, serving its API. */
+export const startApi = async (dataDir: string, agentCount = AGENTS) => {
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ROLES: 'api',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: '100000000',
+  })
+  const foundation = await openFoundation(config, silentLogger, { service: true })
   const app = await startApp(config, foundation, silentLogger)
   const { token } = await createWorkspace(
     { ...foundation.db, masterKey: foundation.masterKey },
@@ -69,13 +80,20 @@ const startOurs = async (dataDir: string) => {
   )
   const api = apiOf(app.http, token)
   const agents: string[] = []
-  for (let n = 0; n < AGENTS; n++) agents.push((await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body.id)
+  for (let n = 0; n < agentCount; n++)
+    agents.push((await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body.id)
   return { app, foundation, token, api, agents }
 }
 
-type Requests = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }[]
+export type Requests = {
+  method: 'GET' | 'POST'
+  path: string
+  headers: Record<string, string>
+  body?: string
+}[]
 
-const rate = async (child: ChildProcess, origin: string, requests: Requests): Promise<number> => {
+/** Requests a second, over as many connections as everywhere here. */
+export const rate = async (child: ChildProcess, origin: string, requests: Requests): Promise<number> => {
   child.send({ origin, requests, connections: CONNECTIONS, total: TOTAL })
   const [{ seconds }] = (await once(child, 'message')) as [{ seconds: number }]
   return TOTAL / seconds
@@ -84,14 +102,24 @@ const rate = async (child: ChildProcess, origin: string, requests: Requests): Pr
 /** Sends (each committed when it is answered) and reads per second, against the bare route. */
 export const benchRest = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
-  const { app, foundation, token, api, agents } = await startOurs(dataDir)
+  const { app, foundation, token, api, agents } = await startApi(dataDir)
   const bare = await startBare(foundation.db.pool)
   const child = fork(join(import.meta.dirname, 'http-client.ts'), { execArgv: ['--import', 'tsx'] })
   await once(child, 'message')
   const json = { 'content-type': 'application/json' }
   const headers = { authorization: `Bearer ${token}` }
-  const body = JSON.stringify({ channel: 'email', to: ['ann@example.com'], subject: 'Your order', text: TEXT })
-  const sends: Requests = agents.map((id) => ({ method: 'POST', path: `/agents/${id}/messages`, headers: { ...headers, ...json }, body }))
+  const body = JSON.stringify({
+    channel: 'email',
+    to: ['ann@example.com'],
+    subject: 'Your order',
+    text: TEXT,
+  })
+  const sends: Requests = agents.map((id) => ({
+    method: 'POST',
+    path: `/agents/${id}/messages`,
+    headers: { ...headers, ...json },
+    body,
+  }))
   const message = (await api('POST', `/agents/${agents[0]}/messages`, JSON.parse(body))).body
   const read: Requests = [{ method: 'GET', path: `/agents/${agents[0]}/messages/${message.id}`, headers }]
   try {

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** The sending end, in a process of its own: `{port, sessions, mails, to, bytes}` → `{seconds}`, every mail answered with 250. */
+/**
+ * The sending end, in a process of its own: `{port, sessions, mails, to, bytes}` → `{seconds}`, every mail
+ * answered with 250.
+ */
 
 interface Order {
   port: number
@@ -63,7 +66,9 @@ const session = async ({ port, to, bytes }: Order, next: () => number | null): P
 process.on('message', async (order: Order) => {
   let sent = 0
   const started = performance.now()
-  await Promise.all(Array.from({ length: order.sessions }, () => session(order, () => (sent < order.mails ? sent++ : null))))
+  await Promise.all(
+    Array.from({ length: order.sessions }, () => session(order, () => (sent < order.mails ? sent++ : null))),
+  )
   process.send?.({ seconds: (performance.now() - started) / 1000 })
 })
 process.on('disconnect', () => process.exit())

@@ -6,12 +6,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { startApp } from '../../src/app.ts'
-import { createMailParser } from '../../src/channel/email/parser.ts'
-import { understand } from '../../src/channel/email/receive.ts'
-import { PromptSmtpServer } from '../../src/channel/email/smtp-server.ts'
-import { readConfig } from '../../src/config.ts'
+import { openFoundation } from '../../src/boot/foundation.ts'
+import { parseMail } from '../../src/channel/email/parse/parse.ts'
+import { SMTP_LIMITS } from '../../src/channel/email/receive/smtp-limits.ts'
+import { PromptSmtpServer } from '../../src/channel/email/receive/smtp-server.ts'
+import { verify } from '../../src/channel/email/verify/verify.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { lay } from '../../src/foundation.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { apiOf } from '../support/service.ts'
@@ -35,12 +37,15 @@ const LOADS: readonly Load[] = [
   { sessions: 1, bytes: 1_000_000, mails: 6 },
   { sessions: 10, bytes: 1_000_000, mails: 20 },
 ]
-const MOST_SESSIONS = Math.max(...LOADS.map(({ sessions }) => sessions))
+const MAX_SESSIONS = Math.max(...LOADS.map(({ sessions }) => sessions))
 const sizeOf = (bytes: number) => (bytes < 1_000_000 ? `${bytes / 1_000} KB` : `${bytes / 1_000_000} MB`)
 
 /** Ann's domain proves this machine: the checks are real, the answers at hand. */
 const resolver = async (name: string, type: string): Promise<string[][]> => {
-  const records: Record<string, string> = { 'example.com': 'v=spf1 ip4:127.0.0.1 -all', '_dmarc.example.com': 'v=DMARC1; p=reject' }
+  const records: Record<string, string> = {
+    'example.com': 'v=spf1 ip4:127.0.0.1 -all',
+    '_dmarc.example.com': 'v=DMARC1; p=reject',
+  }
   if (type === 'TXT' && records[name]) return [[records[name]]]
   throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
 }
@@ -64,35 +69,30 @@ interface Peer {
   stop(): Promise<void>
 }
 
-type Pool = Awaited<ReturnType<typeof lay>>['db']['pool']
+type Pool = Awaited<ReturnType<typeof openFoundation>>['db']['pool']
 
-/** The counterpart: the same SMTP library, parser and checks, one insert a mail, and a stream that gets a frame after it. */
+/**
+ * The counterpart: the same SMTP library, parser and checks, one insert a mail, and a stream that gets a
+ * frame after it.
+ */
 const startBare = async (pool: Pool): Promise<Peer> => {
-  await pool.query('create unlogged table if not exists bare (id bigint generated always as identity, subject text, body text, raw bytea)')
+  await pool.query(
+    'create unlogged table if not exists bare (id bigint generated always as identity, subject text, body text, raw bytea)',
+  )
   await pool.query('alter table bare set logged')
-  const parser = createMailParser()
   const streams = new Set<import('node:http').ServerResponse>()
   let events = 0
   const smtp = new PromptSmtpServer(
     {
       authOptional: true,
       disabledCommands: ['STARTTLS', 'AUTH'],
-      async onData(stream, session, done) {
+      async onData(stream, _session, done) {
         const chunks: Buffer[] = []
         for await (const chunk of stream) chunks.push(chunk as Buffer)
         const raw = Buffer.concat(chunks)
         const envelope = { ip: '127.0.0.1', helo: 'bench.example.com', reversePath: 'ann@example.com' }
-        const mail = await understand(
-          raw,
-          envelope,
-          session.envelope.rcptTo.map(({ address }) => address),
-          {
-            parser,
-            mailDomain: 'agents.localhost',
-            resolver,
-            mta: 'agents.localhost',
-          },
-        )
+        const mail = await parseMail(raw)
+        await verify(raw, mail.from.address, envelope, { resolver, mta: 'agents.localhost' })
         await pool.query({
           name: 'bare',
           text: 'insert into bare (subject, body, raw) values ($1, $2, $3)',
@@ -103,7 +103,8 @@ const startBare = async (pool: Pool): Promise<Peer> => {
         done()
       },
     },
-    MOST_SESSIONS * 2,
+    { ...SMTP_LIMITS, connectionsPerAddress: MAX_SESSIONS * 2 },
+    systemClock,
   )
   await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
   const http = createServer((_request, response) => {
@@ -118,14 +119,13 @@ const startBare = async (pool: Pool): Promise<Peer> => {
       http.closeAllConnections()
       http.close()
       await new Promise<void>((resolve) => smtp.close(() => resolve()))
-      await parser.close()
     },
   }
 }
 
 const startOurs = async (dataDir: string) => {
   const config = readConfig({ DATA_DIR: dataDir, PORT: '0', SMTP_PORT: '0', LOG_LEVEL: 'silent' })
-  const foundation = await lay(config, silentLogger, { service: true })
+  const foundation = await openFoundation(config, silentLogger, { service: true })
   const app = await startApp(config, foundation, silentLogger, { resolver })
   const { token } = await createWorkspace(
     { ...foundation.db, masterKey: foundation.masterKey },
@@ -146,11 +146,16 @@ const startOurs = async (dataDir: string) => {
 /** Where an agent's stream is, with its own token. */
 const openStream = async (base: string, api: ReturnType<typeof apiOf>, id: string) => {
   const { token } = (await api('POST', `/agents/${id}/tokens`, {})).body
-  const connection = (await apiOf(base, token)('PUT', `/agents/${id}/connection`, { client: 'bench', machine: 'bench' })).body
+  const connection = (
+    await apiOf(base, token)('PUT', `/agents/${id}/connection`, { client: 'bench', machine: 'bench' })
+  ).body
   return { url: `${base}/agents/${id}/connections/${connection.id}/events`, token: token as string }
 }
 
-/** Mails stored a second over SMTP, few and many, short and long; and the time from the 250 to the event on the stream. */
+/**
+ * Mails stored a second over SMTP, few and many, short and long; and the time from the 250 to the event on
+ * the stream.
+ */
 export const benchSmtp = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const { app, foundation, api, agents } = await startOurs(dataDir)

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Many readers of event streams, in a process of their own. `{open: {port, count, request}}` → `'open'` once every one has its first
- * bytes; `{wait: marker}` → `{last}`, when the last one had the marker, in milliseconds since 1970; `'close'` → `'closed'`.
+ * Many readers of event streams, in a process of their own. `{open: {port, count, request}}` → `'open'` once
+ * every one has its first bytes; `{wait: marker}` → `{last}`, when the last one had the marker, in
+ * milliseconds since 1970; `'close'` → `'closed'`.
  */
 
 let sockets: Socket[] = []
@@ -10,7 +11,15 @@ let seen = 0
 let marker: Buffer | null = null
 const now = () => performance.timeOrigin + performance.now()
 
-const open = async ({ port, count, request }: { port: number; count: number; request: string }): Promise<void> => {
+const open = async ({
+  port,
+  count,
+  request,
+}: {
+  port: number
+  count: number
+  request: string
+}): Promise<void> => {
   for (let n = 0; n < count; n += 50) {
     await Promise.all(
       Array.from({ length: Math.min(50, count - n) }, async () => {

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Many readers of event streams, in a process of their own. `{port, requests}` → `'open'` once every one has its first bytes;
- * `{frames}` → `'waiting'`, then `'all'` when each has had that many more events; `'close'` → `'closed'`.
+ * Many readers of event streams, in a process of their own. `{port, requests}` → `'open'` once every one has
+ * its first bytes; `{frames}` → `'waiting'`, then `'all'` when each has had that many more events; `'close'`
+ * → `'closed'`.
  */
 const START = Buffer.from('\ndata: ')
 
@@ -37,7 +38,8 @@ const openOne = async (port: number, request: string): Promise<void> => {
 }
 
 const open = async ({ port, requests }: { port: number; requests: string[] }): Promise<void> => {
-  for (let n = 0; n < requests.length; n += 50) await Promise.all(requests.slice(n, n + 50).map((request) => openOne(port, request)))
+  for (let n = 0; n < requests.length; n += 50)
+    await Promise.all(requests.slice(n, n + 50).map((request) => openOne(port, request)))
   process.send?.('open')
 }
 

@@ -8,18 +8,21 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { readConfig } from '../../src/config.ts'
+import { type Foundation, openFoundation, welcomeOwner } from '../../src/boot/foundation.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED, presentEvent } from '../../src/event/event.ts'
 import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
-import { type Foundation, lay, welcomeOwner } from '../../src/foundation.ts'
 import { startHttp } from '../../src/http/server.ts'
 import { Streams } from '../../src/stream/streams.ts'
+import { FailedTokens } from '../../src/workspace/failed-tokens.ts'
+import { StreamPlaces } from '../../src/workspace/stream-places.ts'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
 import { KnownViewers } from '../../src/workspace/viewer.ts'
 import { temporaryDir } from '../support/postgres.ts'
+import { UNLIMITED } from '../support/stream-limits.ts'
 import { type BenchRow, pairedRounds } from './table.ts'
 
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000)
@@ -31,7 +34,8 @@ const TURNS = 4
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
-const memory = async (): Promise<number> => {
+/** What the heap and what hangs on it hold, in bytes. */
+export const memory = async (): Promise<number> => {
   await sleep(300) // what was closed lets go of its memory in its own time
   collect()
   const { heapUsed, external } = process.memoryUsage()
@@ -53,10 +57,17 @@ const createAgents = async ({ db }: Foundation): Promise<Agent[]> => {
     tokenId: randomUUID(),
     connectionId: randomUUID(),
   }))
-  await db.prisma.agent.createMany({ data: agents.map(({ id }) => ({ id, workspaceId, name: 'Bench', icon: 'bot' })) })
+  await db.prisma.agent.createMany({
+    data: agents.map(({ id }) => ({ id, workspaceId, name: 'Bench', icon: 'bot' })),
+  })
   await db.prisma.eventLog.createMany({ data: agents.map(({ id }) => ({ agentId: id })) })
   await db.prisma.token.createMany({
-    data: agents.map(({ id, token, tokenId }) => ({ id: tokenId, workspaceId, agentId: id, hash: new Uint8Array(hashToken(token)) })),
+    data: agents.map(({ id, token, tokenId }) => ({
+      id: tokenId,
+      workspaceId,
+      agentId: id,
+      hash: new Uint8Array(hashToken(token)),
+    })),
   })
   await db.prisma.connection.createMany({
     data: agents.map(({ id, tokenId, connectionId }) => ({
@@ -103,7 +114,13 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const shared = { ...foundation.db, notifier, clock: systemClock, log: silentLogger }
   const feed = new Feed({ ...shared, texts: new Texts({ ...shared, sealer }) })
-  const streams = new Streams({ ...shared, feed, knownViewers: new KnownViewers() })
+  const streams = new Streams({
+    ...shared,
+    feed,
+    places: new StreamPlaces(UNLIMITED),
+    knownViewers: new KnownViewers(),
+    failedTokens: new FailedTokens(systemClock),
+  })
   const none = () => Promise.reject(new Error('not part of the benchmark'))
   const server = await startHttp({
     host: '127.0.0.1',
@@ -113,13 +130,14 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
     skins: {
       rest: none,
       graphql: none,
+      mcp: none,
       web: none,
       metrics: none,
       ready: none,
-      stream: (request, response, agentId, connectionId) => streams.serve(request, response, agentId, connectionId),
+      stream: (request, response, agentId, connectionId) =>
+        streams.serve(request, response, agentId, connectionId),
     },
   })
-  streams.start()
   feed.start()
   let last = 0
   const ask = ({ id, connectionId, token }: Agent) =>
@@ -130,7 +148,8 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
       return agents.map(ask)
     },
     raise() {
-      for (const { id } of agents) feed.committed(Array.from({ length: AT_ONCE }, (_, n) => eventOf(id, last + n + 1)))
+      for (const { id } of agents)
+        feed.committed(Array.from({ length: AT_ONCE }, (_, n) => eventOf(id, last + n + 1)))
       last += AT_ONCE
     },
     async stop() {
@@ -144,18 +163,24 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
 const framesOf = (last: number): Buffer => {
   const events = Array.from({ length: AT_ONCE }, (_, n) => eventOf('', last + n + 1))
   return Buffer.from(
-    events.map((event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`).join(''),
+    events
+      .map(
+        (event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`,
+      )
+      .join(''),
   )
 }
 
 /**
- * The limit: a server that writes to all of them by hand, the frames of one turn joined. `own`: every reader gets events of its own, as every
- * agent does; else the same bytes, serialised once.
+ * The limit: a server that writes to all of them by hand, the frames of one turn joined. `own`: every reader
+ * gets events of its own, as every agent does; else the same bytes, serialised once.
  */
 const startBare = async ({ own }: { own: boolean }): Promise<Side> => {
   const readers = new Set<ServerResponse>()
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }).write('retry: 3000\n\n')
+    response
+      .writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+      .write('retry: 3000\n\n')
     readers.add(response)
     response.once('close', () => readers.delete(response))
   }).listen(0, '127.0.0.1')
@@ -211,20 +236,31 @@ const startReaders = async (): Promise<ChildProcess> => {
   return child
 }
 
-/** Events to 1,000 streams and the memory of each, against bare servers: each reader's own events, and the same ones for all. */
+/**
+ * Events to 1,000 streams and the memory of each, against bare servers: each reader's own events, and the
+ * same ones for all.
+ */
 export const benchStreams = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' })
-  const foundation = await lay(config, silentLogger, { service: true })
+  const foundation = await openFoundation(config, silentLogger, { service: true })
   await welcomeOwner(config, foundation)
-  const sides = [await startOurs(foundation), await startBare({ own: true }), await startBare({ own: false })] as const
+  const sides = [
+    await startOurs(foundation),
+    await startBare({ own: true }),
+    await startBare({ own: false }),
+  ] as const
   const readers = await Promise.all(sides.map(startReaders))
   try {
     await openAll(readers[0]!, sides[0]) // what the first ones make is no stream's own
     await closeAll(readers[0]!)
     const bytes: number[] = []
     for (const [index, side] of sides.entries()) bytes.push(await openAll(readers[index]!, side))
-    const [ours, own, shared] = sides.map((side, index) => () => rate(readers[index]!, side)) as [Rate, Rate, Rate]
+    const [ours, own, shared] = sides.map((side, index) => () => rate(readers[index]!, side)) as [
+      Rate,
+      Rate,
+      Rate,
+    ]
     const name = `events to ${STREAMS} streams, ${AT_ONCE} each at once`
     return [
       await pairedRounds(`${name} / written by hand`, '/s', ROUNDS, ours, own),

@@ -1,4 +1,7 @@
-/** One line of the benchmark's table: our figure and that of the limit or peer of the same run, medians over the same rounds. */
+/**
+ * One line of the benchmark's table: our figure and that of the limit or peer of the same run, medians over
+ * the same rounds.
+ */
 export interface BenchRow {
   name: string
   unit: string

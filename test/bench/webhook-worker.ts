@@ -2,7 +2,10 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { openDb } from '../../src/db/client.ts'
 import { createWorker } from './webhook-world.ts'
 
-/** A worker in a process of its own: `webhook-worker.ts DATABASE_URL MASTER_KEY`. `'start'` → it delivers; `'stop'` → `'stopped'`. */
+/**
+ * A worker in a process of its own: `webhook-worker.ts DATABASE_URL MASTER_KEY`. `'start'` → it delivers;
+ * `'stop'` → `'stopped'`.
+ */
 const [url, masterKey] = process.argv.slice(2) as [string, string]
 const db = await openDb(url, { max: 10, log: silentLogger })
 let lanes = createWorker(db, Buffer.from(masterKey, 'base64'))

@@ -6,22 +6,25 @@ import { join } from 'node:path'
 import { Client } from 'undici'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { type Db, openDb } from '../../src/db/client.ts'
+import { openDb, type RootDb } from '../../src/db/client.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { eventIdOf, type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
-import { createAllow } from '../../src/webhook/address.ts'
-import { Dialler } from '../../src/webhook/dial.ts'
-import { createLanes, type Lanes } from '../../src/webhook/lanes.ts'
-import { createLookup } from '../../src/webhook/lookup.ts'
+import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
+import { Dialler } from '../../src/outgoing-http/dial.ts'
+import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import { createLanes, type Lanes } from '../../src/webhook/delivery/lanes.ts'
+import { keyOf, newSecret, signedHeaders } from '../../src/webhook/delivery/sign.ts'
 import { payloadOf } from '../../src/webhook/payload.ts'
 import { sealSecret } from '../../src/webhook/secret.ts'
-import { keyOf, newSecret, signedHeaders } from '../../src/webhook/sign.ts'
 import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
 import { migrations, temporaryDir } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-/** Events of many agents, each with its webhook's job, in one statement: what both sides pay before the first POST. */
+/**
+ * Events of many agents, each with its webhook's job, in one statement: what both sides pay before the first
+ * POST.
+ */
 const STORE = `
   with head as (update event_log set last_id = last_id + $2 where agent_id = any($1::uuid[]) returning agent_id, last_id - $2 as before),
   events as (
@@ -37,7 +40,13 @@ const STORE = `
   )
   select * from events order by id`
 
-const SENDER = { id: null, kind: 'contact' as const, name: 'Ann Example', email: 'ann@example.com', phone: null }
+const SENDER = {
+  id: null,
+  kind: 'contact' as const,
+  name: 'Ann Example',
+  email: 'ann@example.com',
+  phone: null,
+}
 
 export interface Target {
   agentId: string
@@ -46,7 +55,7 @@ export interface Target {
 }
 
 const createTargets = async (
-  db: Db,
+  db: RootDb,
   keyring: Keyring,
   workspaceId: string,
   count: number,
@@ -60,15 +69,25 @@ const createTargets = async (
     const secret = newSecret()
     const sealed = new Uint8Array(await sealSecret(keyring, workspaceId, id, secret))
     const webhooks = { create: { id, workspaceId, url, secret: sealed, position: 0, retryAt } }
-    const agent = await db.prisma.agent.create({ data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} }, webhooks } })
+    const agent = await db.prisma.agent.create({
+      data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} }, webhooks },
+    })
     targets.push({ agentId: agent.id, secret, url })
   }
   return targets
 }
 
 /** Commits `each` events for every target with their jobs. */
-export const store = async ({ pool }: Db, targets: readonly Target[], each: number): Promise<LoggedEvent[]> => {
-  const { rows } = await pool.query({ name: 'bench store', text: STORE, values: [targets.map(({ agentId }) => agentId), each] })
+export const store = async (
+  { pool }: RootDb,
+  targets: readonly Target[],
+  each: number,
+): Promise<LoggedEvent[]> => {
+  const { rows } = await pool.query({
+    name: 'bench store',
+    text: STORE,
+    values: [targets.map(({ agentId }) => agentId), each],
+  })
   return rows.map((row) => ({
     agentId: row.agent_id,
     id: row.id,
@@ -83,8 +102,15 @@ export const store = async ({ pool }: Db, targets: readonly Target[], each: numb
   }))
 }
 
-/** The limit: the same insert, then signed POSTs in order over one kept connection per endpoint, and nothing else. */
-export const postAll = async (targets: readonly Target[], events: readonly LoggedEvent[], clients: Map<string, Client>): Promise<void> => {
+/**
+ * The limit: the same insert, then signed POSTs in order over one kept connection per endpoint, and nothing
+ * else.
+ */
+export const postAll = async (
+  targets: readonly Target[],
+  events: readonly LoggedEvent[],
+  clients: Map<string, Client>,
+): Promise<void> => {
   const queues = new Map<string, LoggedEvent[]>(targets.map(({ agentId }) => [agentId, []]))
   for (const event of events) queues.get(event.agentId)!.push(event)
   await Promise.all(
@@ -124,13 +150,18 @@ const startReceiver = async (): Promise<{ child: ChildProcess; url: string }> =>
 /** Webhooks that no lane touches: theirs are the limit's events. */
 export const NEVER = new Date('9999-01-01')
 
-const SETTLED = 'select 1 from webhook w join event_log l using (agent_id) where w.position < l.last_id and w.retry_at is null limit 1'
+const SETTLED =
+  'select 1 from webhook w join event_log l using (agent_id) where w.position < l.last_id and w.retry_at is null limit 1'
 
 /** Resolves when the lanes have written down all that they did. */
-export const untilSettled = ({ pool }: Db) => until(async () => (await pool.query(SETTLED)).rowCount === 0, 60_000)
+export const untilSettled = ({ pool }: RootDb) =>
+  until(async () => (await pool.query(SETTLED)).rowCount === 0, 60_000)
 
 /** The service's workers, told of events by `tell` alone. */
-export const createWorker = (db: Db, masterKey: Uint8Array): Lanes & { tell(agentId: string, event: LoggedEvent): void } => {
+export const createWorker = (
+  db: RootDb,
+  masterKey: Uint8Array,
+): Lanes & { tell(agentId: string, event: LoggedEvent): void } => {
   const allow = createAllow(['127.0.0.1'])
   const lookup = createLookup(allow)
   let tell: (agentId: string, event: LoggedEvent) => void = () => undefined
@@ -160,7 +191,7 @@ export const createWorker = (db: Db, masterKey: Uint8Array): Lanes & { tell(agen
 
 /** A database, a receiver in a process of its own, and endpoints there. */
 export interface World {
-  db: Db
+  db: RootDb
   databaseUrl: string
   masterKey: Uint8Array
   receiver: ChildProcess
@@ -181,7 +212,9 @@ export const openWorld = async (): Promise<World> => {
   const masterKey = randomBytes(32)
   const workspaceId = randomUUID()
   const dataKey = new Uint8Array(wrapDataKey(masterKey, workspaceId))
-  await db.prisma.workspace.create({ data: { id: workspaceId, name: 'bench', planKey: 'unlimited', dataKey } })
+  await db.prisma.workspace.create({
+    data: { id: workspaceId, name: 'bench', planKey: 'unlimited', dataKey },
+  })
   const keyring = createKeyring(db, masterKey)
   const clients = new Map<string, Client>()
   return {

@@ -6,7 +6,16 @@ import PgBoss from 'pg-boss'
 import { v7 as newId } from 'uuid'
 import { eventIdOf, type LoggedEvent } from '../../src/event/event.ts'
 import { type BenchRow, median, pairedRounds } from './table.ts'
-import { createWorker, NEVER, openWorld, postAll, store, type Target, untilSettled, type World } from './webhook-world.ts'
+import {
+  createWorker,
+  NEVER,
+  openWorld,
+  postAll,
+  store,
+  type Target,
+  untilSettled,
+  type World,
+} from './webhook-world.ts'
 
 const ROUNDS = 5
 const PEER_ROUNDS = 3
@@ -23,7 +32,9 @@ const timed = async (world: World, count: number, work: () => Promise<void>): Pr
   return (count * 1000) / (performance.now() - from)
 }
 
-/** `each` events for each of `count` endpoints, against the durable limit: the same insert, then bare POSTs. */
+/**
+ * `each` events for each of `count` endpoints, against the durable limit: the same insert, then bare POSTs.
+ */
 const benchEndpoints = async (world: World, count: number, each: number): Promise<BenchRow> => {
   const { db } = world
   const mine = await world.targets(count)
@@ -41,7 +52,13 @@ const benchEndpoints = async (world: World, count: number, each: number): Promis
     return timed(world, count * each, async () => postAll(bare, await store(db, bare, each), world.clients))
   }
   try {
-    return await pairedRounds(`webhook deliveries to ${count} endpoint${count === 1 ? '' : 's'} / bare POSTs`, '/s', ROUNDS, ours, limit)
+    return await pairedRounds(
+      `webhook deliveries to ${count} endpoint${count === 1 ? '' : 's'} / bare POSTs`,
+      '/s',
+      ROUNDS,
+      ours,
+      limit,
+    )
   } finally {
     await worker.stop(1000)
   }
@@ -50,11 +67,18 @@ const benchEndpoints = async (world: World, count: number, each: number): Promis
 const BATCH = 500
 
 /** The peer: a job for each event; batches are fetched, posted in order for each endpoint, and completed. */
-const drainBoss = async (boss: PgBoss, world: World, targets: readonly Target[], events: readonly LoggedEvent[]): Promise<void> => {
+const drainBoss = async (
+  boss: PgBoss,
+  world: World,
+  targets: readonly Target[],
+  events: readonly LoggedEvent[],
+): Promise<void> => {
   await boss.insert(events.map((event) => ({ id: newId(), name: 'webhook', data: event })))
   for (let done = 0; done < events.length; ) {
     const jobs = await boss.fetch<LoggedEvent>('webhook', { batchSize: BATCH })
-    const batch = jobs.map(({ data }) => ({ ...data, createdAt: new Date(data.createdAt) })).sort((a, b) => a.id - b.id)
+    const batch = jobs
+      .map(({ data }) => ({ ...data, createdAt: new Date(data.createdAt) }))
+      .sort((a, b) => a.id - b.id)
     await postAll(targets, batch, world.clients)
     await boss.complete(
       'webhook',
@@ -64,7 +88,10 @@ const drainBoss = async (boss: PgBoss, world: World, targets: readonly Target[],
   }
 }
 
-/** The same deliveries through pg-boss, which keeps each endpoint's order only when one fetcher works off whole batches. */
+/**
+ * The same deliveries through pg-boss, which keeps each endpoint's order only when one fetcher works off
+ * whole batches.
+ */
 const benchPeer = async (world: World, each: number): Promise<BenchRow> => {
   const { db } = world
   const mine = await world.targets(ENDPOINTS)
@@ -84,11 +111,19 @@ const benchPeer = async (world: World, each: number): Promise<BenchRow> => {
   let round = 0
   const peer = () => {
     const first = round++ * each
-    const events = Array.from({ length: each }, (_, n) => theirs.map(({ agentId }) => eventFor(agentId, first + n + 1))).flat()
+    const events = Array.from({ length: each }, (_, n) =>
+      theirs.map(({ agentId }) => eventFor(agentId, first + n + 1)),
+    ).flat()
     return timed(world, ENDPOINTS * each, () => drainBoss(boss, world, theirs, events))
   }
   try {
-    return await pairedRounds(`webhook deliveries to ${ENDPOINTS} endpoints / pg-boss in order`, '/s', PEER_ROUNDS, ours, peer)
+    return await pairedRounds(
+      `webhook deliveries to ${ENDPOINTS} endpoints / pg-boss in order`,
+      '/s',
+      PEER_ROUNDS,
+      ours,
+      peer,
+    )
   } finally {
     await worker.stop(1000)
     await boss.stop({ graceful: false })
@@ -116,7 +151,10 @@ const startWorkers = async (world: World, count: number): Promise<ChildProcess[]
   return children
 }
 
-/** A backlog is there when workers start: one process against bare POSTs of the same events, and two processes against one. */
+/**
+ * A backlog is there when workers start: one process against bare POSTs of the same events, and two processes
+ * against one.
+ */
 const benchBacklog = async (world: World): Promise<BenchRow[]> => {
   const each = Math.max(1, Math.round(BACKLOG / ENDPOINTS))
   const targets = await world.targets(ENDPOINTS)
@@ -125,7 +163,9 @@ const benchBacklog = async (world: World): Promise<BenchRow[]> => {
   const drain = (count: number) => async () => {
     await store(world.db, targets, each)
     const workers = children.slice(0, count)
-    const rate = await timed(world, ENDPOINTS * each, async () => workers.forEach((worker) => void worker.send('start')))
+    const rate = await timed(world, ENDPOINTS * each, async () =>
+      workers.forEach((worker) => void worker.send('start')),
+    )
     await untilSettled(world.db)
     for (const worker of workers) worker.send('stop')
     await Promise.all(workers.map((worker) => once(worker, 'message')))
@@ -150,7 +190,11 @@ const PER_SECOND = 100
 const SECONDS = 5
 
 /** Milliseconds from before the insert to the POST's arrival, for single events at a steady pace. */
-const latencies = async (world: World, targets: readonly Target[], deliver: (events: LoggedEvent[]) => void): Promise<number[]> => {
+const latencies = async (
+  world: World,
+  targets: readonly Target[],
+  deliver: (events: LoggedEvent[]) => void,
+): Promise<number[]> => {
   const count = PER_SECOND * SECONDS
   const arrived = world.received(count)
   const began = new Map<string, number>()

@@ -5,7 +5,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { planCrashes, wreak } from './crashes.ts'
 import { type Listener, startListeners } from './listeners.ts'
-import { judgeListener, judgeLog, judgeWebhooks, type Logged, missingFrom, sum, type WebhookListener } from './oracle.ts'
+import {
+  judgeListener,
+  judgeLog,
+  judgeWebhooks,
+  type Logged,
+  missingFrom,
+  sum,
+  type WebhookListener,
+} from './oracle.ts'
 import { seeded } from './seeded.ts'
 import { type ChaosAgent, createAgent, startWriters } from './traffic.ts'
 import { startWorld, type World } from './world.ts'
@@ -13,17 +21,22 @@ import { startWorld, type World } from './world.ts'
 /**
  * Writers write, processes crash, and the oracle says what every listener must have heard in spite of it:
  *
- * 1. What was acknowledged is in its agent's log: a mail with 250, a Message URL's text with its event, a message to another agent with 201.
+ * 1. What was acknowledged is in its agent's log: a mail with 250, a Message URL's text with its event, a
+ * message to another agent with 201.
  * 2. A log's ids are 1, 2, 3 … without a gap.
- * 3. A stream that resumes with `Last-Event-ID`, and a GraphQL subscription that resumes with `after`, on whichever process, hear 1, 2, 3 …
+ * 3. A stream that resumes with `Last-Event-ID`, and a GraphQL subscription that resumes with `after`, on
+ * whichever process, hear 1, 2, 3 …
  *    to the end: nothing missing, nothing twice.
- * 4. A webhook takes (answers 2xx) every event at least once; the next event is never posted before the one before it was taken.
- * 5. Every attempt of an event at a webhook has the same `webhook-id` and the same body, and a signature that verifies.
+ * 4. A webhook takes (answers 2xx) every event at least once; the next event is never posted before the one
+ * before it was taken.
+ * 5. Every attempt of an event at a webhook has the same `webhook-id` and the same body, and a signature that
+ * verifies.
  * 6. Never are two POSTs to one webhook under way at a time.
  *
- * Crashes are kill -9 of service processes (also between a POST and its answer, and between the answer and its record), of PostgreSQL
- * and of the receiver, and SIGSTOP of a worker until its leases are over. Delays of retries are cut short, as if time had passed: their
- * table is tested elsewhere. CHAOS_SEED repeats a run's decisions, CHAOS_SECONDS makes it longer.
+ * Crashes are kill -9 of service processes (also between a POST and its answer, and between the answer and
+ * its record), of PostgreSQL and of the receiver, and SIGSTOP of a worker until its leases are over. Delays
+ * of retries are cut short, as if time had passed: their table is tested elsewhere. CHAOS_SEED repeats a
+ * run's decisions, CHAOS_SECONDS makes it longer.
  */
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 16)
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
@@ -31,10 +44,17 @@ const AGENTS = 3
 /** What the last crash may take to be made up for: a lease and a poll of 20 s, then what has waited. */
 const RECOVERY_MS = 45_000
 
-beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+beforeAll(
+  () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
+  120_000,
+)
 
 /** A connection for each question: PostgreSQL comes and goes. */
-const ask = async <Row extends pg.QueryResultRow>({ databaseUrl }: World, text: string, values: unknown[] = []): Promise<Row[]> => {
+const ask = async <Row extends pg.QueryResultRow>(
+  { databaseUrl }: World,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> => {
   const client = new pg.Client({ connectionString: databaseUrl })
   client.on('error', () => undefined)
   try {
@@ -59,12 +79,17 @@ const hurryRetries = (world: World) => {
 
 const readLogs = async (world: World, agents: readonly ChaosAgent[]): Promise<Map<string, Logged[]>> => {
   const logs = new Map<string, Logged[]>(agents.map(({ id }) => [id, []]))
-  const rows = await ask<{ agent_id: string; id: string; message_id: string; channel: string; subject: string | null }>(
-    world,
-    'select agent_id, id, message_id, channel, subject from event order by agent_id, id',
-  )
+  const rows = await ask<{
+    agent_id: string
+    id: string
+    message_id: string
+    channel: string
+    subject: string | null
+  }>(world, 'select agent_id, id, message_id, channel, subject from event order by agent_id, id')
   for (const row of rows)
-    logs.get(row.agent_id)!.push({ id: Number(row.id), messageId: row.message_id, channel: row.channel, subject: row.subject })
+    logs
+      .get(row.agent_id)!
+      .push({ id: Number(row.id), messageId: row.message_id, channel: row.channel, subject: row.subject })
   return logs
 }
 
@@ -89,7 +114,8 @@ const SETTLED = `
   select (select count(*)::int from webhook w join event_log l using (agent_id) where w.position < l.last_id)
        + (select count(*)::int from job where kind = 'send' and state = 'pending') as left`
 
-const isSettled = async (world: World): Promise<boolean> => (await ask<{ left: number }>(world, SETTLED))[0]!.left === 0
+const isSettled = async (world: World): Promise<boolean> =>
+  (await ask<{ left: number }>(world, SETTLED))[0]!.left === 0
 
 const haveHeardAll = (listeners: readonly Listener[], logs: Map<string, Logged[]>) =>
   listeners.every(({ agentId, heard }) => heard.length >= logs.get(agentId)!.length)
@@ -104,7 +130,9 @@ test(
     try {
       const agents: ChaosAgent[] = []
       for (let n = 0; n < AGENTS; n++) agents.push(await createAgent(world, `agent${n}`))
-      const listeners = agents.flatMap((agent, n) => startListeners(world, seeded(SEED + 2 + n), agent, left.signal))
+      const listeners = agents.flatMap((agent, n) =>
+        startListeners(world, seeded(SEED + 2 + n), agent, left.signal),
+      )
       // A send's lease lasts 10 s: the last ones are over some time before the end.
       const lettersOver = new AbortController()
       setTimeout(() => lettersOver.abort(), Math.max(SECONDS / 2, SECONDS - 20) * 1000).unref()
@@ -116,7 +144,8 @@ test(
       over.abort()
       await writers.done
       const calm = performance.now()
-      await until(() => isSettled(world), RECOVERY_MS).catch(() => undefined) // what is left then is counted as lost
+      // what is left then is counted as lost
+      await until(() => isSettled(world), RECOVERY_MS).catch(() => undefined)
       const settledMs = Math.round(performance.now() - calm)
       const logs = await readLogs(world, agents)
       await until(() => haveHeardAll(listeners, logs), 10_000).catch(() => undefined)
@@ -125,7 +154,9 @@ test(
       const missing = missingFrom(logs, writers.acknowledged)
       const verdict = sum([
         judgeWebhooks(await readListeners(world, agents, logs), world.receiverLines()),
-        ...listeners.map(({ name, agentId, heard }) => judgeListener(`${name} of ${agentId}`, heard, logs.get(agentId)!.length)),
+        ...listeners.map(({ name, agentId, heard }) =>
+          judgeListener(`${name} of ${agentId}`, heard, logs.get(agentId)!.length),
+        ),
       ])
       const violations = [...agents.flatMap(({ id }) => judgeLog(id, logs.get(id)!)), ...verdict.violations]
       const events = [...logs.values()].reduce((all, log) => all + log.length, 0)

@@ -6,11 +6,16 @@ import type { Member, World } from './world.ts'
 export interface Crash {
   at: number
   what: 'worker' | 'front' | 'postgres' | 'receiver' | 'pause'
-  /** Where in a delivery the worker dies: at any moment, with a POST unanswered, or answered and not yet written down. */
+  /**
+   * Where in a delivery the worker dies: at any moment, with a POST unanswered, or answered and not yet
+   * written down.
+   */
   step: 'any' | 'before' | 'after'
 }
 
-/** One of each and more of some in every 20 seconds. The pause comes first, because it must outlast a lease. */
+/**
+ * One of each and more of some in every 20 seconds. The pause comes first, because it must outlast a lease.
+ */
 export const planCrashes = ({ random, pick, shuffled }: Seeded, seconds: number): Crash[] => {
   const steps = ['any', 'before', 'after'] as const
   const plan: Crash[] = []
@@ -18,7 +23,11 @@ export const planCrashes = ({ random, pick, shuffled }: Seeded, seconds: number)
     plan.push({ at: from + random(), what: 'pause', step: 'any' })
     const others = shuffled([...OTHERS, pick(OTHERS)])
     for (const [index, what] of others.entries()) {
-      plan.push({ at: from + 2 + ((index + random() * 0.8) * (CYCLE_S - 5)) / others.length, what, step: pick(steps) })
+      plan.push({
+        at: from + 2 + ((index + random() * 0.8) * (CYCLE_S - 5)) / others.length,
+        what,
+        step: pick(steps),
+      })
     }
   }
   return plan.filter(({ at }) => at < seconds).sort((a, b) => a.at - b.at)
@@ -37,12 +46,21 @@ const pause = async ({ process }: Member): Promise<void> => {
   process.kill('SIGCONT')
 }
 
-/** Runs the plan. Resolves when everything that was killed or stopped is up again; `happened` gets what did happen. */
-export const wreak = async (world: World, plan: readonly Crash[], { pick }: Seeded, happened: string[]): Promise<void> => {
+/**
+ * Runs the plan. Resolves when everything that was killed or stopped is up again; `happened` gets what did
+ * happen.
+ */
+export const wreak = async (
+  world: World,
+  plan: readonly Crash[],
+  { pick }: Seeded,
+  happened: string[],
+): Promise<void> => {
   const began = performance.now()
   const paused = new Set<Member>()
   const recoveries: Promise<void>[] = []
-  const candidates = (role: string) => world.members.filter((member) => member.up && !paused.has(member) && member.roles.includes(role))
+  const candidates = (role: string) =>
+    world.members.filter((member) => member.up && !paused.has(member) && member.roles.includes(role))
   const inflict = async ({ what, step }: Crash): Promise<void> => {
     if (what === 'receiver') return world.killReceiver()
     if (what === 'postgres') return void process.kill(world.postgres.pid, 'SIGKILL')

@@ -6,7 +6,10 @@ import type { Seeded } from './seeded.ts'
 import { type ChaosAgent, fronts } from './traffic.ts'
 import type { World } from './world.ts'
 
-/** One who listens until `over`, and whenever that breaks off resumes on any process after the last id that it has. */
+/**
+ * One who listens until `over`, and whenever that breaks off resumes on any process after the last id that it
+ * has.
+ */
 export interface Listener {
   readonly name: string
   readonly agentId: string
@@ -17,7 +20,12 @@ export interface Listener {
 }
 
 /** Listens once, after `last`, until it breaks off, or `leave` says so. */
-type Listen = (base: string, last: number, hear: (id: number) => void, leave: AbortSignal) => Promise<string | null>
+type Listen = (
+  base: string,
+  last: number,
+  hear: (id: number) => void,
+  leave: AbortSignal,
+) => Promise<string | null>
 
 /** The agent's client, over its event stream. */
 const stream =
@@ -32,7 +40,8 @@ const stream =
     events.ended.then(end, end)
     const others: string[] = []
     const take = () => {
-      for (const { id, event } of events.frames.splice(0)) event === 'message.received' ? hear(id!) : others.push(event)
+      for (const { id, event } of events.frames.splice(0))
+        event === 'message.received' ? hear(id!) : others.push(event)
     }
     await until(() => {
       take()
@@ -44,15 +53,23 @@ const stream =
     return others[0] ?? null
   }
 
-const QUERY = 'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
+const QUERY =
+  'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
 
 /** A dashboard, over a GraphQL subscription. */
 const subscription =
   (agent: ChaosAgent, token: string): Listen =>
   async (base, last, hear, leave) => {
-    const client = createClient({ url: `${base}/graphql`, headers: { Authorization: `Bearer ${token}` }, retryAttempts: 0 })
+    const client = createClient({
+      url: `${base}/graphql`,
+      headers: { Authorization: `Bearer ${token}` },
+      retryAttempts: 0,
+    })
     leave.addEventListener('abort', () => client.dispose(), { once: true })
-    const results = client.iterate<{ messageReceived: { id: number } }>({ query: QUERY, variables: { agentId: agent.id, after: last } })
+    const results = client.iterate<{ messageReceived: { id: number } }>({
+      query: QUERY,
+      variables: { agentId: agent.id, after: last },
+    })
     for await (const { data } of results) {
       if (!data) break // a process that stops says so
       hear(data.messageReceived.id)
@@ -60,7 +77,14 @@ const subscription =
     return null
   }
 
-const start = (world: World, { pick, below }: Seeded, name: string, agentId: string, listen: Listen, over: AbortSignal): Listener => {
+const start = (
+  world: World,
+  { pick, below }: Seeded,
+  name: string,
+  agentId: string,
+  listen: Listen,
+  over: AbortSignal,
+): Listener => {
   const heard: number[] = []
   const others: string[] = []
   let resumed = 0
@@ -71,7 +95,9 @@ const start = (world: World, { pick, below }: Seeded, name: string, agentId: str
       over.addEventListener('abort', go)
       const timer = setTimeout(go, 500 + below(8_000)) // now and then it leaves by itself
       const hear = (id: number) => void heard.push(id)
-      const other = await listen(pick(fronts(world)).place.http, heard.at(-1) ?? 0, hear, leave.signal).catch(() => null)
+      const other = await listen(pick(fronts(world)).place.http, heard.at(-1) ?? 0, hear, leave.signal).catch(
+        () => null,
+      )
       clearTimeout(timer)
       over.removeEventListener('abort', go)
       if (other) others.push(other)
@@ -91,7 +117,12 @@ const start = (world: World, { pick, below }: Seeded, name: string, agentId: str
 }
 
 /** The agent's client, and a dashboard. */
-export const startListeners = (world: World, chance: Seeded, agent: ChaosAgent, over: AbortSignal): Listener[] => [
+export const startListeners = (
+  world: World,
+  chance: Seeded,
+  agent: ChaosAgent,
+  over: AbortSignal,
+): Listener[] => [
   start(world, chance, 'stream', agent.id, stream(agent), over),
   start(world, chance, 'subscription', agent.id, subscription(agent, world.ownerToken), over),
 ]

@@ -15,14 +15,22 @@ export interface Logged {
   subject: string | null
 }
 
-/** What a writer was told: the subject of a mail that got 250 or 201, or the event that a Message URL's sender got. */
-export type Acknowledged = { agentId: string; subject: string } | { agentId: string; id: number; messageId: string }
+/**
+ * What a writer was told: the subject of a mail that got 250 or 201, or the event that a Message URL's sender
+ * got.
+ */
+export type Acknowledged =
+  | { agentId: string; subject: string }
+  | { agentId: string; id: number; messageId: string }
 
 /** One listener that is a webhook, with what it must have heard. */
 export interface WebhookListener {
   path: string
   secret: string
-  /** The ids of the events that have a job for it (all but those of the Message URL that it was not listening to), in order. */
+  /**
+   * The ids of the events that have a job for it (all but those of the Message URL that it was not listening
+   * to), in order.
+   */
   due: number[]
 }
 
@@ -43,21 +51,30 @@ interface Post {
 
 /** The ids of a log are 1, 2, 3 … without a gap. */
 export const judgeLog = (agentId: string, log: readonly Logged[]): string[] =>
-  log.flatMap(({ id }, index) => (id === index + 1 ? [] : [`the log of ${agentId} has ${id} where ${index + 1} belongs`]))
+  log.flatMap(({ id }, index) =>
+    id === index + 1 ? [] : [`the log of ${agentId} has ${id} where ${index + 1} belongs`],
+  )
 
 /** What was acknowledged and is not in the log. */
-export const missingFrom = (logs: ReadonlyMap<string, readonly Logged[]>, acknowledged: readonly Acknowledged[]): string[] => {
+export const missingFrom = (
+  logs: ReadonlyMap<string, readonly Logged[]>,
+  acknowledged: readonly Acknowledged[],
+): string[] => {
   const known = new Set<string>()
   for (const [agentId, log] of logs) {
-    for (const { id, messageId, subject } of log) known.add(`${agentId} ${subject}`).add(`${agentId} ${id} ${messageId}`)
+    for (const { id, messageId, subject } of log)
+      known.add(`${agentId} ${subject}`).add(`${agentId} ${id} ${messageId}`)
   }
-  const nameOf = (one: Acknowledged) => ('subject' in one ? `${one.agentId} ${one.subject}` : `${one.agentId} ${one.id} ${one.messageId}`)
+  const nameOf = (one: Acknowledged) =>
+    'subject' in one ? `${one.agentId} ${one.subject}` : `${one.agentId} ${one.id} ${one.messageId}`
   return acknowledged.map(nameOf).filter((name) => !known.has(name))
 }
 
 /** A stream or a subscription that resumes hears every event once, in order. */
 export const judgeListener = (name: string, heard: readonly number[], last: number): Verdict => {
-  const violations = heard.flatMap((id, index) => (id === index + 1 ? [] : [`the ${name} heard ${id} as its number ${index + 1}`]))
+  const violations = heard.flatMap((id, index) =>
+    id === index + 1 ? [] : [`the ${name} heard ${id} as its number ${index + 1}`],
+  )
   const lost = last - new Set(heard).size
   return { violations: violations.slice(0, 3), deliveries: heard.length, duplicates: 0, lost }
 }
@@ -93,7 +110,10 @@ const opens = (secret: string, { body, headers }: Post): boolean => {
   }
 }
 
-/** One webhook's POSTs: a step forward goes to the very next event, and only when this one was taken; a step back may go anywhere. */
+/**
+ * One webhook's POSTs: a step forward goes to the very next event, and only when this one was taken; a step
+ * back may go anywhere.
+ */
 const judgeWebhook = ({ path, secret, due }: WebhookListener, posts: readonly Post[]): Verdict => {
   const violations: string[] = []
   const place = new Map(due.map((id, index) => [id, index]))
@@ -108,18 +128,28 @@ const judgeWebhook = ({ path, secret, due }: WebhookListener, posts: readonly Po
     first.set(id, before)
     if (next === undefined) violations.push(`${path} heard ${id}, which is not for it`)
     else if (next > at + 1) violations.push(`${path}: event ${id} after ${due[at] ?? 'nothing'}`)
-    else if (next === at + 1 && at >= 0 && !taken.has(at)) violations.push(`${path}: event ${id} although ${due[at]} was not taken`)
+    else if (next === at + 1 && at >= 0 && !taken.has(at))
+      violations.push(`${path}: event ${id} although ${due[at]} was not taken`)
     if (post.body !== before.body) violations.push(`${path}: event ${id} with another body than before`)
-    if (post.headers['webhook-id'] !== eventId) violations.push(`${path}: event ${id} with another webhook-id`)
+    if (post.headers['webhook-id'] !== eventId)
+      violations.push(`${path}: event ${id} with another webhook-id`)
     if (!opens(secret, post)) violations.push(`${path}: event ${id} with a signature that does not verify`)
     at = next ?? at
     if (post.status === 204) taken.add(at)
   }
   const lost = due.filter((_, index) => !taken.has(index)).length
-  return { violations: violations.slice(0, 3), deliveries: posts.length, duplicates: posts.length - first.size, lost }
+  return {
+    violations: violations.slice(0, 3),
+    deliveries: posts.length,
+    duplicates: posts.length - first.size,
+    lost,
+  }
 }
 
-export const judgeWebhooks = (listeners: readonly WebhookListener[], lines: readonly ReceiverLine[]): Verdict => {
+export const judgeWebhooks = (
+  listeners: readonly WebhookListener[],
+  lines: readonly ReceiverLine[],
+): Verdict => {
   const { posts, violations } = readPosts(lines)
   const verdicts = listeners.map((listener) =>
     judgeWebhook(

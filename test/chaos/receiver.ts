@@ -5,12 +5,12 @@ import type { ReceiverLine } from './oracle.ts'
 import { seeded } from './seeded.ts'
 
 /**
- * The customer's server, in a process of its own that may be killed: `receiver.ts FILE PORT SEED`; with the seed 0 it takes everything at
- * once. Whatever happens to it is in FILE before
- * it has any effect on the other side: a POST when it begins to arrive, its content, and the answer before the answer is given.
+ * The customer's server, in a process of its own that may be killed: `receiver.ts FILE PORT SEED`; with the
+ * seed 0 it takes everything at once. Whatever happens to it is in FILE before it has any effect on the other
+ * side: a POST when it begins to arrive, its content, and the answer before the answer is given.
  *
- * The parent may ask for a trap: the next POST is told of before (`before`) or after (`after`) it is answered, so that the parent can
- * kill somebody between these two steps.
+ * The parent may ask for a trap: the next POST is told of before (`before`) or after (`after`) it is
+ * answered, so that the parent can kill somebody between these two steps.
  */
 const [file, port, seed] = process.argv.slice(2) as [string, string, string]
 const log = openSync(file, 'a')

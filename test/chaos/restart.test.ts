@@ -11,7 +11,10 @@ import { startWorld, type World } from './world.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-/** Three processes of the service whose PostgreSQL is restarted while mail comes in: each test goes on where the one before it ended. */
+/**
+ * Three processes of the service whose PostgreSQL is restarted while mail comes in: each test goes on where
+ * the one before it ended.
+ */
 const BACK_MS = 5_000
 const SENDERS = 4
 let world: World
@@ -56,9 +59,15 @@ const underLoad = async (work: () => Promise<void>): Promise<void> => {
 }
 
 const taken = () =>
-  new Set(world.receiverLines().flatMap((line) => (line.kind === 'got' ? [JSON.parse(line.body).data.message.subject] : [])))
+  new Set(
+    world
+      .receiverLines()
+      .flatMap((line) => (line.kind === 'got' ? [JSON.parse(line.body).data.message.subject] : [])),
+  )
 const isServed = async () => {
-  const answers = await Promise.all(world.members.map(({ place }) => apiOf(place.http, world.ownerToken)('GET', '/readyz')))
+  const answers = await Promise.all(
+    world.members.map(({ place }) => apiOf(place.http, world.ownerToken)('GET', '/readyz')),
+  )
   return answers.every(({ status }) => status === 200)
 }
 
@@ -68,22 +77,27 @@ const untilBack = async (): Promise<void> => {
   const [next] = [accepted.length]
   await until(() => accepted.length > next)
   const before = listeners.map(({ heard }) => heard.length)
-  await until(() => listeners.every(({ heard }, n) => heard.length > before[n]!) && taken().has(accepted.at(next)))
+  await until(
+    () => listeners.every(({ heard }, n) => heard.length > before[n]!) && taken().has(accepted.at(next)),
+  )
 }
 
 test.each([
   ['restarted', 'SIGINT'],
   ['killed', 'SIGKILL'],
-] as const)('PostgreSQL %s under load: the service is back within 5 s, and nothing that got 250 is lost', async (_, signal) => {
-  await underLoad(async () => {
-    const { pid } = world.postgres
-    process.kill(pid, signal)
-    await until(() => world.postgres.pid !== pid)
-    const from = performance.now()
-    await untilBack()
-    expect(performance.now() - from).toBeLessThan(BACK_MS)
-  })
-  await until(() => listeners.every(({ heard }) => heard.length >= accepted.length))
-  await until(() => accepted.every((subject) => taken().has(subject)), 20_000)
-  for (const { heard } of listeners) expect(heard).toEqual(heard.map((_, index) => index + 1))
-})
+] as const)(
+  'PostgreSQL %s under load: the service is back within 5 s, and nothing that got 250 is lost',
+  async (_, signal) => {
+    await underLoad(async () => {
+      const { pid } = world.postgres
+      process.kill(pid, signal)
+      await until(() => world.postgres.pid !== pid)
+      const from = performance.now()
+      await untilBack()
+      expect(performance.now() - from).toBeLessThan(BACK_MS)
+    })
+    await until(() => listeners.every(({ heard }) => heard.length >= accepted.length))
+    await until(() => accepted.every((subject) => taken().has(subject)), 20_000)
+    for (const { heard } of listeners) expect(heard).toEqual(heard.map((_, index) => index + 1))
+  },
+)

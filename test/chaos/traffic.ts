@@ -40,7 +40,12 @@ type Write = (world: World, random: Seeded, agent: ChaosAgent, name: string) => 
 /** A mail over SMTP; each from a sender of its own, so that none goes over the rate. */
 const mail: Write = async (world, { pick }, agent, subject) => {
   const { place } = pick(fronts(world))
-  await deliver(place.smtp!, { from: `${subject}@example.com`, to: agent.address, subject, text: `Text of ${subject}` })
+  await deliver(place.smtp!, {
+    from: `${subject}@example.com`,
+    to: agent.address,
+    subject,
+    text: `Text of ${subject}`,
+  })
   return { agentId: agent.id, subject }
 }
 
@@ -51,7 +56,10 @@ const text: Write = async (world, { pick }, agent, name) => {
   return status === 200 ? { agentId: agent.id, id: body.id, messageId: body.messageId } : String(status)
 }
 
-/** A message from one agent to another: taken by one process, sent by a worker's outbox, received like any mail. */
+/**
+ * A message from one agent to another: taken by one process, sent by a worker's outbox, received like any
+ * mail.
+ */
 const letter =
   (from: ChaosAgent): Write =>
   async (world, { pick }, agent, subject) => {
@@ -61,14 +69,24 @@ const letter =
     return status === 201 ? { agentId: agent.id, subject } : String(status)
   }
 
-/** Everything that writes until `over`, messages to agents until `lettersOver`; each writer waits for its answer, then a little. */
-export const startWriters = (world: World, random: Seeded, agents: readonly ChaosAgent[], over: AbortSignal, lettersOver: AbortSignal) => {
+/**
+ * Everything that writes until `over`, messages to agents until `lettersOver`; each writer waits for its
+ * answer, then a little.
+ */
+export const startWriters = (
+  world: World,
+  random: Seeded,
+  agents: readonly ChaosAgent[],
+  over: AbortSignal,
+  lettersOver: AbortSignal,
+) => {
   const acknowledged: Acknowledged[] = []
   const refused: Record<string, number> = {}
   const writer = async (write: Write, agent: ChaosAgent, tag: string, paceMs: number, until = over) => {
     for (let n = 0; !until.aborted; n++) {
-      const told = await write(world, random, agent, `${tag}-${n}`).catch((error: { responseCode?: number; code?: string }) =>
-        String(error.responseCode ?? error.code ?? error),
+      const told = await write(world, random, agent, `${tag}-${n}`).catch(
+        (error: { responseCode?: number; code?: string }) =>
+          String(error.responseCode ?? error.code ?? error),
       )
       if (typeof told !== 'string') acknowledged.push(told)
       else refused[told] = (refused[told] ?? 0) + 1
@@ -79,7 +97,8 @@ export const startWriters = (world: World, random: Seeded, agents: readonly Chao
     writer(mail, agent, `mail-a${index}`, 60),
     writer(mail, agent, `mail-b${index}`, 150),
     writer(text, agent, `text${index}`, 100),
-    writer(letter(agent), agents[(index + 1) % agents.length]!, `letter${index}`, 1200, lettersOver), // at most 60 a minute
+    // at most 60 a minute
+    writer(letter(agent), agents[(index + 1) % agents.length]!, `letter${index}`, 1200, lettersOver),
   ])
   return { acknowledged, done: Promise.all(writers), refused }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { silentLogger } from '../../src/core/logger.ts'
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts'
 import { startDns } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -48,12 +49,17 @@ const freePort = async (): Promise<number> => {
 }
 
 const startReceiver = async (file: string, port: number, seed: number): Promise<ChildProcess> => {
-  const child = fork(join(import.meta.dirname, 'receiver.ts'), [file, String(port), String(seed)], { execArgv: ['--import', 'tsx'] })
+  const child = fork(join(import.meta.dirname, 'receiver.ts'), [file, String(port), String(seed)], {
+    execArgv: ['--import', 'tsx'],
+  })
   await once(child, 'message')
   return child
 }
 
-/** The roles of the processes: what takes mail and requests alone, what does everything, and what only delivers. */
+/**
+ * The roles of the processes: what takes mail and requests alone, what does everything, and what only
+ * delivers.
+ */
 const ROLES = ['api,smtp', 'api,smtp,worker', 'worker']
 
 const startMember = async (settings: Record<string, string>, roles: string): Promise<Member> => {
@@ -61,10 +67,13 @@ const startMember = async (settings: Record<string, string>, roles: string): Pro
   return { roles, process, place: await process.ready(), up: true }
 }
 
-/** PostgreSQL (durable, as it is delivered), a name server that knows nobody, three processes of the service, and the receiver. */
+/**
+ * PostgreSQL (durable, as it is delivered), a name server by which example.com proves its mail, three
+ * processes of the service, and the receiver.
+ */
 export const startWorld = async (seed: number): Promise<World> => {
   const dataDir = temporaryDir()
-  const dns = await startDns({})
+  const dns = await startDns(proves('example.com'))
   const postgres = await startEmbedded({ dir: dataDir, log: silentLogger, supervise: true })
   const ownerToken = `owner-${randomBytes(16).toString('hex')}`
   const settings = {
@@ -94,7 +103,8 @@ export const startWorld = async (seed: number): Promise<World> => {
       member.up = false
       member.process.kill('SIGKILL')
       await member.process.exited
-      // PostgreSQL may be down just then: a service that cannot start says so and ends, and whoever runs it starts it again.
+      // PostgreSQL may be down just then: a service that cannot start says so and ends, and whoever runs it
+      // starts it again.
       await until(async () => {
         member.process = run({ ...settings, ROLES: member.roles })
         member.place = await member.process.ready()
@@ -112,7 +122,9 @@ export const startWorld = async (seed: number): Promise<World> => {
       await Promise.race([once(receiver, 'message'), new Promise((resolve) => setTimeout(resolve, ms))])
     },
     receiverLines: () =>
-      (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean) : []).map((line) => JSON.parse(line)),
+      (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean) : []).map((line) =>
+        JSON.parse(line),
+      ),
     async close() {
       for (const member of members) member.process.kill('SIGCONT')
       if (receiver.connected) receiver.disconnect()

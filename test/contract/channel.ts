@@ -2,9 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Channel, Inbound, Outbound, SendResult } from '../../src/channel/channel.ts'
 import { sinkWith } from '../support/sink.ts'
 
-/** The port as `channel/channel.ts` promises it, for every channel: each brings its other side and what is right and wrong on its wire. */
+/**
+ * The port as `channel/channel.ts` promises it, for every channel: each brings its other side and what is
+ * right and wrong on its wire.
+ */
 
-/** What the other side is told of a message that it hands in: it was taken, it should try again, or it is refused for good. */
+/**
+ * What the other side is told of a message that it hands in: it was taken, it should try again, or it is
+ * refused for good.
+ */
 export type Receipt = 'taken' | 'later' | 'refused'
 
 /** How the other side answers the next attempt to send. */
@@ -44,7 +50,11 @@ const outbound = ({ ours, theirs }: ChannelCase, text = 'Hello'): Outbound => ({
   createdAt: new Date('2026-11-20T10:00:00Z'),
 })
 
-const named = ({ accepted, rejected, pending = [] }: SendResult) => [...accepted, ...pending, ...rejected.map(({ recipient }) => recipient)]
+const named = ({ accepted, rejected, pending = [] }: SendResult) => [
+  ...accepted,
+  ...pending,
+  ...rejected.map(({ recipient }) => recipient),
+]
 
 const codeOf = (attempt: () => unknown): unknown => {
   try {
@@ -73,7 +83,10 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
 
     test('refuses what is no address of its kind, by the rule', () => {
       for (const malformed of ['', ' ', 'a\0b', 'a\r\nb', '\ud800', 'x'.repeat(320), ...at.malformed]) {
-        expect({ malformed, code: codeOf(() => at.channel.normalize(malformed)) }).toEqual({ malformed, code: 'invalid_input' })
+        expect({ malformed, code: codeOf(() => at.channel.normalize(malformed)) }).toEqual({
+          malformed,
+          code: 'invalid_input',
+        })
       }
     })
 
@@ -97,7 +110,9 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
       )
       expect(await at.arrive('Where is my order? 🚚')).toBe('taken')
       expect([...order, 'answered']).toEqual(['kept', 'answered'])
-      expect(got).toMatchObject([{ channel: at.channel.kind, recipients: [at.ours], from: { address: at.theirs } }])
+      expect(got).toMatchObject([
+        { channel: at.channel.kind, recipients: [at.ours], from: { address: at.theirs } },
+      ])
       expect(got[0]!.text.trim()).toBe('Where is my order? 🚚')
       expect(at.channel.normalize(got[0]!.from.address)).toBe(got[0]!.from.address)
     })
@@ -126,7 +141,10 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
 
     test('tries again when nobody is there, and when it is broken off', async () => {
       await at.be('is down')
-      expect(await send()).toMatchObject({ accepted: [], rejected: [{ recipient: at.theirs, permanent: false }] })
+      expect(await send()).toMatchObject({
+        accepted: [],
+        rejected: [{ recipient: at.theirs, permanent: false }],
+      })
       await at.be('takes')
       const broken = await send(AbortSignal.abort())
       expect(broken.rejected.every(({ permanent }) => !permanent)).toBe(true)

@@ -36,7 +36,8 @@ describeChannel('email', async () => {
     await channel.close()
     if (!down) await relay.stop()
   })
-  const receiptOf = ({ responseCode = 0 }: { responseCode?: number }): Receipt => (responseCode < 500 ? 'later' : 'refused')
+  const receiptOf = ({ responseCode = 0 }: { responseCode?: number }): Receipt =>
+    responseCode < 500 ? 'later' : 'refused'
   const [ours, theirs] = ['bot@agents.localhost', 'ann@example.com']
   return {
     channel,
@@ -59,7 +60,10 @@ describeChannel('email', async () => {
       if (down) await relay.start()
       down = mood === 'is down'
       if (down) await relay.stop()
-      relay.refuse(theirs, mood === 'refuses for good' ? REFUSED : mood === 'refuses for now' ? `451 4.3.0 ${REFUSED}` : null)
+      relay.refuse(
+        theirs,
+        mood === 'refuses for good' ? REFUSED : mood === 'refuses for now' ? `451 4.3.0 ${REFUSED}` : null,
+      )
     },
     words: REFUSED,
     credentials: [PASSWORD],

@@ -7,8 +7,15 @@ test('a report to a service that is gone is lost, and the stand-in goes on', asy
   const send = () =>
     fetch(`${twilio.url}/2010-04-01/Accounts/${twilio.accountSid}/Messages.json`, {
       method: 'POST',
-      headers: { Authorization: `Basic ${Buffer.from(`${twilio.accountSid}:${twilio.authToken}`).toString('base64')}` },
-      body: new URLSearchParams({ From: '+15005550101', To: '+15551234567', Body: 'hi', StatusCallback: 'http://127.0.0.1:1/gone' }),
+      headers: {
+        Authorization: `Basic ${Buffer.from(`${twilio.accountSid}:${twilio.authToken}`).toString('base64')}`,
+      },
+      body: new URLSearchParams({
+        From: '+15005550101',
+        To: '+15551234567',
+        Body: 'hi',
+        StatusCallback: 'http://127.0.0.1:1/gone',
+      }),
     })
   // A rejection that nobody handles would end this process.
   for (let sent = 0; sent < 3; sent++) expect((await send()).status).toBe(201)

@@ -22,8 +22,10 @@ describeChannel('sms', async () => {
     host: '127.0.0.1',
     port: 0,
     api: true,
-    skins: { rest: none, graphql: none, web: none, stream: none, metrics: none, ready: none },
-    callbacks: channel.routes!(sinkWith({ inbound: (message) => sink.inbound(message), delivery: (report) => sink.delivery(report) })),
+    skins: { rest: none, graphql: none, mcp: none, web: none, stream: none, metrics: none, ready: none },
+    callbacks: channel.routes!(
+      sinkWith({ inbound: (message) => sink.inbound(message), delivery: (report) => sink.delivery(report) }),
+    ),
     log: silentLogger,
   })
   publicUrl = server.url
@@ -42,10 +44,16 @@ describeChannel('sms', async () => {
       ...channel,
       // Down is down: nobody listens where it was.
       send: (message, signal) =>
-        (down ? createSmsChannel({ accountSid, authToken, apiUrl: 'http://127.0.0.1:9', publicUrl: () => publicUrl, log }) : channel).send(
-          message,
-          signal,
-        ),
+        (down
+          ? createSmsChannel({
+              accountSid,
+              authToken,
+              apiUrl: 'http://127.0.0.1:9',
+              publicUrl: () => publicUrl,
+              log,
+            })
+          : channel
+        ).send(message, signal),
     },
     spellings: [
       ['+1 555 123-4567', '+15551234567'],

@@ -12,7 +12,9 @@ const { world } = telegram
 const ann = world.person('Ann', 'ann_example')
 const apiOf = ({ token }: { token: string }) => new Api(token, { apiRoot: telegram.url })
 
-const failureOf = async (work: Promise<unknown>): Promise<{ error_code: number; description: string; parameters: object }> => {
+const failureOf = async (
+  work: Promise<unknown>,
+): Promise<{ error_code: number; description: string; parameters: object }> => {
   const error = await work.then(
     () => expect.unreachable('it went well'),
     (thrown: unknown) => thrown,
@@ -24,12 +26,23 @@ const failureOf = async (work: Promise<unknown>): Promise<{ error_code: number; 
 test('a bot answers over long polling', async () => {
   const echo = world.bot('echo_bot')
   const bot = new Bot(echo.token, { client: { apiRoot: telegram.url } })
-  bot.on('message:text', (ctx) => ctx.reply(`You said ${ctx.msg.text}`, { reply_parameters: { message_id: ctx.msg.message_id } }))
+  bot.on('message:text', (ctx) =>
+    ctx.reply(`You said ${ctx.msg.text}`, { reply_parameters: { message_id: ctx.msg.message_id } }),
+  )
   const running = bot.start({ timeout: 1 })
   const { message_id } = await telegram.write(echo, ann, 'hello')
   const answer = await until(() => telegram.sent.find((sent) => sent.bot === echo))
-  expect(answer.message).toMatchObject({ text: 'You said hello', chat: { id: ann.id }, reply_to_message: { message_id, text: 'hello' } })
-  expect(bot.botInfo).toMatchObject({ id: echo.user.id, is_bot: true, username: 'echo_bot', can_manage_bots: false })
+  expect(answer.message).toMatchObject({
+    text: 'You said hello',
+    chat: { id: ann.id },
+    reply_to_message: { message_id, text: 'hello' },
+  })
+  expect(bot.botInfo).toMatchObject({
+    id: echo.user.id,
+    is_bot: true,
+    username: 'echo_bot',
+    can_manage_bots: false,
+  })
   await bot.stop()
   await running
 })
@@ -45,12 +58,18 @@ test('a webhook gets updates with its secret, again until they are taken', async
   })
   await bot.init()
   const answer = webhookCallback(bot, 'http', { secretToken: 's3cret' })
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.writeHead(500).end()))
+  const server = createServer(
+    (request, response) => void answer(request, response).catch(() => response.writeHead(500).end()),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   afterAll(() => new Promise((resolve) => server.close(resolve)))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   await bot.api.setWebhook(url, { secret_token: 's3cret', allowed_updates: ['message'] })
-  expect(await bot.api.getWebhookInfo()).toMatchObject({ url, pending_update_count: 0, allowed_updates: ['message'] })
+  expect(await bot.api.getWebhookInfo()).toMatchObject({
+    url,
+    pending_update_count: 0,
+    allowed_updates: ['message'],
+  })
   expect((await failureOf(bot.api.getUpdates())).error_code).toBe(409)
   await telegram.write(hooked, ann, 'over there')
   expect(heard).toEqual(['over there'])
@@ -78,34 +97,52 @@ test('a manager gets the tokens of its bots, and nobody else does', async () => 
   const api = apiOf(manager)
   expect(await api.getMe()).toMatchObject({ can_manage_bots: true })
   const [update] = await api.getUpdates()
-  expect(update).toMatchObject({ managed_bot: { user: { id: ann.id }, bot: { id: made.user.id, username: 'made_bot', is_bot: true } } })
+  expect(update).toMatchObject({
+    managed_bot: { user: { id: ann.id }, bot: { id: made.user.id, username: 'made_bot', is_bot: true } },
+  })
   expect(await api.getManagedBotToken(made.user.id)).toBe(made.token)
   const before = made.token
   expect(await api.replaceManagedBotToken(made.user.id)).not.toBe(before)
   expect((await failureOf(apiOf({ token: before }).getMe())).error_code).toBe(401)
-  expect((await failureOf(apiOf(world.bot('stranger_bot')).getManagedBotToken(made.user.id))).error_code).toBe(400)
+  expect(
+    (await failureOf(apiOf(world.bot('stranger_bot')).getManagedBotToken(made.user.id))).error_code,
+  ).toBe(400)
 })
 
 test('refusals are in the words of Telegram', async () => {
   const refusing = world.bot('refusing_bot')
   const api = apiOf(refusing)
-  expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({ error_code: 400, description: 'Bad Request: chat not found' })
+  expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({
+    error_code: 400,
+    description: 'Bad Request: chat not found',
+  })
   await telegram.write(refusing, ann, 'hi')
-  expect(await failureOf(api.sendMessage(ann.id, ' '))).toMatchObject({ description: 'Bad Request: message text is empty' })
-  expect(await failureOf(api.sendMessage(ann.id, 'x'.repeat(4097)))).toMatchObject({ description: 'Bad Request: message is too long' })
+  expect(await failureOf(api.sendMessage(ann.id, ' '))).toMatchObject({
+    description: 'Bad Request: message text is empty',
+  })
+  expect(await failureOf(api.sendMessage(ann.id, 'x'.repeat(4097)))).toMatchObject({
+    description: 'Bad Request: message is too long',
+  })
   const reply_parameters = { message_id: 999_999 }
   expect(await failureOf(api.sendMessage(ann.id, 'hi', { reply_parameters }))).toMatchObject({
     description: 'Bad Request: message to be replied not found',
   })
-  await api.sendMessage(ann.id, 'hi', { reply_parameters: { ...reply_parameters, allow_sending_without_reply: true } })
+  await api.sendMessage(ann.id, 'hi', {
+    reply_parameters: { ...reply_parameters, allow_sending_without_reply: true },
+  })
   refusing.blockedBy.add(ann.id)
   expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({
     error_code: 403,
     description: 'Forbidden: bot was blocked by the user',
   })
   telegram.flood('sendmessage', 7)
-  expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({ error_code: 429, parameters: { retry_after: 7 } })
+  expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({
+    error_code: 429,
+    parameters: { retry_after: 7 },
+  })
   expect((await failureOf(api.setWebhook('http://example.com/'))).description).toContain('HTTPS')
-  expect((await failureOf(api.setWebhook('https://example.com/', { secret_token: 'no spaces' }))).error_code).toBe(400)
+  expect(
+    (await failureOf(api.setWebhook('https://example.com/', { secret_token: 'no spaces' }))).error_code,
+  ).toBe(400)
   expect((await failureOf(apiOf({ token: '1:nobody' }).getMe())).error_code).toBe(401)
 })

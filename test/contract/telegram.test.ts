@@ -15,7 +15,12 @@ describeChannel('telegram', async () => {
   const log = createTestLog()
   const bot = telegram.world.bot('support_bot')
   const ann = telegram.world.person('Ann')
-  const row = { addressId: '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b', id: bot.user.id, address: '@support_bot', token: bot.token }
+  const row = {
+    addressId: '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b',
+    id: bot.user.id,
+    address: '@support_bot',
+    token: bot.token,
+  }
   let sink = sinkWith()
   const channel = createTelegramChannel({
     apiUrl: telegram.url,
@@ -39,13 +44,20 @@ describeChannel('telegram', async () => {
   const call = async (update: object): Promise<number> => {
     const headers = { 'x-telegram-bot-api-secret-token': secretOf(bot.token) }
     try {
-      const { status } = await route!.handle({ url: `${route!.path}/${row.addressId}`, headers, body: Buffer.from(JSON.stringify(update)) })
+      const body = Buffer.from(JSON.stringify(update))
+      const { status } = await route!.handle({
+        url: `${route!.path}/${row.addressId}`,
+        headers,
+        source: '',
+        body,
+      })
       return status
     } catch (error) {
       return error instanceof AppError ? httpFailure(error).status : 500
     }
   }
-  const receiptOf = (status: number): Receipt => (status < 300 ? 'taken' : status >= 500 ? 'later' : 'refused')
+  const receiptOf = (status: number): Receipt =>
+    status < 300 ? 'taken' : status >= 500 ? 'later' : 'refused'
   const refuse = (code: number, description: string) => ({
     method: 'sendmessage',
     answer: (response: import('node:http').ServerResponse) =>
@@ -61,7 +73,18 @@ describeChannel('telegram', async () => {
       ['-1001234567890', '-1001234567890'],
       ['-1001234567890/42', '-1001234567890/42'],
     ],
-    malformed: ['@ann_example', 'ann', '+15551234567', '0', '12 34', '1e5', '123/4', '99999999999999999999', '-', '-100/'],
+    malformed: [
+      '@ann_example',
+      'ann',
+      '+15551234567',
+      '0',
+      '12 34',
+      '1e5',
+      '123/4',
+      '99999999999999999999',
+      '-',
+      '-100/',
+    ],
     ours: '@support_bot',
     theirs: String(ann.id),
     handOverTo: (next) => {
@@ -69,7 +92,10 @@ describeChannel('telegram', async () => {
     },
     arrive: async (text) =>
       receiptOf(
-        await call({ update_id: 1, message: telegram.world.write({ id: ann.id, type: 'private', first_name: 'Ann' }, ann, { text }) }),
+        await call({
+          update_id: 1,
+          message: telegram.world.write({ id: ann.id, type: 'private', first_name: 'Ann' }, ann, { text }),
+        }),
       ),
     be: async (mood) => {
       if (down) await telegram.start()

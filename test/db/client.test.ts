@@ -63,9 +63,13 @@ test('a loop of causes ends', () => {
   const error = new Error('round')
   error.cause = error
   expect(isUnavailable(error)).toBe(false)
-  expect(isUnavailable(new Error('outer', { cause: new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]) }))).toBe(
-    true,
-  )
+  expect(
+    isUnavailable(
+      new Error('outer', {
+        cause: new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]),
+      }),
+    ),
+  ).toBe(true)
 })
 
 test('a server that is killed under queries is unavailable to both clients, and used again once it is back', async () => {
@@ -78,11 +82,16 @@ test('a server that is killed under queries is unavailable to both clients, and 
     failure(away.prisma.$queryRaw`SELECT 1 FROM pg_sleep(20)`),
     failure(away.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1 FROM pg_sleep(20)`, { timeout: 20_000 })),
   ]
-  await until(async () => (await away.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 3)
+  await until(
+    async () =>
+      (await away.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 3,
+  )
   process.kill(own.pid, 'SIGQUIT')
   const broken = await Promise.all(inHand)
   expect(broken.map(isUnavailable)).toEqual([true, true, true])
-  await until(async () => ((await failure(away.pool.query('SELECT 1'))) as { code?: string }).code === 'ECONNREFUSED')
+  await until(
+    async () => ((await failure(away.pool.query('SELECT 1'))) as { code?: string }).code === 'ECONNREFUSED',
+  )
   const refused = await Promise.all([
     failure(away.pool.query('SELECT 1')),
     failure(away.prisma.$queryRaw`SELECT 1`),
@@ -117,10 +126,11 @@ test('a server that takes connections but says nothing is unavailable after 5 se
   const { port } = mute.address() as { port: number }
   const hung = await openDb(`postgresql://x:x@127.0.0.1:${port}/x`, { max: 2, log: silentLogger })
   const before = performance.now()
-  expect((await Promise.all([failure(hung.pool.query('SELECT 1')), failure(hung.prisma.$queryRaw`SELECT 1`)])).map(isUnavailable)).toEqual([
-    true,
-    true,
-  ])
+  expect(
+    (await Promise.all([failure(hung.pool.query('SELECT 1')), failure(hung.prisma.$queryRaw`SELECT 1`)])).map(
+      isUnavailable,
+    ),
+  ).toEqual([true, true])
   expect(performance.now() - before).toBeLessThan(12_000)
   await hung.close()
   mute.close()

@@ -5,7 +5,13 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { isAlive } from '../../src/db/embedded/process.ts'
-import { DataDirInUseError, type EmbeddedOptions, type EmbeddedPostgres, lockDataDir, startEmbedded } from '../../src/db/embedded.ts'
+import {
+  DataDirInUseError,
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  lockDataDir,
+  startEmbedded,
+} from '../../src/db/embedded.ts'
 import { forgetful, temporaryDir } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
@@ -77,18 +83,22 @@ test('it listens on the loopback interface only and is told no secret of the ser
 test('Ctrl-C in the terminal does not reach it: it has a session of its own', async () => {
   initialize()
   const server = await start()
-  const session = (pid: number | 'self') => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]
+  const session = (pid: number | 'self') =>
+    readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]
   expect(session(server.pid)).toBe(String(server.pid))
   expect(session('self')).not.toBe(String(server.pid))
 })
 
 const asRoot = process.getuid?.() === 0
 
-test.runIf(asRoot)("below a folder that PostgreSQL's user cannot enter (a checkout in /root) it runs all the same", async () => {
-  chmodSync(dir, 0o700)
-  const server = await start({ dir: join(dir, 'closed', 'data') })
-  expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-})
+test.runIf(asRoot)(
+  "below a folder that PostgreSQL's user cannot enter (a checkout in /root) it runs all the same",
+  async () => {
+    chmodSync(dir, 0o700)
+    const server = await start({ dir: join(dir, 'closed', 'data') })
+    expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  },
+)
 
 test.runIf(asRoot)('where that cannot be, the folder and what helps are named', async () => {
   chmodSync(dir, 0o700)
@@ -98,7 +108,9 @@ test.runIf(asRoot)('where that cannot be, the folder and what helps are named', 
   const path = process.env.PATH
   process.env.PATH = only
   try {
-    await expect(start({ dir: join(dir, 'closed', 'data') })).rejects.toThrow(`cannot pass through ${dir}. Allow that (chmod o+x ${dir})`)
+    await expect(start({ dir: join(dir, 'closed', 'data') })).rejects.toThrow(
+      `cannot pass through ${dir}. Allow that (chmod o+x ${dir})`,
+    )
   } finally {
     process.env.PATH = path
   }
@@ -132,7 +144,10 @@ test('a pid file whose process id now belongs to another program does not stand 
   initialize()
   const first = await start()
   await first.stop()
-  writeFileSync(join(dir, 'pg', 'postmaster.pid'), `${process.pid}\n${join(dir, 'pg')}\n0\n1\n\n127.0.0.1\n0 0\nready\n`)
+  writeFileSync(
+    join(dir, 'pg', 'postmaster.pid'),
+    `${process.pid}\n${join(dir, 'pg')}\n0\n1\n\n127.0.0.1\n0 0\nready\n`,
+  )
   const second = await start()
   expect(second.attached).toBe(false)
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
@@ -144,18 +159,21 @@ test('what an initdb that was killed left behind is cleared away', async () => {
   expect(() => statSync(join(dir, 'pg.new-dead'))).toThrow('ENOENT')
 })
 
-test.each(['started', 'attached'])('a server that was %s and dies is started again under the same address', async (how) => {
-  initialize()
-  if (how === 'attached') await start()
-  const server = await start({ supervise: true })
-  await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS one')
-  for (let round = 0; round < 2; round++) {
-    const before = server.pid
-    process.kill(before, 'SIGKILL')
-    await until(() => server.pid !== before)
-    expect(await until(() => query(server.url, 'SELECT one FROM kept'))).toEqual([{ one: 1 }])
-  }
-})
+test.each(['started', 'attached'])(
+  'a server that was %s and dies is started again under the same address',
+  async (how) => {
+    initialize()
+    if (how === 'attached') await start()
+    const server = await start({ supervise: true })
+    await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS one')
+    for (let round = 0; round < 2; round++) {
+      const before = server.pid
+      process.kill(before, 'SIGKILL')
+      await until(() => server.pid !== before)
+      expect(await until(() => query(server.url, 'SELECT one FROM kept'))).toEqual([{ one: 1 }])
+    }
+  },
+)
 
 test('stop is final: nothing starts the server again', async () => {
   initialize()
@@ -191,7 +209,9 @@ test('a second service on the same folder is refused, and says which process is 
 
 function holdInAnotherProcess(): ChildProcess {
   const script = `import { lockDataDir } from './src/db/embedded.ts'; await lockDataDir(process.argv[1]); console.log('held'); setInterval(() => {}, 1000)`
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 }
 
 test('a lock whose service was killed is taken over; also when its process id is in use again', async () => {

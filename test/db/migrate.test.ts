@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -23,7 +24,11 @@ beforeEach(async () => {
   rmSync(dir, { recursive: true, force: true })
   write('1_one', 'CREATE TABLE one (id int);\nCREATE TABLE two (id int);')
   write('2_rows', `INSERT INTO one VALUES (1);\nINSERT INTO two VALUES (1);`)
-  await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`)
+  await execute(
+    inject('postgres').url,
+    `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,
+    `CREATE DATABASE ${name}`,
+  )
 })
 
 afterAll(async () => {
@@ -64,8 +69,35 @@ test('a migration that cannot run in a transaction says so in a comment', async 
   expect(await migrate(url, dir, log)).toContain('3_index')
 })
 
+test('an index that is built beside running services does not wait for the processes that wait for it', async () => {
+  write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
+  const done = await Promise.all(Array.from({ length: 6 }, () => migrate(url, dir, log)))
+  expect(done.filter((names) => names.length > 0)).toEqual([['1_one', '2_rows', '3_index']])
+})
+
+test('an index of which a crash left half is built anew', async () => {
+  await migrate(url, dir, log)
+  const query = async (sql: string) => {
+    const client = new pg.Client(url)
+    await client.connect()
+    return client.query(sql).finally(() => client.end())
+  }
+  await query('INSERT INTO one VALUES (1)')
+  await expect(query('CREATE UNIQUE INDEX CONCURRENTLY "half" ON one (id)')).rejects.toThrow(
+    'could not create unique index',
+  )
+  write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS "half" ON one (id)')
+  expect(await migrate(url, dir, log)).toEqual(['3_index'])
+  const { rows } = await query(
+    "SELECT indisvalid, indisunique FROM pg_index WHERE indexrelid = 'half'::regclass",
+  )
+  expect(rows).toEqual([{ indisvalid: true, indisunique: false }])
+})
+
 test("the service's own migrations are all in the database that every test gets", async () => {
-  const { rows } = await pool.query('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL')
+  const { rows } = await pool.query(
+    'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+  )
   expect(rows.length).toBeGreaterThan(0)
   const other = await createTestDatabase()
   expect(await migrate(other.url, migrations, log)).toEqual([])

@@ -12,9 +12,15 @@ const TURNS = 20
 const clock = createFakeClock()
 const service = await startService({ world: { clock, resolver: fakeResolver(proves('example.com')) } })
 const owner = await service.workspace()
-const [ann, bob] = [await createTestAgent(service, owner, 'Ann'), await createTestAgent(service, owner, 'Bob')]
+const [ann, bob] = [
+  await createTestAgent(service, owner, 'Ann'),
+  await createTestAgent(service, owner, 'Bob'),
+]
 for (const agent of [ann, bob])
-  await agent.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'team', senders: [owner.email, 'bot@example.com'] })
+  await agent.api('PUT', `/agents/${agent.id}/access/email`, {
+    admit: 'team',
+    senders: [owner.email, 'bot@example.com'],
+  })
 
 // biome-ignore lint/suspicious/noExplicitAny: messages as the API gives them
 type Json = any
@@ -29,8 +35,14 @@ const say = async (from: TestAgent, to: TestAgent, body: object): Promise<Json> 
   })
 }
 
-/** Two agents answer each other until one is not woken any more; how many messages were taken, and the one that was not. */
-const talkUntilRefused = async (first: Json, [speaker, listener]: [TestAgent, TestAgent]): Promise<{ taken: number; refused: Json }> => {
+/**
+ * Two agents answer each other until one is not woken any more; how many messages were taken, and the one
+ * that was not.
+ */
+const talkUntilRefused = async (
+  first: Json,
+  [speaker, listener]: [TestAgent, TestAgent],
+): Promise<{ taken: number; refused: Json }> => {
   let heard = first
   for (let taken = 1; ; taken++) {
     heard = await say(listener, speaker, { replyTo: heard.id })
@@ -39,7 +51,9 @@ const talkUntilRefused = async (first: Json, [speaker, listener]: [TestAgent, Te
   }
 }
 
-test('two agents that answer each other without end are stopped, a person in their thread is not', { timeout: 120_000 }, async () => {
+test('two agents that answer each other without end are stopped, a person in their thread is not', {
+  timeout: 120_000,
+}, async () => {
   const opening = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Ping' })
   const { taken, refused } = await talkUntilRefused(opening, [ann, bob])
   expect(taken).toBe(2 * TURNS)
@@ -50,14 +64,23 @@ test('two agents that answer each other without end are stopped, a person in the
     detail: 'agents have woken it 20 times in this thread within an hour',
   })
 
-  const letter = { from: owner.email, to: bob.address, subject: 'Re: Ping', text: 'Enough of it.', inReplyTo: opening.thread.messageId }
+  const letter = {
+    from: owner.email,
+    to: bob.address,
+    subject: 'Re: Ping',
+    text: 'Enough of it.',
+    inReplyTo: opening.thread.messageId,
+  }
   expect(await receive(service, bob, letter)).toMatchObject({ status: 'received', admission: 'team' })
 
   const other = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Something else' })
   expect(other).toMatchObject({ status: 'received' })
 
+  // In the thread that was closed, not in the one that has begun since.
+  const [closed] = (await newest(ann, 100)).filter(({ subject }: Json) => subject === 'Re: Ping')
+  expect(await say(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'refused', refusal: 'self' })
   clock.advance(HOUR_MS)
-  expect(await say(ann, bob, { replyTo: (await newest(ann))[0].id })).toMatchObject({ status: 'received' })
+  expect(await say(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'received' })
 })
 
 test('an agent of another service is stopped by what its mail says, and a person is not', async () => {
@@ -66,11 +89,16 @@ test('an agent of another service is stopped by what its mail says, and a person
   const opening = await receive(service, ann, marked)
   const answer = { inReplyTo: opening.thread.messageId }
   const statuses = [opening.status]
-  while (statuses.length <= TURNS) statuses.push((await receive(service, ann, { ...marked, ...answer })).status)
+  while (statuses.length <= TURNS)
+    statuses.push((await receive(service, ann, { ...marked, ...answer })).status)
   expect(statuses).toEqual([...Array(TURNS).fill('received'), 'refused'])
   const [{ refusal, checks }] = await newest(ann)
   expect(refusal).toBe('self')
-  expect(checks).toContainEqual({ name: 'agent', verdict: 'claimed', detail: 'it says that an agent sent it' })
+  expect(checks).toContainEqual({
+    name: 'agent',
+    verdict: 'claimed',
+    detail: 'it says that an agent sent it',
+  })
   expect(await receive(service, ann, { ...letter, ...answer })).toMatchObject({ status: 'received' })
   expect(await receive(service, ann, marked)).toMatchObject({ status: 'received' })
 })

@@ -45,7 +45,11 @@ describe('a link to a file', () => {
     const message = await receiveFile('text/csv', content)
     const answer = await agent.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)
     expect(answer.status).toBe(201)
-    return { message, url: String(answer.body.url).replace(/^http:\/\/[^/]+/, service.http), expiresAt: answer.body.expiresAt }
+    return {
+      message,
+      url: String(answer.body.url).replace(/^http:\/\/[^/]+/, service.http),
+      expiresAt: answer.body.expiresAt,
+    }
   }
   const opened = async (url: string, init: RequestInit = {}) => {
     const answer = await fetch(url, init)
@@ -77,7 +81,9 @@ describe('a link to a file', () => {
     clock.advance(1)
     expect(await opened(url)).toMatchObject({
       status: 404,
-      text: JSON.stringify({ error: { code: 'not_found', message: 'This link is not known, or has expired.' } }),
+      text: JSON.stringify({
+        error: { code: 'not_found', message: 'This link is not valid, or has expired.' },
+      }),
     })
   })
 
@@ -103,7 +109,9 @@ describe('a link to a file', () => {
     const { url, message } = await linked()
     await service.db.prisma.message.delete({ where: { id: message.id } })
     expect((await opened(url)).status).toBe(404)
-    expect((await doomed.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)).status).toBe(404)
+    expect(
+      (await doomed.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)).status,
+    ).toBe(404)
   })
 
   test('is for files that there are', async () => {
@@ -114,7 +122,10 @@ describe('a link to a file', () => {
 
   test('comes from GraphQL too, and works in every process', async () => {
     const { message } = await linked()
-    const query = '{ message(id: "ID") { attachments { name link { url expiresAt } } } }'.replace('ID', message.id)
+    const query = '{ message(id: "ID") { attachments { name link { url expiresAt } } } }'.replace(
+      'ID',
+      message.id,
+    )
     const { body } = await agent.api('POST', '/graphql', { query })
     const [{ name, link }] = body.data.message.attachments
     expect(name).toBe('prices.csv')

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { type Db, openDb } from '../../src/db/client.ts'
+import { openDb, type RootDb } from '../../src/db/client.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
@@ -31,18 +31,32 @@ let close: () => Promise<void>
 const openService = async (): Promise<string> => {
   const database = await createTestDatabase()
   wire = await startWire(database.url)
-  const db: Db & { close(): Promise<void> } = await openDb(wire.url, { max: 10, log: silentLogger })
+  const db: RootDb & { close(): Promise<void> } = await openDb(wire.url, { max: 10, log: silentLogger })
   const masterKey = randomBytes(32)
-  const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1', INBOUND_SECRET: SECRET })
+  const config = readConfig({
+    PORT: '0',
+    SMTP_PORT: '0',
+    DATA_DIR: dataDir,
+    WEBHOOK_ALLOW: '127.0.0.1',
+    INBOUND_SECRET: SECRET,
+  })
   const resolver = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
-  app = await startApp(config, { db, databaseUrl: wire.url, masterKey, close: async () => undefined }, silentLogger, { resolver })
+  app = await startApp(
+    config,
+    { db, databaseUrl: wire.url, masterKey, close: async () => undefined },
+    silentLogger,
+    { resolver },
+  )
   close = async () => {
     await app.stop(2_000)
     await db.close()
     await wire.cut()
     await database.drop()
   }
-  const made = await createWorkspace({ ...db, masterKey }, { name: 'Acme', ownerEmail: 'boss@example.com', plan: 'unlimited' })
+  const made = await createWorkspace(
+    { ...db, masterKey },
+    { name: 'Acme', ownerEmail: 'boss@example.com', plan: 'unlimited' },
+  )
   return made.token
 }
 
@@ -56,7 +70,10 @@ beforeAll(async () => {
   const [{ value: address }] = (await owner('GET', `/agents/${id}/addresses`)).body
   const minted = (await owner('POST', `/agents/${id}/tokens`, {})).body
   agent = { id, address, token: minted.token }
-  const connection = await apiOf(app.http, agent.token)('PUT', `/agents/${id}/connection`, { client: 'c', machine: 'm' })
+  const connection = await apiOf(app.http, agent.token)('PUT', `/agents/${id}/connection`, {
+    client: 'c',
+    machine: 'm',
+  })
   stream = await openEvents(`${app.http}/agents/${id}/connections/${connection.body.id}/events`, agent.token)
 })
 afterAll(async () => {
@@ -68,7 +85,8 @@ afterAll(async () => {
 
 let count = 0
 /** Each of a sender of its own, so that none goes over the rate. */
-const write = (subject: string) => deliver(app.smtp!, { from: `s${count++}@example.com`, to: agent.address, subject, text: 'hi' })
+const write = (subject: string) =>
+  deliver(app.smtp!, { from: `s${count++}@example.com`, to: agent.address, subject, text: 'hi' })
 
 test('while it is there everything works', async () => {
   await write('One')
@@ -95,9 +113,13 @@ test('while it is away HTTP answers 503 with when to come again, SMTP 451, and h
   expect(graphql.body.errors ?? graphql.body.error).toMatchObject(
     graphql.body.errors ? [{ extensions: { code: 'unavailable' } }] : { code: 'unavailable' },
   )
-  for (const kind of ['setup', 'join']) expectPage(await visit(app.http, `${app.http}/${kind}/ast_x`), 503, /Not at the moment/)
+  for (const kind of ['setup', 'join'])
+    expectPage(await visit(app.http, `${app.http}/${kind}/ast_x`), 503, /Not at the moment/)
   await expect(write('Lost?')).rejects.toMatchObject({ responseCode: 451 })
-  expectFailure(await handOver(app.http, { raw: 'From: a@example.com\r\n\r\nhi', from: '', to: agent.address }), 'unavailable')
+  expectFailure(
+    await handOver(app.http, { raw: 'From: a@example.com\r\n\r\nhi', from: '', to: agent.address }),
+    'unavailable',
+  )
 })
 
 test('once it is back everything works again by itself, the open stream and the webhook too', async () => {
@@ -112,6 +134,53 @@ test('once it is back everything works again by itself, the open stream and the 
   const deliveries = await receiver.got('/hook', 2)
   expect(deliveries.map(({ body }) => JSON.parse(body).data.message.subject)).toEqual(['One', 'Two'])
 })
+
+/** The statement that commits a mail with all that belongs to it. */
+const STORING = 'store arrivals'
+const SIDES = ['before', 'after'] as const
+
+test.each(SIDES)(
+  'cut off %s a mail is committed: 451, and the same mail sent again is there once',
+  async (side) => {
+    const subject = `Cut off ${side}`
+    const raw = `From: cut-${side}@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${side}@example.com>\r\n\r\nhi`
+    const mail = { envelope: { from: `cut-${side}@example.com`, to: agent.address }, raw }
+    const cut = wire.cutAt(side, STORING)
+    await expect(deliver(app.smtp!, mail)).rejects.toMatchObject({ responseCode: 451 })
+    await cut
+    await wire.mend()
+    await until(() => deliver(app.smtp!, mail).then(() => true))
+    const { items } = (await owner('GET', `/agents/${agent.id}/messages`)).body
+    expect(items.filter((message: { subject: string }) => message.subject === subject)).toHaveLength(1)
+    const events = (await owner('GET', `/agents/${agent.id}/events?limit=100`)).body.items
+    expect(events.filter(({ messageId }: { messageId: string }) => messageId === items[0].id)).toHaveLength(1)
+    expect((await stream.got(events.length)).map(({ id }) => id)).toEqual(
+      events.map(({ id }: { id: number }) => id),
+    )
+  },
+)
+
+test.each(SIDES)(
+  'cut off %s a request with a key is committed: 503, and asked again it is done once',
+  async (side) => {
+    const body = { channel: 'email', to: ['bo@example.com'], subject: `Key cut off ${side}`, text: 'hi' }
+    const send = () =>
+      owner('POST', `/agents/${agent.id}/messages`, body, { 'Idempotency-Key': `cut-${side}` })
+    const cut = wire.cutAt(side, 'idempotency_key', 'COMMIT')
+    expectFailure(await send(), 'unavailable')
+    await cut
+    await wire.mend()
+    const again = await until(async () => {
+      const answer = await send()
+      return answer.status === 201 && answer
+    })
+    expect(again.headers.get('idempotency-replayed')).toBe(side === 'after' ? 'true' : null)
+    const { items } = (await owner('GET', `/agents/${agent.id}/messages`)).body
+    expect(items.filter(({ subject }: { subject: string }) => subject === body.subject)).toMatchObject([
+      { id: again.body.id },
+    ])
+  },
+)
 
 test('gone and back again and again, in the middle of mail: what got 250 is stored, in order, once', async () => {
   const accepted: string[] = []
@@ -130,7 +199,7 @@ test('gone and back again and again, in the middle of mail: what got 250 is stor
   for (let round = 0; round < 3; round++) {
     const before = accepted.length
     await until(() => accepted.length > before + 3)
-    await wire.cut()
+    await wire.cutAt(round % 2 === 0 ? 'after' : 'before', STORING)
     const refusals = refused.length
     await until(() => refused.length > refusals)
     await wire.mend()
@@ -138,7 +207,9 @@ test('gone and back again and again, in the middle of mail: what got 250 is stor
   over = true
   await senders
   expect(new Set(refused)).toEqual(new Set([451]))
-  const logged = (await owner('GET', `/agents/${agent.id}/events?limit=100`)).body.items.map(({ id }: { id: number }) => id)
+  const logged = (await owner('GET', `/agents/${agent.id}/events?limit=100`)).body.items.map(
+    ({ id }: { id: number }) => id,
+  )
   expect(logged).toEqual(logged.map((_: number, index: number) => index + 1))
   const { items } = (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body
   expect(items.map(({ subject }: { subject: string }) => subject)).toEqual(expect.arrayContaining(accepted))

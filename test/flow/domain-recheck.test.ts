@@ -3,9 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { leaveDomain } from '../../src/agent/leave-domain.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Domain } from '../../src/db/generated/prisma/client.ts'
-import { addDomain, recordsOf } from '../../src/domain/domain.ts'
-import { type RecheckDeps, recheckDomains } from '../../src/domain/recheck.ts'
-import { verifyDomain } from '../../src/domain/verify.ts'
+import { apartFrom } from '../../src/db/transaction.ts'
+import { addDomain, recordsOf } from '../../src/email-domain/domain.ts'
+import { type RecheckDeps, recheckDomains } from '../../src/email-domain/recheck.ts'
+import { verifyDomain } from '../../src/email-domain/verify.ts'
+import { type ExternalCallDeps, ExternalCalls } from '../../src/workspace/external-calls.ts'
+import { FailedTokens } from '../../src/workspace/failed-tokens.ts'
 import { createKeyring } from '../../src/workspace/keyring.ts'
 import { authenticate, KnownViewers, type Viewer } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
@@ -32,7 +35,7 @@ const asked = new Map<string, number>()
 const letters: { to: string; subject: string; text: string }[] = []
 const clock = createFakeClock()
 
-let deps: RecheckDeps
+let deps: RecheckDeps & ExternalCallDeps
 let masterKey: Uint8Array
 beforeAll(async () => {
   const db = await openTestDatabase(10)
@@ -40,6 +43,8 @@ beforeAll(async () => {
   const resolver = fakeResolver(zone)
   deps = {
     ...db,
+    apart: apartFrom(db),
+    externalCalls: new ExternalCalls(),
     ...PLACE,
     clock,
     keyring: createKeyring(db, masterKey),
@@ -62,8 +67,15 @@ beforeEach(async () => {
 })
 
 const newOwner = async (ownerEmail: string): Promise<Viewer> => {
-  const { token } = await createWorkspace({ ...deps, masterKey }, { name: 'Acme', ownerEmail, plan: 'unlimited' })
-  return authenticate({ ...deps, knownViewers: new KnownViewers() }, token)
+  const { token } = await createWorkspace(
+    { ...deps, masterKey },
+    { name: 'Acme', ownerEmail, plan: 'unlimited' },
+  )
+  return authenticate(
+    { ...deps, knownViewers: new KnownViewers(), failedTokens: new FailedTokens(deps.clock) },
+    token,
+    '',
+  )
 }
 
 const listed = async (domain: Domain): Promise<ListedDomain> => ({
@@ -85,7 +97,8 @@ const verified = async (owner: Viewer, name: string): Promise<ListedDomain> => {
   return domain
 }
 
-const stateOf = async ({ id }: ListedDomain) => (await deps.prisma.domain.findUniqueOrThrow({ where: { id } })).state
+const stateOf = async ({ id }: ListedDomain) =>
+  (await deps.prisma.domain.findUniqueOrThrow({ where: { id } })).state
 /** Moves time on, and lets a worker look for what is due. Returns how many domains it looked at. */
 const after = (ms: number): Promise<number> => {
   clock.advance(ms)
@@ -102,8 +115,12 @@ test('a day after its last check a domain is looked at again, and not before', a
 
 test('records that are gone break it at the second look, an hour after the first; the owners get a letter each, once', async () => {
   const owner = await newOwner('b@example.com')
-  await deps.prisma.member.create({ data: { workspaceId: owner.workspaceId, email: 'b2@example.com', role: 'owner' } })
-  await deps.prisma.member.create({ data: { workspaceId: owner.workspaceId, email: 'b3@example.com', role: 'member' } })
+  await deps.prisma.member.create({
+    data: { workspaceId: owner.workspaceId, email: 'b2@example.com', role: 'owner' },
+  })
+  await deps.prisma.member.create({
+    data: { workspaceId: owner.workspaceId, email: 'b3@example.com', role: 'member' },
+  })
   const domain = await verified(owner, 'b.example')
   withdraw(zone, domain, 'mx')
   expect(await after(DAY)).toBe(1)
@@ -176,17 +193,27 @@ test('who loses a name to another workspace is told, and the other one has it', 
   zone['_agent-messaging.g.example']!.TXT!.shift()
   await after(DAY)
   expect([await stateOf(domain), await stateOf(theirs)]).toEqual(['broken', 'verified'])
-  expect(letters.filter(({ subject }) => subject === 'g.example belongs to another workspace now').map(({ to }) => to)).toEqual([
-    'old@example.com',
-  ])
+  expect(
+    letters
+      .filter(({ subject }) => subject === 'g.example belongs to another workspace now')
+      .map(({ to }) => to),
+  ).toEqual(['old@example.com'])
 })
 
 test('three processes look at 50 domains once each, and a killed one leaves its share to the others', async () => {
   const owner = await newOwner('h@example.com')
   const { workspaceId } = owner
   const names = Array.from({ length: 50 }, (_, n) => `h${n}.example`)
-  for (const name of names) await addDomain(deps, owner, { name })
-  // Real keys would take their time to make.
+  const at = clock.now()
+  const added = names.map((name) => ({
+    workspaceId,
+    name,
+    ownershipToken: name,
+    createdAt: at,
+    recheckAt: at,
+  }))
+  await deps.prisma.domain.createMany({ data: added })
+  // Real keys would take their time to make: hence not by `addDomain`.
   const key = { workspaceId, selector: 's', publicKey: 'KEY', privateKey: new Uint8Array() }
   await deps.prisma.dkimKey.createMany({ data: names.map((domain) => ({ ...key, domain })) })
   clock.advance(DAY)
@@ -225,7 +252,10 @@ describe('in a running service', () => {
   test('a worker does it by itself, and the letter arrives', async () => {
     const relay = await startRelay()
     afterAll(() => relay.stop())
-    const service = await startService({ environment: { SMTP_RELAY_URL: relay.url }, world: { clock, resolver: fakeResolver(zone) } })
+    const service = await startService({
+      environment: { SMTP_RELAY_URL: relay.url },
+      world: { clock, resolver: fakeResolver(zone) },
+    })
     const owner = await service.workspace()
     const domain = await ownDomain(owner, zone, 'running.example')
     expect(domain.state).toBe('verified')
@@ -236,7 +266,7 @@ describe('in a running service', () => {
       return relay.mails.length > 0
     })
     expect(relay.mails).toMatchObject([
-      { to: [owner.email], mail: { subject: 'running.example: its DNS records are not as they should be' } },
+      { to: [owner.email], mail: { subject: 'running.example: its DNS records are not correct' } },
     ])
     expect((await owner.api('GET', `/domains/${domain.id}`)).body.state).toBe('broken')
   })

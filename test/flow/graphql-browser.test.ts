@@ -18,9 +18,14 @@ const FLAGS =
     ' ',
   )
 
-if (!CHROMIUM) process.stderr.write('graphql-browser: no chromium is installed (apt-get install chromium): its test is skipped\n')
+if (!CHROMIUM)
+  process.stderr.write(
+    'graphql-browser: no chromium is installed (apt-get install chromium): its test is skipped\n',
+  )
 
-const library = readFileSync(join(dirname(createRequire(import.meta.url).resolve('graphql-sse')), '..', 'umd', 'graphql-sse.js'))
+const library = readFileSync(
+  join(dirname(createRequire(import.meta.url).resolve('graphql-sse')), '..', 'umd', 'graphql-sse.js'),
+)
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>subscriber</title><script src="/graphql-sse.js"></script><script>
   const { token, id } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
@@ -49,7 +54,10 @@ test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphq
   const tenant = await service.tenant()
   const agent = await service.agent(tenant)
   const told: Told[] = []
-  const files: Record<string, [string, string | Buffer]> = { '/': ['text/html', PAGE], '/graphql-sse.js': ['text/javascript', library] }
+  const files: Record<string, [string, string | Buffer]> = {
+    '/': ['text/html', PAGE],
+    '/graphql-sse.js': ['text/javascript', library],
+  }
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const url = request.url ?? '/'
     if (url.startsWith('/graphql') && !files[url]) return service.graphql.handle(request, response)
@@ -66,10 +74,14 @@ test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphq
   const profile = temporaryDir()
   await service.letter(agent, tenant, 'before')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#token=${tenant.token}&id=${agent.id}`
-  const browser = spawn(CHROMIUM!, [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', address], {
-    stdio: 'ignore',
-    detached: true,
-  })
+  const browser = spawn(
+    CHROMIUM!,
+    [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', address],
+    {
+      stdio: 'ignore',
+      detached: true,
+    },
+  )
   const ended = new Promise((resolve) => browser.once('exit', resolve))
   afterAll(async () => {
     process.kill(-browser.pid!, 'SIGKILL')

@@ -20,7 +20,8 @@ const start = async (): Promise<void> => {
 }
 afterAll(() => cleanUp(dataDir))
 
-const EVENTS = 'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
+const EVENTS =
+  'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
 
 interface Told {
   id: number
@@ -29,7 +30,9 @@ interface Told {
 
 const MAILS = 120
 
-test('killed in mid-stream and started again: `after` resumes, nothing is lost, nothing comes twice', { timeout: 180_000 }, async () => {
+test('killed in mid-stream and started again: `after` resumes, nothing is lost, nothing comes twice', {
+  timeout: 180_000,
+}, async () => {
   await start()
   const owner = apiOf(ready.http, token)
   const id: string = (await owner('POST', '/agents', { name: 'Survivor', icon: 'bot' })).body.id
@@ -40,7 +43,13 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
   let killed = false
   /** Sends again, under the same Message-ID, whatever was not answered for. */
   const send = async (n: number): Promise<void> => {
-    const letter = { from: `ann${n % 10}@example.com`, to, text: `letter ${n}`, messageId: `<${n}@example.com>`, date: new Date(0) }
+    const letter = {
+      from: `ann${n % 10}@example.com`,
+      to,
+      text: `letter ${n}`,
+      messageId: `<${n}@example.com>`,
+      date: new Date(0),
+    }
     await until(async () => (await deliver(ready.smtp, letter)).accepted.length === 1, 30_000)
     accepted.push(`letter ${n}`)
   }
@@ -51,7 +60,11 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
   const told: Told[] = []
   const reading = (async () => {
     while (told.length < MAILS) {
-      const client = createClient({ url: `${ready.http}/graphql`, headers: { Authorization: `Bearer ${token}` }, retryAttempts: 0 })
+      const client = createClient({
+        url: `${ready.http}/graphql`,
+        headers: { Authorization: `Bearer ${token}` },
+        retryAttempts: 0,
+      })
       await new Promise<void>((resolve) => {
         client.subscribe<{ messageReceived: Told }>(
           { query: EVENTS, variables: { id, after: told.at(-1)?.id ?? 0 } },

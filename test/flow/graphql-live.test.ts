@@ -7,7 +7,9 @@ import { post } from '../support/letter.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Two processes' worth of service on one database, with workers: what one does, subscribers of both are told. */
+/**
+ * Two processes' worth of service on one database, with workers: what one does, subscribers of both are told.
+ */
 const service = await startService({ environment: { RATE_LIMIT: '100000' } })
 const other = await service.again({ ROLES: 'api' })
 const tenant = await service.workspace()
@@ -22,12 +24,20 @@ afterAll(() => {
 
 /** Reads a subscription until it is stopped. */
 const follow = (base: string, query: string, variables: Record<string, unknown>, token = tenant.token) => {
-  const client = createClient({ url: `${base}/graphql`, headers: { Authorization: `Bearer ${token}` }, retryAttempts: 0 })
+  const client = createClient({
+    url: `${base}/graphql`,
+    headers: { Authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  })
   disposals.push(() => client.dispose())
   const results: Result[] = []
   client.subscribe(
     { query, variables },
-    { next: (result) => void results.push(result as Result), error: () => undefined, complete: () => undefined },
+    {
+      next: (result) => void results.push(result as Result),
+      error: () => undefined,
+      complete: () => undefined,
+    },
   )
   return {
     results,
@@ -69,7 +79,9 @@ interface Changed {
 test('status moves are told on every process: taken, then sent', async () => {
   const agent = await createTestAgent(service, tenant)
   const readers = await opened(bases, MESSAGES, { id: agent.id })
-  const sent = await ask(SEND, { input: { agentId: agent.id, text: 'hi', channel: 'email', to: ['bo@example.com'] } })
+  const sent = await ask(SEND, {
+    input: { agentId: agent.id, text: 'hi', channel: 'email', to: ['bo@example.com'] },
+  })
   const { id } = sent.body.data.sendMessage.message
   for (const reader of readers) {
     await until(() => reader.data<Changed>().some(({ status }) => status === 'sent'))
@@ -89,7 +101,10 @@ interface WebhookTold {
 
 test('webhooks are told as they are added, fail, deliver and are removed, on every process', async () => {
   let status = 500
-  const receiver = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
+  const receiver = createServer((_request, response) => response.writeHead(status).end()).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(receiver, 'listening')
   disposals.push(() => receiver.close())
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
@@ -109,11 +124,13 @@ test('webhooks are told as they are added, fail, deliver and are removed, on eve
   await told(({ webhookId, webhook }) => webhookId === added.body.id && webhook === null)
 })
 
-const EVENTS = 'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
+const EVENTS =
+  'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
 
 const write = (agent: TestAgent, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => n + from).reduce(
-    (done, n) => done.then(() => post(service, { from: tenant.email, to: agent.address, text: `letter ${n}` })),
+    (done, n) =>
+      done.then(() => post(service, { from: tenant.email, to: agent.address, text: `letter ${n}` })),
     Promise.resolve() as Promise<unknown>,
   )
 
@@ -136,7 +153,8 @@ test('a reader moves between processes with `after`: nothing is lost, nothing co
   }
   await writing
   expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1))
-  for (const [index, base] of bases.entries()) await until(async () => (await openNow(base)) === before[index])
+  for (const [index, base] of bases.entries())
+    await until(async () => (await openNow(base)) === before[index])
 })
 
 test('many subscribers of the same share one execution', async () => {
@@ -153,5 +171,7 @@ test('many subscribers of the same share one execution', async () => {
   service.db.pool.query = query
   expect(new Set(readers.map(({ results }) => JSON.stringify(results[0]))).size).toBe(1)
   // Its message is read once in each process, not once for each of the thirty.
-  expect(texts.filter((text) => /^SELECT .*"message"/s.test(text) && /"text"/.test(text)).length).toBeLessThanOrEqual(2)
+  expect(
+    texts.filter((text) => /^SELECT .*"message"/s.test(text) && /"text"/.test(text)).length,
+  ).toBeLessThanOrEqual(2)
 })

@@ -11,8 +11,10 @@ beforeAll(async () => {
 })
 
 const FROM = 'eve@example.com'
-const head = (...lines: string[]) => [`From: Eve <${FROM}>`, `To: ${agent.address}`, ...lines, '', ''].join('\r\n')
-const receiveRaw = (raw: string | Buffer) => receive(service, agent, { raw, envelope: { from: FROM, to: agent.address } })
+const head = (...lines: string[]) =>
+  [`From: Eve <${FROM}>`, `To: ${agent.address}`, ...lines, '', ''].join('\r\n')
+const receiveRaw = (raw: string | Buffer) =>
+  receive(service, agent, { raw, envelope: { from: FROM, to: agent.address } })
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
 const nested = (levels: number): string => {
@@ -32,11 +34,16 @@ interface Hostile {
 
 const hostile: Hostile[] = [
   { says: 'a NUL in the subject', raw: () => `${head('Subject: a\0b')}hello\r\n`, text: /hello/ },
-  { says: 'a NUL in an encoded subject', raw: () => `${head('Subject: =?utf-8?q?a=00b?=')}hello\r\n`, text: /hello/ },
+  {
+    says: 'a NUL in an encoded subject',
+    raw: () => `${head('Subject: =?utf-8?q?a=00b?=')}hello\r\n`,
+    text: /hello/,
+  },
   { says: 'a NUL in the body', raw: () => `${head('Subject: x')}hel\0lo\r\n`, subject: 'x', text: /hel.?lo/ },
   {
     says: 'an unknown charset',
-    raw: () => latin1(`${head('Subject: x', 'Content-Type: text/plain; charset=klingon-1')}caf\xe9 hello\r\n`),
+    raw: () =>
+      latin1(`${head('Subject: x', 'Content-Type: text/plain; charset=klingon-1')}caf\xe9 hello\r\n`),
     text: /caf. hello/,
   },
   {
@@ -44,10 +51,15 @@ const hostile: Hostile[] = [
     raw: () => latin1(`${head('Subject: x', 'Content-Type: text/plain; charset=utf-8')}caf\xe9 hello\r\n`),
     text: /hello/,
   },
-  { says: '1,000 nested parts', raw: () => `${head('Subject: deep', 'MIME-Version: 1.0').slice(0, -2)}${nested(1_000)}`, subject: 'deep' },
+  {
+    says: '1,000 nested parts',
+    raw: () => `${head('Subject: deep', 'MIME-Version: 1.0').slice(0, -2)}${nested(1_000)}`,
+    subject: 'deep',
+  },
   {
     says: 'a boundary that never comes',
-    raw: () => `${head('Subject: x', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=never')}the words\r\n`,
+    raw: () =>
+      `${head('Subject: x', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=never')}the words\r\n`,
     text: /the words/,
   },
   {
@@ -58,27 +70,40 @@ const hostile: Hostile[] = [
   },
   {
     says: 'broken base64',
-    raw: () => `${head('Subject: x', 'Content-Type: text/plain', 'Content-Transfer-Encoding: base64')}aGVsbG8=!!!!\r\n%%%\r\n`,
+    raw: () =>
+      `${head('Subject: x', 'Content-Type: text/plain', 'Content-Transfer-Encoding: base64')}aGVsbG8=!!!!\r\n%%%\r\n`,
     text: /hello/,
   },
   { says: 'no header at all', raw: () => 'just words\r\n', text: /^just words$/ },
   { says: 'nothing at all', raw: () => '\r\n' },
-  { says: 'half a surrogate pair in an encoded word', raw: () => `${head('Subject: =?utf-8?b?7aCA?= x')}hello\r\n`, text: /hello/ },
+  {
+    says: 'half a surrogate pair in an encoded word',
+    raw: () => `${head('Subject: =?utf-8?b?7aCA?= x')}hello\r\n`,
+    text: /hello/,
+  },
   {
     says: '10,000 headers, 1 MB of them, before the one that matters',
-    raw: () => `${head(...Array.from({ length: 10_000 }, (_, n) => `X-${n}: ${'y'.repeat(100)}`), 'Subject: many')}hello\r\n`,
+    raw: () =>
+      `${head(...Array.from({ length: 10_000 }, (_, n) => `X-${n}: ${'y'.repeat(100)}`), 'Subject: many')}hello\r\n`,
     subject: 'many',
     text: /^hello$/,
   },
-  { says: 'a line of 1 MB', raw: () => `${head('Subject: long')}${'x'.repeat(1_000_000)}\r\n`, subject: 'long', text: /^x{1000000}\s*$/ },
+  {
+    says: 'a line of 1 MB',
+    raw: () => `${head('Subject: long')}${'x'.repeat(1_000_000)}\r\n`,
+    subject: 'long',
+    text: /^x{1000000}\s*$/,
+  },
   {
     says: 'HTML 10,000 levels deep',
-    raw: () => `${head('Subject: x', 'Content-Type: text/html')}${'<div>'.repeat(10_000)}hello${'</div>'.repeat(10_000)}\r\n`,
+    raw: () =>
+      `${head('Subject: x', 'Content-Type: text/html')}${'<div>'.repeat(10_000)}hello${'</div>'.repeat(10_000)}\r\n`,
     text: /^hello$/,
   },
   {
     says: 'an attachment whose name climbs',
-    raw: () => `${head('Subject: x', 'Content-Type: text/plain; name="../../etc/passwd"', 'Content-Disposition: attachment')}hello\r\n`,
+    raw: () =>
+      `${head('Subject: x', 'Content-Type: text/plain; name="../../etc/passwd"', 'Content-Disposition: attachment')}hello\r\n`,
   },
 ]
 
@@ -115,7 +140,8 @@ test('more than 25 MiB: 552, just under it is stored', { timeout: 60_000 }, asyn
         .padEnd(size - 2, `${'line '.repeat(14)}\r\n`)
         .concat('\r\n'),
     )
-  const send = (size: number) => post(service, { raw: bytes(size), envelope: { from: FROM, to: agent.address } })
+  const send = (size: number) =>
+    post(service, { raw: bytes(size), envelope: { from: FROM, to: agent.address } })
   await expect(send(25 * 1024 * 1024 + 1_000)).rejects.toMatchObject({ responseCode: 552 })
   expect((await send(24 * 1024 * 1024)).response).toMatch(/^250/)
   expect((await newest(agent))[0]).toMatchObject({ subject: 'Big', status: 'received' })

@@ -8,14 +8,22 @@ import { SECRET } from '../support/inbound-http.ts'
 import { newest } from '../support/letter.ts'
 import { dkimKey, rawOf } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 /** What the README tells others to run, as it stands there. */
 
 const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
 /** The first block of a language that says this. */
 const block = (language: string, says: string): string =>
-  [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(([, of, text]) => of === language && text!.includes(says))![2]!
+  [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
+    ([, of, text]) => of === language && text!.includes(says),
+  )![2]!
 
 const signer = dkimKey('signed.example')
 const dir = temporaryDir()
@@ -24,11 +32,21 @@ let service: TestService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  const zone = { ...proves('example.com'), [signer.name]: { TXT: [signer.txt] }, '_dmarc.signed.example': { TXT: ['v=DMARC1; p=reject'] } }
-  service = await startService({ environment: { INBOUND_SECRET: SECRET }, world: { resolver: fakeResolver(zone) } })
+  const zone = {
+    ...proves('example.com'),
+    [signer.name]: { TXT: [signer.txt] },
+    '_dmarc.signed.example': { TXT: ['v=DMARC1; p=reject'] },
+  }
+  service = await startService({
+    environment: { INBOUND_SECRET: SECRET },
+    world: { resolver: fakeResolver(zone) },
+  })
   owner = await service.workspace('Acme', 'owner@example.com')
   agent = await createTestAgent(service, owner)
-  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'list', senders: ['owner@example.com', 'ann@signed.example'] })
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, {
+    admit: 'list',
+    senders: ['owner@example.com', 'ann@signed.example'],
+  })
   writeFileSync(script, block('sh', 'to-agents SENDER'))
   chmodSync(script, 0o755)
 })
@@ -51,7 +69,13 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
   })
 
   test('a DKIM signature holds, although a pipe gives its lines no carriage returns', async () => {
-    const raw = await rawOf({ from: 'ann@signed.example', to: agent.address, subject: 'Signed', text: 'hello\n\nthere  \n', sign: signer })
+    const raw = await rawOf({
+      from: 'ann@signed.example',
+      to: agent.address,
+      subject: 'Signed',
+      text: 'hello\n\nthere  \n',
+      sign: signer,
+    })
     expect(await pipe(['ann@signed.example', agent.address], raw.toString().replaceAll('\r\n', '\n'))).toBe(0)
     const [message] = await newest(agent)
     expect(message).toMatchObject({ subject: 'Signed', status: 'received' })
@@ -59,16 +83,24 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
   })
 
   test('a bounce has no sender', async () => {
-    expect(await pipe(['', agent.address], 'From: postmaster@example.com\nSubject: Undelivered\n\nsorry\n')).toBe(0)
+    expect(
+      await pipe(['', agent.address], 'From: postmaster@example.com\nSubject: Undelivered\n\nsorry\n'),
+    ).toBe(0)
     expect(await newest(agent)).toMatchObject([{ subject: 'Undelivered', refusal: 'self' }])
   })
 
   test('tells Postfix what to do with what is not taken', async () => {
     const raw = 'From: owner@example.com\n\nhello\n'
-    expect(await pipe(['owner@example.com', 'nobody@agents.localhost'], raw)).toBe(67) // EX_NOUSER: it bounces
+    // EX_NOUSER: it bounces
+    expect(await pipe(['owner@example.com', 'nobody@agents.localhost'], raw)).toBe(67)
     expect(await pipe(['owner@example.com', agent.address], '')).toBe(65) // EX_DATAERR
-    expect(await pipe(['owner@example.com', agent.address], raw, { INBOUND_SECRET: 'another-secret-of-16' })).toBe(75) // EX_TEMPFAIL: it waits
-    expect(await pipe(['owner@example.com', agent.address], raw, { SERVICE_URL: 'http://127.0.0.1:9' })).toBe(75)
+    // EX_TEMPFAIL: it waits
+    expect(
+      await pipe(['owner@example.com', agent.address], raw, { INBOUND_SECRET: 'another-secret-of-16' }),
+    ).toBe(75)
+    expect(await pipe(['owner@example.com', agent.address], raw, { SERVICE_URL: 'http://127.0.0.1:9' })).toBe(
+      75,
+    )
   })
 })
 
@@ -77,19 +109,28 @@ describe('the worker for Cloudflare', () => {
     const source = block('js', 'async email(message')
     const { default: worker } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
     const rejections: string[] = []
-    const message = { from: 'owner@example.com', to, raw: new Blob([raw]).stream(), setReject: (reason: string) => rejections.push(reason) }
+    const message = {
+      from: 'owner@example.com',
+      to,
+      raw: new Blob([raw]).stream(),
+      setReject: (reason: string) => rejections.push(reason),
+    }
     await worker.email(message, { SERVICE_URL: service.http, INBOUND_SECRET: SECRET, ...environment })
     return rejections
   }
 
   test('hands a message over', async () => {
-    expect(await work(agent.address, 'From: owner@example.com\r\nSubject: By a worker\r\n\r\nhellö\r\n')).toEqual([])
+    expect(
+      await work(agent.address, 'From: owner@example.com\r\nSubject: By a worker\r\n\r\nhellö\r\n'),
+    ).toEqual([])
     expect(await newest(agent)).toMatchObject([{ subject: 'By a worker', text: 'hellö' }])
   })
 
   test('has an unknown recipient rejected, and what may work later tried again', async () => {
     const raw = 'From: owner@example.com\r\n\r\nhello\r\n'
     expect(await work('nobody@agents.localhost', raw)).toEqual(['No such recipient here'])
-    await expect(work(agent.address, raw, { INBOUND_SECRET: 'another-secret-of-16' })).rejects.toThrow('answered 403')
+    await expect(work(agent.address, raw, { INBOUND_SECRET: 'another-secret-of-16' })).rejects.toThrow(
+      'answered 403',
+    )
   })
 })

@@ -5,7 +5,13 @@ import { proves } from '../support/domain.ts'
 import { openEvents } from '../support/events.ts'
 import { newest, post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const SENDERS = 10
@@ -34,12 +40,20 @@ const addWebhook = async (agent: TestAgent) => {
   return path
 }
 
-const QUERY = 'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
+const QUERY =
+  'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
 /** Takes the events of a GraphQL subscription until `leave`. */
 const subscribe = (agent: TestAgent, token: string) => {
-  const client = createClient({ url: `${service.http}/graphql`, headers: { Authorization: `Bearer ${token}` }, retryAttempts: 0 })
+  const client = createClient({
+    url: `${service.http}/graphql`,
+    headers: { Authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  })
   const events: { id: number }[] = []
-  const results = client.iterate<{ messageReceived: { id: number } }>({ query: QUERY, variables: { agentId: agent.id, after: 0 } })
+  const results = client.iterate<{ messageReceived: { id: number } }>({
+    query: QUERY,
+    variables: { agentId: agent.id, after: 0 },
+  })
   const reading = (async () => {
     for await (const { data, errors } of results) {
       if (errors) throw new Error(JSON.stringify(errors))
@@ -59,7 +73,12 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
   const path = await addWebhook(agent)
   const stream = await connect(agent)
   const dashboard = subscribe(agent, owner.token)
-  await post(service, { from: { name: 'Ann', address: owner.email }, to: agent.address, subject: 'Wake up', text: 'hello' })
+  await post(service, {
+    from: { name: 'Ann', address: owner.email },
+    to: agent.address,
+    subject: 'Wake up',
+    text: 'hello',
+  })
   const [message] = await newest(agent)
   const [frame] = await stream.got(1)
   expect(frame).toEqual({
@@ -101,7 +120,12 @@ test(`${ALL.length} mails of ${SENDERS} senders at once: every listener hears id
   const dashboard = subscribe(agent, agent.token)
   const write = async (sender: number) => {
     for (let n = 0; n < EACH; n++) {
-      await post(service, { from: `sender${sender}@example.com`, to: agent.address, subject: `${sender}/${n}`, text: 'hi' })
+      await post(service, {
+        from: `sender${sender}@example.com`,
+        to: agent.address,
+        subject: `${sender}/${n}`,
+        text: 'hi',
+      })
     }
   }
   await Promise.all(Array.from({ length: SENDERS }, (_, sender) => write(sender)))

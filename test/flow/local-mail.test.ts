@@ -7,7 +7,10 @@ import { until } from '../support/until.ts'
 const service = await startService()
 const tenant = await service.workspace()
 const other = await service.workspace('Other')
-const [ann, bob] = [await createTestAgent(service, tenant, 'Ann'), await createTestAgent(service, tenant, 'Bob')]
+const [ann, bob] = [
+  await createTestAgent(service, tenant, 'Ann'),
+  await createTestAgent(service, tenant, 'Bob'),
+]
 const eve = await createTestAgent(service, other, 'Eve')
 
 const firstMessage = (agent: typeof ann) =>
@@ -28,10 +31,19 @@ test('an agent reaches another of its workspace without leaving the process, und
   })
   expect(await settled(ann, sent.body.id)).toMatchObject({ status: 'sent', error: null })
   const received = await firstMessage(bob)
-  expect(received).toMatchObject({ status: 'received', admission: 'team', counterpart: ann.address, subject: 'Lunch?', text: 'At noon.' })
+  expect(received).toMatchObject({
+    status: 'received',
+    admission: 'team',
+    counterpart: ann.address,
+    subject: 'Lunch?',
+    text: 'At noon.',
+  })
   expect(existsSync(join(service.dataDir, 'outbox'))).toBe(false)
 
-  const answer = await bob.api('POST', `/agents/${bob.id}/messages`, { replyTo: received.id, text: 'Gladly.' })
+  const answer = await bob.api('POST', `/agents/${bob.id}/messages`, {
+    replyTo: received.id,
+    text: 'Gladly.',
+  })
   await settled(bob, answer.body.id)
   const back = await firstMessage(ann)
   expect(back).toMatchObject({ refusal: 'sender', thread: { references: [received.thread.messageId] } })
@@ -54,7 +66,11 @@ test("another workspace's agent is let in like any sender; one that doesn't exis
 })
 
 test('an agent that writes to itself is not woken by it', async () => {
-  const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, { channel: 'email', to: [ann.address], text: 'note to self' })
+  const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
+    channel: 'email',
+    to: [ann.address],
+    text: 'note to self',
+  })
   await settled(ann, body.id)
   expect(await firstMessage(ann)).toMatchObject({ status: 'refused', refusal: 'self', text: 'note to self' })
 })
@@ -65,11 +81,22 @@ test("an agent on a verified own domain is reached without leaving the process; 
     data: { workspaceId: tenant.id, name: 'acme.example', ownershipToken: 't', state: 'verified' },
   })
   await prisma.address.create({
-    data: { workspaceId: tenant.id, agentId: bob.id, channel: 'email', value: 'bob@acme.example', domainId: domain.id },
+    data: {
+      workspaceId: tenant.id,
+      agentId: bob.id,
+      channel: 'email',
+      value: 'bob@acme.example',
+      domainId: domain.id,
+    },
   })
   const send = async (subject: string) => {
     const to = ['Bob+x@acme.example']
-    const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, { channel: 'email', to, subject, text: 'hi' })
+    const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
+      channel: 'email',
+      to,
+      subject,
+      text: 'hi',
+    })
     return settled(ann, body.id)
   }
   expect(await send('inside')).toMatchObject({ status: 'sent' })
@@ -80,4 +107,48 @@ test("an agent on a verified own domain is reached without leaving the process; 
   expect(await send('outside')).toMatchObject({ status: 'sent' })
   expect(captured()).toBe(before + 1)
   expect(await firstMessage(bob)).toMatchObject({ subject: 'inside' })
+})
+
+test('an agent proves its address on an own domain only while that is verified', async () => {
+  const { prisma } = service.db
+  const domain = await prisma.domain.create({
+    data: { workspaceId: other.id, name: 'sold.example', ownershipToken: 't', state: 'broken' },
+  })
+  const data = {
+    workspaceId: other.id,
+    agentId: eve.id,
+    channel: 'email' as const,
+    value: 'boss@sold.example',
+    domainId: domain.id,
+  }
+  const { id } = await prisma.address.create({ data })
+  expect((await eve.api('PATCH', `/agents/${eve.id}/addresses/${id}`, { primary: true })).status).toBe(200)
+  await bob.api('PUT', `/agents/${bob.id}/access/email`, { admit: 'list', senders: ['boss@sold.example'] })
+  const receivedFromEve = async (subject: string) => {
+    const sent = await eve.api('POST', `/agents/${eve.id}/messages`, {
+      channel: 'email',
+      to: [bob.address],
+      subject,
+      text: 'Pay me.',
+    })
+    await settled(eve, sent.body.id)
+    return firstMessage(bob)
+  }
+  const forged = await receivedFromEve('while it is broken')
+  expect(forged).toMatchObject({
+    subject: 'while it is broken',
+    counterpart: 'boss@sold.example',
+    status: 'refused',
+    refusal: 'unverified',
+  })
+  expect(forged.checks).toContainEqual({
+    name: 'local',
+    verdict: 'fail',
+    detail: 'sent by an agent of this service, from a domain that is not verified now',
+  })
+  await prisma.domain.update({ where: { id: domain.id }, data: { state: 'verified' } })
+  expect(await receivedFromEve('once it is verified')).toMatchObject({
+    subject: 'once it is verified',
+    admission: 'listed',
+  })
 })

@@ -8,7 +8,8 @@ import { until } from '../support/until.ts'
 
 /** What the log has at its default level. */
 const lines: { text: string; fields: Record<string, unknown> }[] = []
-const write = (fields: object, text: string) => void lines.push({ text, fields: fields as Record<string, unknown> })
+const write = (fields: object, text: string) =>
+  void lines.push({ text, fields: fields as Record<string, unknown> })
 const log: Logger = { ...silentLogger, info: write, warn: write, error: write, child: () => log }
 
 const receiver = await createReceiver()
@@ -21,7 +22,9 @@ const linesOf = (text: string) => lines.filter((line) => line.text === text).map
 test('a request, a message that comes in and each attempt to deliver it have one line each, and no secret is in any', async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   receiver.always('/hook?key=receivers-own', (res) => void res.writeHead(204).end())
-  const { body: webhook } = await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/hook?key=receivers-own` })
+  const { body: webhook } = await owner.api('POST', `/agents/${agent.id}/webhooks`, {
+    url: `${receiver.url}/hook?key=receivers-own`,
+  })
   await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'value-of-a-secret' })
   await deliver(`${service.smtp.host}:${service.smtp.port}`, {
     from: 'ann@example.com',
@@ -30,16 +33,36 @@ test('a request, a message that comes in and each attempt to deliver it have one
     text: 'body-words',
   })
   await owner.api('POST', `/a/${agent.id}`, { text: 'url-words' })
-  await until(() => linesOf('webhook delivered').length === 2 && linesOf('request').some(({ path }) => path === `/a/${agent.id}`))
+  await until(
+    () =>
+      linesOf('webhook delivered').length === 2 &&
+      linesOf('request').some(({ path }) => path === `/a/${agent.id}`),
+  )
 
   const [mail, handed] = linesOf('webhook delivered')
-  const common = { webhookId: webhook.id, agentId: agent.id, attempt: 1, outcome: 'delivered', status: 204, ms: expect.any(Number) }
+  const common = {
+    webhookId: webhook.id,
+    agentId: agent.id,
+    attempt: 1,
+    outcome: 'delivered',
+    status: 204,
+    ms: expect.any(Number),
+  }
   expect(mail).toMatchObject({ ...common, channel: 'email', event: expect.stringMatching(/^evt_\w+_1$/) })
   expect(handed).toMatchObject({ ...common, channel: 'url', event: expect.stringMatching(/^evt_\w+_2$/) })
-  expect(linesOf('message in')).toMatchObject([{ agentId: agent.id, channel: 'email', status: 'received', refusal: null }])
+  expect(linesOf('message in')).toMatchObject([
+    { agentId: agent.id, channel: 'email', status: 'received', refusal: null },
+  ])
   expect(linesOf('a message came in')).toMatchObject([{ outcome: 'accepted', recipients: [agent.address] }])
   const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
-  const request = { by, method: 'POST', path: `/a/${agent.id}`, status: 200, ms: expect.any(Number), requestId: expect.any(String) }
+  const request = {
+    by,
+    method: 'POST',
+    path: `/a/${agent.id}`,
+    status: 200,
+    ms: expect.any(Number),
+    requestId: expect.any(String),
+  }
   expect(linesOf('request').filter(({ path }) => path === `/a/${agent.id}`)).toMatchObject([request])
 
   const all = JSON.stringify(lines)
@@ -56,14 +79,17 @@ test('a request, a message that comes in and each attempt to deliver it have one
   for (const secret of secrets) expect(all).not.toContain(secret)
 })
 
-test.each(['/agents', '/graphql'])('a client that goes away in the middle of its request to %s is no trouble of ours', async (path) => {
-  const { hostname, port } = new URL(service.http)
-  const socket = connect(Number(port), hostname)
-  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/json\r\n`
-  socket.write(`${head}Content-Length: 100\r\n\r\n{"name": `)
-  await fetch(`${service.http}/healthz`) // answered behind it, so that it is being read by now
-  lines.length = 0
-  socket.destroy()
-  await until(() => linesOf('request').some((fields) => fields.path === path && fields.status === null))
-  expect(lines.filter(({ text }) => text !== 'request')).toEqual([])
-})
+test.each(['/agents', '/graphql'])(
+  'a client that goes away in the middle of its request to %s is no trouble of ours',
+  async (path) => {
+    const { hostname, port } = new URL(service.http)
+    const socket = connect(Number(port), hostname)
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/json\r\n`
+    socket.write(`${head}Content-Length: 100\r\n\r\n{"name": `)
+    await fetch(`${service.http}/healthz`) // answered behind it, so that it is being read by now
+    lines.length = 0
+    socket.destroy()
+    await until(() => linesOf('request').some((fields) => fields.path === path && fields.status === null))
+    expect(lines.filter(({ text }) => text !== 'request')).toEqual([])
+  },
+)

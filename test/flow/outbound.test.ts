@@ -5,7 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { receive } from '../support/letter.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const MINUTE = 60_000
@@ -20,7 +26,10 @@ let path: string
 beforeAll(async () => {
   clock = createFakeClock()
   relay = await startRelay()
-  service = await startService({ environment: { SMTP_RELAY_URL: relay.url }, world: { clock, random: () => 0 } })
+  service = await startService({
+    environment: { SMTP_RELAY_URL: relay.url },
+    world: { clock, random: () => 0 },
+  })
   owner = await service.workspace()
 })
 afterAll(() => relay.stop())
@@ -37,7 +46,8 @@ const becomes = (id: string, status: string) =>
     const message = await read(id)
     return message.status === status && message
   })
-const start = async (...to: string[]) => (await agent.api('POST', path, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
+const start = async (...to: string[]) =>
+  (await agent.api('POST', path, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
 /** Moves time on, a second at a time for the workers that look every second, until `done`. */
 const pass = async <T>(ms: number, done: () => T | Promise<T>) => {
   clock.advance(ms)
@@ -47,7 +57,8 @@ const pass = async <T>(ms: number, done: () => T | Promise<T>) => {
     return found
   })
 }
-const jobOf = async (id: string) => (await service.db.pool.query('select attempts, due_at from job where lane = $1', [id])).rows[0]
+const jobOf = async (id: string) =>
+  (await service.db.pool.query('select attempts, due_at from job where lane = $1', [id])).rows[0]
 /** Resolves when the message was tried `count` times and its job waits again (or is done). */
 const tried = (id: string, count: number) => until(async () => (await jobOf(id)).attempts === count)
 
@@ -63,10 +74,20 @@ const question = {
 test('a reply goes out in the thread of what it answers', async () => {
   const asked = await receive(service, agent, { ...question, to: agent.address })
   const { body } = await agent.api('POST', path, { replyTo: asked.id, text: 'Here – ☕.' })
-  expect(body).toMatchObject({ status: 'sending', counterpart: 'bo@example.com', subject: 'Re: Where is it?' })
-  expect(body.thread).toEqual({ messageId: '<q2@example.com>', references: ['<q0@example.com>', '<q1@example.com>'] })
+  expect(body).toMatchObject({
+    status: 'sending',
+    counterpart: 'bo@example.com',
+    subject: 'Re: Where is it?',
+  })
+  expect(body.thread).toEqual({
+    messageId: '<q2@example.com>',
+    references: ['<q0@example.com>', '<q1@example.com>'],
+  })
   const [{ from, to, mail }] = (await relay.got(1)) as [(typeof relay.mails)[0]]
-  expect({ from, to }).toEqual({ from: expect.stringMatching(/^bounce-[0-9a-f]{52}@agents\.localhost$/), to: ['bo@example.com'] })
+  expect({ from, to }).toEqual({
+    from: expect.stringMatching(/^bounce-[0-9a-f]{54}@agents\.localhost$/),
+    to: ['bo@example.com'],
+  })
   expect(mail).toMatchObject({
     from: { name: 'Support Bot', address: agent.address },
     subject: 'Re: Where is it?',
@@ -93,28 +114,49 @@ test('a reply to an own message goes to whom that went', async () => {
   await becomes(first.id, 'sent')
   const { body } = await agent.api('POST', path, { replyTo: first.id, text: 'and also' })
   expect(body).toMatchObject({ to: ['bo@example.com', 'cy@example.com'], subject: 'Re: Hello' })
-  const [, second] = await relay.got(2)
-  expect(second!.mail.inReplyTo).toBe(`<${first.id}@agents.localhost>`)
+  const [, , ...answers] = await relay.got(4)
+  expect(answers.map(({ to }) => to)).toEqual([['bo@example.com'], ['cy@example.com']])
+  expect(answers[0]!.mail.inReplyTo).toBe(`<${first.id}@agents.localhost>`)
 })
 
 test('a forward carries the text and the attachments', async () => {
   const content = Buffer.from([0, 1, 2, 255])
   const attachments = [{ filename: 'zahlen ☕.bin', contentType: 'application/x-numbers', content }]
   const asked = await receive(service, agent, { ...question, to: agent.address, attachments })
-  const { body } = await agent.api('POST', path, { forward: asked.id, to: ['cy@example.com'], text: 'See below.' })
-  expect(body).toMatchObject({ subject: 'Fwd: Where is it?', thread: null, attachments: [{ name: 'zahlen ☕.bin', size: 4 }] })
+  const { body } = await agent.api('POST', path, {
+    forward: asked.id,
+    to: ['cy@example.com'],
+    text: 'See below.',
+  })
+  expect(body).toMatchObject({
+    subject: 'Fwd: Where is it?',
+    thread: null,
+    attachments: [{ name: 'zahlen ☕.bin', size: 4 }],
+  })
   const [{ mail, to }] = (await relay.got(1)) as [(typeof relay.mails)[0]]
   expect(to).toEqual(['cy@example.com'])
-  expect(mail.text).toMatch(/^See below\.[\s\S]*From: Bo <bo@example\.com>[\s\S]*Subject: Where is it\?[\s\S]*Well\?/)
+  expect(mail.text).toMatch(
+    /^See below\.[\s\S]*From: Bo <bo@example\.com>[\s\S]*Subject: Where is it\?[\s\S]*Well\?/,
+  )
   expect(mail.attachments).toHaveLength(1)
   expect(mail.attachments[0]).toMatchObject({ filename: 'zahlen ☕.bin', mimeType: 'application/x-numbers' })
   expect(Buffer.from(mail.attachments[0]!.content as ArrayBuffer).equals(content)).toBe(true)
 })
 
-test('copies are named, recipients are in the envelope, and nobody else', async () => {
-  await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], cc: ['cy@example.com'], text: 'hi' })
-  const [{ to, mail }] = (await relay.got(1)) as [(typeof relay.mails)[0]]
-  expect([...to].sort()).toEqual(['bo@example.com', 'cy@example.com'])
+test('copies are named; each recipient has an envelope with a return path of their own, and the same mail in it', async () => {
+  await agent.api('POST', path, {
+    channel: 'email',
+    to: ['bo@example.com'],
+    cc: ['cy@example.com'],
+    text: 'hi',
+  })
+  const [{ mail, ...first }, second] = (await relay.got(2)) as [
+    (typeof relay.mails)[0],
+    (typeof relay.mails)[0],
+  ]
+  expect([first.to, second.to]).toEqual([['bo@example.com'], ['cy@example.com']])
+  expect(second.from).not.toBe(first.from)
+  expect(second.raw.equals(first.raw)).toBe(true)
   expect(mail.cc).toEqual([{ address: 'cy@example.com', name: '' }])
   expect(mail.bcc).toBeUndefined()
 })
@@ -193,7 +235,10 @@ describe('what the relay says', () => {
       expect(due_at.getTime()).toBeLessThanOrEqual(Date.parse(createdAt) + 24 * HOUR)
       await pass(due_at.getTime() - clock.now().getTime(), async () => (await jobOf(id)).attempts > attempt)
     }
-    expect(await read(id)).toMatchObject({ status: 'failed', error: expect.stringMatching(/450.*Mailbox full/) })
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/450.*Mailbox full/),
+    })
     expect(relay.attempts('never@example.com')).toBeGreaterThan(5)
   })
 })
@@ -222,7 +267,9 @@ test('without a relay a mail is captured whole in the outbox, readable by its ow
     subject: 'Hi',
     text: 'hello',
   })
-  await until(async () => (await bot.api('GET', `/agents/${bot.id}/messages/${sent.body.id}`)).body.status === 'sent')
+  await until(
+    async () => (await bot.api('GET', `/agents/${bot.id}/messages/${sent.body.id}`)).body.status === 'sent',
+  )
   const outbox = join(offline.dataDir, 'outbox')
   const [name, ...others] = readdirSync(outbox)
   expect(others).toEqual([])
@@ -234,4 +281,27 @@ test('without a relay a mail is captured whole in the outbox, readable by its ow
     subject: 'Hi',
     messageId: `<${sent.body.id}@agents.localhost>`,
   })
+})
+
+test('a captured mail has the return path of each recipient, in their order', async () => {
+  const offline = await startService()
+  const bot = await createTestAgent(offline, await offline.workspace())
+  const letter = {
+    channel: 'email',
+    to: ['bo@example.com', 'cy@example.com'],
+    cc: ['di@example.com'],
+    text: 'hello',
+  }
+  const { body } = await bot.api('POST', `/agents/${bot.id}/messages`, letter)
+  await until(
+    async () => (await bot.api('GET', `/agents/${bot.id}/messages/${body.id}`)).body.status === 'sent',
+  )
+  const outbox = join(offline.dataDir, 'outbox')
+  const lines = readFileSync(join(outbox, readdirSync(outbox)[0]!), 'latin1').split('\r\n')
+  const id = body.id.replaceAll('-', '')
+  const paths = ['00', '01', '02'].map((place) =>
+    expect.stringMatching(`^Return-Path: <bounce-${id}${place}[0-9a-f]{20}@`),
+  )
+  expect(lines.slice(0, 3)).toEqual(paths)
+  expect(lines[3]).not.toContain('Return-Path')
 })

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { claimSends, renewSends } from '../../src/job/send.ts'
+import { claimSends, renewSends } from '../../src/message/out/send-job.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })
 const agent = await createTestAgent(service, await service.workspace())
-const { body: message } = await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to: ['a@example.com'], text: 'x' })
+const { body: message } = await agent.api('POST', `/agents/${agent.id}/messages`, {
+  channel: 'email',
+  to: ['a@example.com'],
+  text: 'x',
+})
 
 const later = () => new Date(Date.now() + 60_000)
 const leaseLeft = async (): Promise<number> => {
@@ -25,8 +29,12 @@ test('a worker that is killed keeps what it was sending from the others for 10 s
   await renewSends(service.db, killed, [job!.id])
   expect(await leaseLeft()).toBeGreaterThan(5)
   // What 10 s do.
-  await service.db.pool.query("update job set lease_until = lease_until - interval '10 s' where id = $1", [job!.id])
-  expect(await claimSends(service.db, other, later(), 10)).toMatchObject([{ messageId: message.id, owner: other }])
+  await service.db.pool.query("update job set lease_until = lease_until - interval '10 s' where id = $1", [
+    job!.id,
+  ])
+  expect(await claimSends(service.db, other, later(), 10)).toMatchObject([
+    { messageId: message.id, owner: other },
+  ])
   await renewSends(service.db, killed, [job!.id])
   expect(await claimSends(service.db, killed, later(), 10)).toEqual([])
 })

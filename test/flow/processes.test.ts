@@ -4,7 +4,13 @@ import type { App } from '../../src/app.ts'
 import { openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** One service in several processes, each with a part of it: what one does, listeners at the others hear. */
@@ -27,7 +33,8 @@ afterAll(async () => {
 })
 
 let sent = 0
-const mail = (agent: TestAgent) => deliver(smtp.smtp!, { from: `s${sent++}@example.com`, to: agent.address, subject: 'Hi', text: 'hi' })
+const mail = (agent: TestAgent) =>
+  deliver(smtp.smtp!, { from: `s${sent++}@example.com`, to: agent.address, subject: 'Hi', text: 'hi' })
 
 const createOpenAgent = async (): Promise<TestAgent> => {
   const agent = await createTestAgent(service, owner)
@@ -45,27 +52,41 @@ const addWebhook = async ({ id, api }: TestAgent): Promise<string> => {
 /** Connects at the first process, streams from another. */
 const listen = async (agent: TestAgent) => {
   const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-  const stream = await openEvents(`${skins.http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
+  const stream = await openEvents(
+    `${skins.http}/agents/${agent.id}/connections/${body.id}/events`,
+    agent.token,
+  )
   leaving.push(() => stream.close())
   return stream
 }
 
 const QUERY = 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }'
 const subscribe = (agent: TestAgent): { ids: number[] } => {
-  const client = createClient({ url: `${skins.http}/graphql`, headers: { Authorization: `Bearer ${agent.token}` }, retryAttempts: 0 })
+  const client = createClient({
+    url: `${skins.http}/graphql`,
+    headers: { Authorization: `Bearer ${agent.token}` },
+    retryAttempts: 0,
+  })
   leaving.push(() => client.dispose())
   const ids: number[] = []
   client.subscribe<{ messageReceived: { id: number } }>(
     { query: QUERY, variables: { agentId: agent.id } },
-    { next: ({ data }) => void (data && ids.push(data.messageReceived.id)), error: () => undefined, complete: () => undefined },
+    {
+      next: ({ data }) => void (data && ids.push(data.messageReceived.id)),
+      error: () => undefined,
+      complete: () => undefined,
+    },
   )
   return { ids }
 }
 
-const cursors = (path: string) => receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
+const cursors = (path: string) =>
+  receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** An agent whose every kind of listener has heard its first event, and the process that delivers its webhook. */
+/**
+ * An agent whose every kind of listener has heard its first event, and the process that delivers its webhook.
+ */
 const withEveryListener = async () => {
   const agent = await createOpenAgent()
   const path = await addWebhook(agent)
@@ -73,7 +94,11 @@ const withEveryListener = async () => {
   const subscription = subscribe(agent)
   const heard = async (count: number, ms: number) => {
     const from = performance.now()
-    await until(() => stream.frames.length >= count && subscription.ids.length >= count && cursors(path).length >= count, ms * 2)
+    await until(
+      () =>
+        stream.frames.length >= count && subscription.ids.length >= count && cursors(path).length >= count,
+      ms * 2,
+    )
     const took = performance.now() - from
     expect(stream.frames.map(({ id }) => id)).toEqual(upTo(count))
     expect(subscription.ids).toEqual(upTo(count))
@@ -101,15 +126,20 @@ describe('connected at one process, streamed from another, born in a third, deli
   test('a client that came back to another process still listens when its first stream is found to be gone', async () => {
     const agent = await createOpenAgent()
     const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-    const open = ({ http }: { http: string }) => openEvents(`${http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
+    const open = ({ http }: { http: string }) =>
+      openEvents(`${http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
     const first = await open(service)
     const second = await open(skins)
     leaving.push(() => second.close())
-    const leaseUntil = async () => (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
+    const leaseUntil = async () =>
+      (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
     const before = await until(leaseUntil)
     first.close()
-    await until(async () => ((await leaseUntil()) ?? 0) > before, 5_000) // ended, and renewed long before the next heartbeat
-    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([{ kind: 'client', client: 'c', machine: 'm' }])
+    // ended, and renewed long before the next heartbeat
+    await until(async () => ((await leaseUntil()) ?? 0) > before, 5_000)
+    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([
+      { kind: 'client', client: 'c', machine: 'm' },
+    ])
   })
 
   test('a text for the Message URL that got lost on its way to the process that streams is asked for', async () => {
@@ -119,12 +149,15 @@ describe('connected at one process, streamed from another, born in a third, deli
     const original = pool.query
     let lost = 0
     pool.query = ((...given: unknown[]) => {
-      if (lost > 0 || !JSON.stringify(given).includes('\\"texts\\"')) return Reflect.apply(original, pool, given)
+      if (lost > 0 || !JSON.stringify(given).includes('\\"texts\\"'))
+        return Reflect.apply(original, pool, given)
       lost++
       return Promise.resolve({ rows: [], rowCount: 0 })
     }) as typeof pool.query
     try {
-      expect((await owner.api('POST', `/a/${agent.id}`, { text: 'words for the client alone' })).status).toBe(200)
+      expect((await owner.api('POST', `/a/${agent.id}`, { text: 'words for the client alone' })).status).toBe(
+        200,
+      )
       expect((await stream.got(1))[0]!.data.text).toBe('words for the client alone')
     } finally {
       pool.query = original
@@ -139,7 +172,8 @@ describe('connected at one process, streamed from another, born in a third, deli
       query.original = pool.query
       pool.query = ((...given: unknown[]) => {
         const [statement] = given as [string | { text: string }]
-        if (/pg_notify/i.test(typeof statement === 'string' ? statement : statement.text)) return Promise.resolve({ rows: [], rowCount: 0 })
+        if (/pg_notify/i.test(typeof statement === 'string' ? statement : statement.text))
+          return Promise.resolve({ rows: [], rowCount: 0 })
         return Reflect.apply(query.original as typeof pool.query, pool, given)
       }) as typeof pool.query
       return () => {
@@ -181,7 +215,8 @@ test('a worker that stops hands its lanes to the others at once, not when its le
   const first = await service.again({ ROLES: 'worker' })
   const agents = await Promise.all(Array.from({ length: 10 }, createOpenAgent))
   const paths = await Promise.all(agents.map(addWebhook))
-  for (const path of paths) receiver.always(path, (res) => void setTimeout(() => res.writeHead(204).end(), 20))
+  for (const path of paths)
+    receiver.always(path, (res) => void setTimeout(() => res.writeHead(204).end(), 20))
   for (let n = 0; n < 10; n++) await Promise.all(agents.map(mail))
   await Promise.all(paths.map((path) => receiver.got(path, 1)))
   await service.again({ ROLES: 'worker' })

@@ -34,42 +34,92 @@ const fileOf = (name: string, content: string): string => {
 }
 const letter = (subject: string) =>
   `From: Ann <${FROM}>\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@example.com>\r\n\r\nGrüße\r\n.\r\n..two dots\r\n`
-/** What stands alone on a line is a dot, and two are two: the client doubles them and the server takes that back (RFC 5321 4.5.2). */
+/**
+ * What stands alone on a line is a dot, and two are two: the client doubles them and the server takes that
+ * back (RFC 5321 4.5.2).
+ */
 const DOTTED = 'Grüße\n.\n..two dots'
 
 describe('mail comes in from', () => {
   test('nodemailer, over STARTTLS or not, a picture in it', async () => {
     const attachments = [{ filename: 'dot.png', content: Buffer.from([137, 80, 78, 71]) }]
     await post(service, { from: FROM, to: agent.address, subject: 'nodemailer', text: 'Grüße', attachments })
-    expect((await newest(agent))[0]).toMatchObject({ subject: 'nodemailer', text: 'Grüße', attachments: [{ name: 'dot.png', size: 4 }] })
+    expect((await newest(agent))[0]).toMatchObject({
+      subject: 'nodemailer',
+      text: 'Grüße',
+      attachments: [{ name: 'dot.png', size: 4 }],
+    })
   })
 
   test.skipIf(!runs('curl', '--version'))('curl (skipped where it is not installed)', async () => {
     const file = fileOf('curl.eml', letter('curl'))
     const url = `smtp://${service.smtp.host}:${service.smtp.port}`
-    await run('curl', ['-sS', '--ssl', '-k', url, '--mail-from', FROM, '--mail-rcpt', agent.address, '-T', file])
-    expect((await newest(agent))[0]).toMatchObject({ subject: 'curl', counterpart: FROM, counterpartName: 'Ann', text: DOTTED })
-  })
-
-  test.skipIf(!runs('swaks', '--version'))('swaks, over TLS (skipped where it is not installed)', async () => {
-    const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--tls']
-    const mail = ['--from', FROM, '--to', agent.address, '--header', 'Subject: swaks', '--body', 'hi', '--attach', '@/etc/hostname']
-    await run('swaks', [...server, ...mail], { timeout: 60_000 })
-    const [message] = await newest(agent)
-    expect(message).toMatchObject({ subject: 'swaks', text: 'hi' })
-    expect(message.attachments).toHaveLength(1)
-  })
-
-  test.skipIf(!runs('swaks', '--version'))('swaks, its lines sent ahead (PIPELINING; skipped where it is not installed)', async () => {
-    const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--pipeline']
-    await run('swaks', [...server, '--from', FROM, '--to', agent.address, '--header', 'Subject: ahead', '--body', 'hi'], {
-      timeout: 60_000,
+    await run('curl', [
+      '-sS',
+      '--ssl',
+      '-k',
+      url,
+      '--mail-from',
+      FROM,
+      '--mail-rcpt',
+      agent.address,
+      '-T',
+      file,
+    ])
+    expect((await newest(agent))[0]).toMatchObject({
+      subject: 'curl',
+      counterpart: FROM,
+      counterpartName: 'Ann',
+      text: DOTTED,
     })
-    expect((await newest(agent))[0]).toMatchObject({ subject: 'ahead' })
   })
+
+  test.skipIf(!runs('swaks', '--version'))(
+    'swaks, over TLS (skipped where it is not installed)',
+    async () => {
+      const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--tls']
+      const mail = [
+        '--from',
+        FROM,
+        '--to',
+        agent.address,
+        '--header',
+        'Subject: swaks',
+        '--body',
+        'hi',
+        '--attach',
+        '@/etc/hostname',
+      ]
+      await run('swaks', [...server, ...mail], { timeout: 60_000 })
+      const [message] = await newest(agent)
+      expect(message).toMatchObject({ subject: 'swaks', text: 'hi' })
+      expect(message.attachments).toHaveLength(1)
+    },
+  )
+
+  test.skipIf(!runs('swaks', '--version'))(
+    'swaks, its lines sent ahead (PIPELINING; skipped where it is not installed)',
+    async () => {
+      const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--pipeline']
+      await run(
+        'swaks',
+        [...server, '--from', FROM, '--to', agent.address, '--header', 'Subject: ahead', '--body', 'hi'],
+        {
+          timeout: 60_000,
+        },
+      )
+      expect((await newest(agent))[0]).toMatchObject({ subject: 'ahead' })
+    },
+  )
 
   test.skipIf(!runs('msmtp', '--version'))('msmtp (skipped where it is not installed)', async () => {
-    const where = [`--host=${service.smtp.host}`, `--port=${service.smtp.port}`, '--tls=on', '--tls-certcheck=off', '--auth=off']
+    const where = [
+      `--host=${service.smtp.host}`,
+      `--port=${service.smtp.port}`,
+      '--tls=on',
+      '--tls-certcheck=off',
+      '--auth=off',
+    ]
     const sending = run('msmtp', [...where, `--from=${FROM}`, agent.address])
     sending.child.stdin!.end(letter('msmtp').replaceAll('\r\n', '\n'))
     await sending
@@ -95,7 +145,12 @@ with smtplib.SMTP(host, port) as smtp:
     assert smtp.send_message(mail) == {}
     assert smtp.sendmail('ann@example.com', [to, 'nobody@agents.localhost'], 'Subject: second\\r\\n\\r\\nagain').keys() == {'nobody@agents.localhost'}
 `
-      await run('python3', [fileOf('send.py', program), service.smtp.host, String(service.smtp.port), agent.address])
+      await run('python3', [
+        fileOf('send.py', program),
+        service.smtp.host,
+        String(service.smtp.port),
+        agent.address,
+      ])
       const [second, first] = await newest(agent, 2)
       expect(second).toMatchObject({ subject: 'second', text: 'again', counterpart: FROM })
       expect(first).toMatchObject({

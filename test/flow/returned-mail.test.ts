@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deriveKey } from '../../src/workspace/keyring.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
+import { receive } from '../support/letter.ts'
 import { deliver } from '../support/mail.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
 import { arf, dsn, unknownUser } from '../support/report.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import { sharedPath } from '../support/return-path.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let clock: FakeClock
@@ -16,7 +25,10 @@ let path: string
 beforeAll(async () => {
   clock = createFakeClock()
   relay = await startRelay()
-  service = await startService({ environment: { SMTP_RELAY_URL: relay.url }, world: { clock, random: () => 0 } })
+  service = await startService({
+    environment: { SMTP_RELAY_URL: relay.url },
+    world: { clock, random: () => 0 },
+  })
   owner = await service.workspace()
 })
 afterAll(() => relay.stop())
@@ -35,14 +47,28 @@ const becomes = (id: string, status: string) =>
   })
 const send = async (...to: string[]) =>
   (await agent.api('POST', `${path}/messages`, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
-/** A message that the relay took, and the return path that it took it with. */
+/**
+ * A message that the relay took, and the return paths that it took it with, in the recipients' order; the
+ * first one under its own name.
+ */
 const sent = async (...to: string[]) => {
   const { id } = await send(...to)
   await becomes(id, 'sent')
-  return { id, returnPath: relay.mails.at(-1)!.from }
+  const returnPaths = relay.mails.slice(-to.length).map(({ from }) => from)
+  return { id, returnPath: returnPaths[0]!, returnPaths }
 }
-const comesBack = (returnPath: string, raw: string, from = '') =>
+/** The return path that all recipients of a message had before each had one. */
+const shared = (id: string) => sharedPath(id, deriveKey(service.masterKey, 'return path'), 'agents.localhost')
+const comesBack = (returnPath: string | string[], raw: string, from = '') =>
   deliver(`${service.smtp.host}:${service.smtp.port}`, { envelope: { from, to: returnPath }, raw })
+const recipientsOf = async (id: string) => (await agent.api('GET', `${path}/messages/${id}/recipients`)).body
+const statusesOf = async (id: string) =>
+  Object.fromEntries(
+    (await recipientsOf(id)).map(({ address, status }: { address: string; status: string }) => [
+      address,
+      status,
+    ]),
+  )
 const suppressions = async () => (await agent.api('GET', `${path}/suppressions`)).body.items
 const inbox = async () => (await agent.api('GET', `${path}/messages?direction=inbound`)).body.items
 
@@ -75,8 +101,14 @@ describe('a bounce', () => {
     expect(relay.mails.at(-1)!.to).toEqual(['cy@example.com'])
     expect(relay.attempts('gone@example.com')).toBe(before)
     const other = await createTestAgent(service, owner)
-    const { body } = await other.api('POST', `/agents/${other.id}/messages`, { channel: 'email', to: ['gone@example.com'], text: 'hi' })
-    await until(async () => (await other.api('GET', `/agents/${other.id}/messages/${body.id}`)).body.status === 'sent')
+    const { body } = await other.api('POST', `/agents/${other.id}/messages`, {
+      channel: 'email',
+      to: ['gone@example.com'],
+      text: 'hi',
+    })
+    await until(
+      async () => (await other.api('GET', `/agents/${other.id}/messages/${body.id}`)).body.status === 'sent',
+    )
   })
 
   test('that never was, because the server refused the mailbox at once, counts as one; a refusal of the moment does not', async () => {
@@ -85,11 +117,36 @@ describe('a bounce', () => {
     const { id } = await send('No.One@example.com', 'brimful@example.com', 'di@example.com')
     await becomes(id, 'failed')
     expect(await suppressions()).toMatchObject([
-      { recipient: 'no.one@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here', createdAt: clock.now().toISOString() },
+      {
+        recipient: 'no.one@example.com',
+        reason: 'bounce',
+        detail: '550 5.1.1 No such user here',
+        createdAt: clock.now().toISOString(),
+      },
     ])
     const { error } = await becomes((await send('no.one@example.com')).id, 'failed')
     expect(error).toContain('suppression list')
     expect(relay.attempts('No.One@example.com') + relay.attempts('no.one@example.com')).toBe(1)
+  })
+
+  test('that comes while another message waits for its next attempt ends that one: the relay is not asked again', async () => {
+    const { returnPath } = await sent('late@example.com')
+    relay.refuse('late@example.com', '450 4.2.1 Come back later')
+    const { id } = await send('late@example.com', 'di@example.com')
+    await until(
+      async () => (await service.db.prisma.job.findFirstOrThrow({ where: { lane: id } })).attempts === 1,
+    )
+    await comesBack(returnPath, dsn({ recipients: [unknownUser('late@example.com')] }))
+    relay.refuse('late@example.com', null)
+    const before = relay.attempts('late@example.com')
+    const { error } = await until(async () => {
+      clock.advance(61_000)
+      const message = await read(id)
+      return message.status !== 'sending' && message
+    })
+    expect(error).toMatch(/^late@example\.com: not sent: .* suppression list/)
+    expect(await statusesOf(id)).toEqual({ 'late@example.com': 'failed', 'di@example.com': 'sent' })
+    expect(relay.attempts('late@example.com')).toBe(before)
   })
 
   test('taken from the list a recipient is written to again', async () => {
@@ -102,18 +159,70 @@ describe('a bounce', () => {
   })
 
   test('of one of several recipients names it, and leaves the others sent', async () => {
-    const { id, returnPath } = await sent('a@example.com', 'b@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('b@example.com')] }))
-    expect(await read(id)).toMatchObject({ status: 'failed', error: 'b@example.com: 550 5.1.1 No such user here' })
-    expect((await agent.api('GET', `${path}/messages/${id}/recipients`)).body).toEqual([
+    const { id, returnPaths } = await sent('a@example.com', 'b@example.com')
+    await comesBack(returnPaths[1]!, dsn({ recipients: [unknownUser('b@example.com')] }))
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      error: 'b@example.com: 550 5.1.1 No such user here',
+    })
+    expect(await recipientsOf(id)).toEqual([
       { address: 'a@example.com', status: 'sent', detail: null, updatedAt: expect.any(String) },
-      { address: 'b@example.com', status: 'failed', detail: '550 5.1.1 No such user here', updatedAt: expect.any(String) },
+      {
+        address: 'b@example.com',
+        status: 'failed',
+        detail: '550 5.1.1 No such user here',
+        updatedAt: expect.any(String),
+      },
     ])
+  })
+
+  test('that a recipient makes up about another one of the message counts for the one who made it up', async () => {
+    const { id, returnPaths } = await sent('mallory@example.com', 'victim@example.com')
+    await comesBack(returnPaths[0]!, dsn({ recipients: [unknownUser('victim@example.com')] }))
+    expect(await statusesOf(id)).toEqual({ 'mallory@example.com': 'failed', 'victim@example.com': 'sent' })
+    expect((await read(id)).error).toBe('mallory@example.com: 550 5.1.1 No such user here')
+    expect(await suppressions()).toMatchObject([{ recipient: 'mallory@example.com' }])
+  })
+
+  test('that came to the paths of several recipients counts for each of them, with its own words', async () => {
+    const { id, returnPaths } = await sent('a@example.com', 'b@example.com', 'c@example.com')
+    const full = {
+      ...unknownUser('c@example.com'),
+      Status: '5.2.2',
+      'Diagnostic-Code': 'smtp; 552 5.2.2 Mailbox full',
+    }
+    await comesBack(
+      [returnPaths[0]!, returnPaths[2]!],
+      dsn({ recipients: [unknownUser('a@example.com'), full] }),
+    )
+    expect(await statusesOf(id)).toEqual({
+      'a@example.com': 'failed',
+      'b@example.com': 'sent',
+      'c@example.com': 'failed',
+    })
+    expect((await read(id)).error).toBe(
+      'a@example.com: 550 5.1.1 No such user here; c@example.com: 552 5.2.2 Mailbox full',
+    )
+    expect(await suppressions()).toMatchObject([{ recipient: 'a@example.com' }])
+  })
+
+  test('to a return path from before each recipient had one counts where there was only one recipient', async () => {
+    const one = await sent('bo@example.com')
+    const two = await sent('a@example.com', 'b@example.com')
+    await comesBack(shared(two.id), dsn({ recipients: [unknownUser('b@example.com')] }))
+    await comesBack(shared(two.id), arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<a@example.com>' }))
+    await comesBack(shared(one.id), dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
+    expect(await read(two.id)).toMatchObject({ status: 'sent', error: null })
+    expect((await read(one.id)).status).toBe('failed')
+    expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
   })
 
   test('of a full mailbox fails the message and suppresses nobody', async () => {
     const { id, returnPath } = await sent('full@example.com')
-    await comesBack(returnPath, dsn({ recipients: [{ ...unknownUser('full@example.com'), Status: '5.2.2' }] }))
+    await comesBack(
+      returnPath,
+      dsn({ recipients: [{ ...unknownUser('full@example.com'), Status: '5.2.2' }] }),
+    )
     expect((await read(id)).status).toBe('failed')
     expect(await suppressions()).toEqual([])
   })
@@ -122,17 +231,22 @@ describe('a bounce', () => {
     const { id, returnPath } = await sent('alias@example.com')
     await comesBack(
       returnPath,
-      dsn({ recipients: [{ 'Final-Recipient': 'rfc822;x@elsewhere.example', Action: 'failed', Status: '5.1.1' }] }),
+      dsn({
+        recipients: [{ 'Final-Recipient': 'rfc822;x@elsewhere.example', Action: 'failed', Status: '5.1.1' }],
+      }),
     )
     expect((await read(id)).status).toBe('failed')
     expect(await suppressions()).toMatchObject([{ recipient: 'alias@example.com' }])
   })
 
-  test('that names none of several recipients fails the message and suppresses nobody', async () => {
-    const { id, returnPath } = await sent('c@example.com', 'd@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
-    expect(await read(id)).toMatchObject({ status: 'failed', error: '550 5.1.1 No such user here' })
-    expect(await suppressions()).toEqual([])
+  test('that names none of several recipients is about the one whose path it came to', async () => {
+    const { id, returnPaths } = await sent('c@example.com', 'd@example.com')
+    await comesBack(returnPaths[1]!, dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      error: 'd@example.com: 550 5.1.1 No such user here',
+    })
+    expect(await suppressions()).toMatchObject([{ recipient: 'd@example.com' }])
   })
 
   test('in capitals, twice, with a sender of its own and in plain words counts once', async () => {
@@ -148,7 +262,10 @@ describe('a bounce', () => {
     ].join('\r\n')
     await comesBack(returnPath.toUpperCase(), raw, 'MAILER-DAEMON@q.example')
     await comesBack(returnPath, raw)
-    expect(await read(id)).toMatchObject({ status: 'failed', error: 'Remote host said: 550 5.1.1 User unknown' })
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      error: 'Remote host said: 550 5.1.1 User unknown',
+    })
     expect(await suppressions()).toHaveLength(1)
   })
 
@@ -166,8 +283,14 @@ describe('a bounce', () => {
     const watching = await fetch(`${service.http}/graphql`, {
       method: 'POST',
       signal: leaving.signal,
-      headers: { Authorization: `Bearer ${agent.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-      body: JSON.stringify({ query: `subscription { messageChanged(agentId: "${agent.id}") { id status error } }` }),
+      headers: {
+        Authorization: `Bearer ${agent.token}`,
+        'Content-Type': 'application/json',
+        Accept: 'text/event-stream',
+      },
+      body: JSON.stringify({
+        query: `subscription { messageChanged(agentId: "${agent.id}") { id status error } }`,
+      }),
     })
     const { id, returnPath } = await sent('seen@example.com')
     await comesBack(returnPath, dsn({ recipients: [unknownUser('seen@example.com')] }))
@@ -182,10 +305,17 @@ describe('a bounce', () => {
     const { agent: read } = await ask(
       `{ agent(id: "${agent.id}") { suppressions { edges { node { channel recipient reason detail } } } } }`,
     )
-    const entry = { channel: 'email', recipient: 'seen@example.com', reason: 'bounce', detail: '550 5.1.1 No such user here' }
+    const entry = {
+      channel: 'email',
+      recipient: 'seen@example.com',
+      reason: 'bounce',
+      detail: '550 5.1.1 No such user here',
+    }
     expect(read.suppressions.edges).toEqual([{ node: entry }])
     const { message } = await ask(`{ message(id: "${id}") { recipients { address status detail } } }`)
-    expect(message.recipients).toEqual([{ address: 'seen@example.com', status: 'failed', detail: '550 5.1.1 No such user here' }])
+    expect(message.recipients).toEqual([
+      { address: 'seen@example.com', status: 'failed', detail: '550 5.1.1 No such user here' },
+    ])
     const removal = `mutation { removeSuppression(input: { agentId: "${agent.id}", recipient: "seen@example.com" }) { recipient } }`
     expect((await ask(removal)).removeSuppression).toEqual({ recipient: 'seen@example.com' })
     expect(await suppressions()).toEqual([])
@@ -194,17 +324,23 @@ describe('a bounce', () => {
   test('of a deleted message is taken and heard by nobody', async () => {
     const { id, returnPath } = await sent('e@example.com')
     await owner.api('DELETE', path)
-    expect((await comesBack(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response).toMatch(/^250/)
+    expect(
+      (await comesBack(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response,
+    ).toMatch(/^250/)
     expect(await service.db.prisma.message.findUnique({ where: { id } })).toBeNull()
   })
 })
 
 describe('what is no bounce changes nothing', () => {
-  const group = (action: string) => dsn({ recipients: [{ ...unknownUser('bo@example.com'), Action: action }] })
+  const group = (action: string) =>
+    dsn({ recipients: [{ ...unknownUser('bo@example.com'), Action: action }] })
   test.each([
     ['a notice of delay', group('delayed')],
     ['a notice of success', group('delivered')],
-    ['an answer of absence', 'From: bo@example.com\r\nAuto-Submitted: auto-replied\r\nSubject: Out of office\r\n\r\nback on 5.1.2027'],
+    [
+      'an answer of absence',
+      'From: bo@example.com\r\nAuto-Submitted: auto-replied\r\nSubject: Out of office\r\n\r\nback on 5.1.2027',
+    ],
     ['nothing at all', '\r\n\r\n'],
     ['a report that something is not spam', arf({ 'Feedback-Type': 'not-spam' })],
   ])('%s', async (_, raw) => {
@@ -220,7 +356,9 @@ describe('what is no bounce changes nothing', () => {
   test('a bounce to a return path that nobody made is refused at RCPT', async () => {
     const { id, returnPath } = await sent('bo@example.com')
     const forged = returnPath.replace(/.@/, (end) => (end[0] === '0' ? '1@' : '0@'))
-    await expect(comesBack(forged, dsn({ recipients: [unknownUser('bo@example.com')] }))).rejects.toMatchObject({ responseCode: 550 })
+    await expect(
+      comesBack(forged, dsn({ recipients: [unknownUser('bo@example.com')] })),
+    ).rejects.toMatchObject({ responseCode: 550 })
     expect((await read(id)).status).toBe('sent')
   })
 
@@ -235,7 +373,10 @@ describe('what is no bounce changes nothing', () => {
   test("one message's return path moves no other message, whatever the bounce says", async () => {
     const mine = await sent('bo@example.com')
     const other = await sent('victim@example.com')
-    await comesBack(mine.returnPath, dsn({ recipients: [unknownUser('bo@example.com'), unknownUser('victim@example.com')] }))
+    await comesBack(
+      mine.returnPath,
+      dsn({ recipients: [unknownUser('bo@example.com'), unknownUser('victim@example.com')] }),
+    )
     expect((await read(mine.id)).status).toBe('failed')
     expect((await read(other.id)).status).toBe('sent')
     expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
@@ -245,7 +386,11 @@ describe('what is no bounce changes nothing', () => {
 describe('a complaint', () => {
   test('makes the message reported, and who complained suppressed', async () => {
     const { id, returnPath } = await sent('bo@example.com')
-    await comesBack(returnPath, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<bo@example.com>' }), 'fbl@isp.example')
+    await comesBack(
+      returnPath,
+      arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<bo@example.com>' }),
+      'fbl@isp.example',
+    )
     expect(await read(id)).toMatchObject({ status: 'reported', error: null })
     expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com', reason: 'complaint' }])
     expect((await becomes((await send('bo@example.com')).id, 'failed')).error).toContain('they complained')
@@ -261,23 +406,55 @@ describe('a complaint', () => {
       const { id, returnPath } = await sent(recipient)
       const fields = { 'Feedback-Type': 'abuse', 'Original-Rcpt-To': `<${recipient}>` }
       const forged = returnPath.replace(/[0-9a-f]@/, (last) => (last[0] === '0' ? '1@' : '0@'))
-      await comesBack(`${office}@agents.localhost`, arf({ ...fields, 'Original-Mail-From': `<${forged}>` }), 'fbl@isp.example')
+      await comesBack(
+        `${office}@agents.localhost`,
+        arf({ ...fields, 'Original-Mail-From': `<${forged}>` }),
+        'fbl@isp.example',
+      )
       expect((await read(id)).status).toBe('sent')
-      await comesBack(`${office}@agents.localhost`, arf({ ...fields, 'Original-Mail-From': `<${returnPath}>` }), 'fbl@isp.example')
+      await comesBack(
+        `${office}@agents.localhost`,
+        arf({ ...fields, 'Original-Mail-From': `<${returnPath}>` }),
+        'fbl@isp.example',
+      )
       expect((await read(id)).status).toBe('reported')
     }
     expect(await suppressions()).toHaveLength(2)
   })
 
-  test('that names nobody is of the only recipient; of several it suppresses none', async () => {
-    const one = await sent('bo@example.com')
-    await comesBack(one.returnPath, arf())
-    expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
-    const two = await sent('cy@example.com', 'di@example.com')
-    await comesBack(two.returnPath, arf())
-    expect((await read(two.id)).status).toBe('reported')
-    expect(await suppressions()).toHaveLength(1)
+  test('is of the recipient whose path it came to, whomever it names', async () => {
+    const { id, returnPaths } = await sent('cy@example.com', 'di@example.com')
+    await comesBack(
+      returnPaths[1]!,
+      arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<cy@example.com>' }),
+    )
+    expect((await read(id)).status).toBe('reported')
+    expect(await suppressions()).toMatchObject([{ recipient: 'di@example.com', reason: 'complaint' }])
   })
+
+  test('to the abuse address is of the recipient whose path it tells', async () => {
+    const { returnPaths } = await sent('gus@example.com', 'hal@example.com')
+    const fields = { 'Original-Rcpt-To': '<gus@example.com>', 'Original-Mail-From': `<${returnPaths[1]!}>` }
+    await comesBack('abuse@agents.localhost', arf({ 'Feedback-Type': 'abuse', ...fields }), 'fbl@isp.example')
+    expect(await suppressions()).toMatchObject([{ recipient: 'hal@example.com', reason: 'complaint' }])
+  })
+})
+
+test('an answer to a mail whose Reply-To is a return path or the postmaster reaches nobody, and moves nothing', async () => {
+  const { id, returnPath } = await sent('bo@example.com')
+  for (const replyTo of [returnPath, 'postmaster@agents.localhost', 'no-reply@agents.localhost']) {
+    const asked = await receive(service, agent, {
+      from: 'eve@example.com',
+      to: agent.address,
+      replyTo,
+      subject: replyTo,
+      text: 'hi',
+    })
+    const { body } = await agent.api('POST', `${path}/messages`, { replyTo: asked.id, text: 'Status: 5.1.1' })
+    expect((await becomes(body.id, 'failed')).error).toBe('550 5.1.1 No such recipient here')
+  }
+  expect((await read(id)).status).toBe('sent')
+  expect(await suppressions()).toEqual([])
 })
 
 test('the list comes in pages, newest first', async () => {

@@ -2,11 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { authenticate } from 'mailauth'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { dkimKeys, rotateDkimKey } from '../../src/domain/dkim.ts'
+import { dkimKeys, rotateDkimKey } from '../../src/email-domain/dkim.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const MAIL_DOMAIN = 'agents.example.net'
@@ -20,7 +26,10 @@ let agent: TestAgent
 beforeAll(async () => {
   clock = createFakeClock()
   relay = await startRelay()
-  service = await startService({ environment: { SMTP_RELAY_URL: relay.url, MAIL_DOMAIN }, world: { clock, resolver } })
+  service = await startService({
+    environment: { SMTP_RELAY_URL: relay.url, MAIL_DOMAIN },
+    world: { clock, resolver },
+  })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
 })
@@ -47,9 +56,19 @@ const send = async (more: object = {}) =>
 
 /** What a receiving server makes of it: another implementation than the one that signed. */
 const verify = async (raw: Buffer, sender: string) => {
-  const { dkim, dmarc } = await authenticate(raw, { ip: '192.0.2.9', helo: 'relay.example', sender, mta: 'mx.example.com', resolver })
+  const { dkim, dmarc } = await authenticate(raw, {
+    ip: '192.0.2.9',
+    helo: 'relay.example',
+    sender,
+    mta: 'mx.example.com',
+    resolver,
+  })
   return {
-    signatures: dkim.results.map(({ status, signingDomain, selector }) => ({ result: status.result, domain: signingDomain, selector })),
+    signatures: dkim.results.map(({ status, signingDomain, selector }) => ({
+      result: status.result,
+      domain: signingDomain,
+      selector,
+    })),
     dmarc,
   }
 }
@@ -59,12 +78,15 @@ test('mail from the domain of the service is signed, and its signature aligned',
   publish(keys)
   zone[`_dmarc.${MAIL_DOMAIN}`] = { TXT: ['v=DMARC1; p=reject; adkim=s'] }
   await send({ cc: ['cy@example.com'] })
-  const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
+  const [{ raw, from }, copy] = (await relay.got(2)) as [Relay['mails'][0], Relay['mails'][0]]
+  expect(copy.raw.equals(raw)).toBe(true)
   const { signatures, dmarc } = await verify(raw, from)
   expect(signatures).toEqual([{ result: 'pass', domain: MAIL_DOMAIN, selector: keys[0]!.selector }])
   expect(dmarc).toMatchObject({ status: { result: 'pass' } })
   const signedFields = /\sh=([^;]+)/.exec(raw.toString())![1]!.replace(/\s/g, '').split(':')
-  expect(signedFields).toEqual(expect.arrayContaining(['from', 'to', 'cc', 'subject', 'date', 'message-id', 'content-type']))
+  expect(signedFields).toEqual(
+    expect.arrayContaining(['from', 'to', 'cc', 'subject', 'date', 'message-id', 'content-type']),
+  )
 })
 
 test('a changed text, subject or recipient breaks the signature', async () => {
@@ -83,13 +105,18 @@ test('a changed text, subject or recipient breaks the signature', async () => {
   }
 })
 
-test.each(['\n', '\r\n', '\r'])('a mail with a mail in it, lines ended by %j, is signed as it arrives', async (end) => {
-  publish(await keysOf(MAIL_DOMAIN, null))
-  const content = Buffer.from(['From: a@example.com', 'Subject: ä', '', 'body', '.', ''].join(end)).toString('base64')
-  await send({ attachments: [{ name: 'a.eml', type: 'message/rfc822', content }] })
-  const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
-  expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass' }])
-})
+test.each(['\n', '\r\n', '\r'])(
+  'a mail with a mail in it, lines ended by %j, is signed as it arrives',
+  async (end) => {
+    publish(await keysOf(MAIL_DOMAIN, null))
+    const content = Buffer.from(
+      ['From: a@example.com', 'Subject: ä', '', 'body', '.', ''].join(end),
+    ).toString('base64')
+    await send({ attachments: [{ name: 'a.eml', type: 'message/rfc822', content }] })
+    const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
+    expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass' }])
+  },
+)
 
 test('a letter of the service itself is signed too', async () => {
   publish(await keysOf(MAIL_DOMAIN, null))
@@ -102,11 +129,22 @@ test('a letter of the service itself is signed too', async () => {
 test('an own domain signs with its own key once it is verified', async () => {
   const name = 'acme.example'
   const { prisma } = service.db
-  const domain = await prisma.domain.create({ data: { workspaceId: owner.id, name, ownershipToken: 'x', state: 'pending' } })
-  await prisma.address.create({
-    data: { workspaceId: owner.id, agentId: agent.id, channel: 'email', value: `bot@${name}`, domainId: domain.id },
+  const domain = await prisma.domain.create({
+    data: { workspaceId: owner.id, name, ownershipToken: 'x', state: 'pending' },
   })
-  await prisma.address.updateMany({ where: { agentId: agent.id, value: { not: `bot@${name}` } }, data: { primary: false } })
+  await prisma.address.create({
+    data: {
+      workspaceId: owner.id,
+      agentId: agent.id,
+      channel: 'email',
+      value: `bot@${name}`,
+      domainId: domain.id,
+    },
+  })
+  await prisma.address.updateMany({
+    where: { agentId: agent.id, value: { not: `bot@${name}` } },
+    data: { primary: false },
+  })
   await prisma.address.updateMany({ where: { value: `bot@${name}` }, data: { primary: true } })
   publish(await keysOf(name, owner.id))
   await send()
@@ -116,7 +154,7 @@ test('an own domain signs with its own key once it is verified', async () => {
   await send()
   const [, mail] = (await relay.got(2)) as [Relay['mails'][0], Relay['mails'][0]]
   expect((await verify(mail.raw, mail.from)).signatures).toMatchObject([{ result: 'pass', domain: name }])
-  expect(mail.from).toMatch(new RegExp(`^bounce-[0-9a-f]{52}@${MAIL_DOMAIN}$`))
+  expect(mail.from).toMatch(new RegExp(`^bounce-[0-9a-f]{54}@${MAIL_DOMAIN}$`))
   await prisma.address.deleteMany({ where: { value: `bot@${name}` } })
   await prisma.address.updateMany({ where: { agentId: agent.id }, data: { primary: true } })
 })
@@ -143,12 +181,23 @@ test('after a rotation the old key signs until the record of the new one is ther
 test('what is captured is what would have left: signed, with its return path', async () => {
   const offline = await startService({ environment: { MAIL_DOMAIN }, world: { resolver } })
   const bot = await createTestAgent(offline, await offline.workspace())
-  publish(await dkimKeys({ ...offline.db, keyring: offline.keyring, clock }, { domain: MAIL_DOMAIN, workspaceId: null }))
-  const { body } = await bot.api('POST', `/agents/${bot.id}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hello' })
-  await until(async () => (await bot.api('GET', `/agents/${bot.id}/messages/${body.id}`)).body.status === 'sent')
+  publish(
+    await dkimKeys(
+      { ...offline.db, keyring: offline.keyring, clock },
+      { domain: MAIL_DOMAIN, workspaceId: null },
+    ),
+  )
+  const { body } = await bot.api('POST', `/agents/${bot.id}/messages`, {
+    channel: 'email',
+    to: ['bo@example.com'],
+    text: 'hello',
+  })
+  await until(
+    async () => (await bot.api('GET', `/agents/${bot.id}/messages/${body.id}`)).body.status === 'sent',
+  )
   const outbox = join(offline.dataDir, 'outbox')
   const raw = readFileSync(join(outbox, readdirSync(outbox)[0]!))
   const returnPath = /^Return-Path: <(.+)>\r\n/.exec(raw.toString())![1]!
-  expect(returnPath).toMatch(/^bounce-[0-9a-f]{52}@agents\.example\.net$/)
+  expect(returnPath).toMatch(/^bounce-[0-9a-f]{54}@agents\.example\.net$/)
   expect((await verify(raw, returnPath)).signatures).toMatchObject([{ result: 'pass', domain: MAIL_DOMAIN }])
 })

@@ -11,7 +11,10 @@ describe('in', () => {
   test('a text is stored and wakes the agent; the answer says nothing back', async () => {
     const before = (await events()).length
     const answer = await text('Where is my order? 🚚')
-    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({ status: 200, type: 'text/xml' })
+    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: 'text/xml',
+    })
     expect(await answer.text()).toMatch(/<Response\s*\/>/)
     expect(await newest()).toMatchObject({
       channel: 'sms',
@@ -43,12 +46,22 @@ describe('in', () => {
   ])('a call %s is 403: nothing is stored, and it is counted', async (_, headers: Record<string, string>) => {
     const before = (await messages()).length
     const counted = async () =>
-      Number(/ams_callbacks_total{outcome="refused"} (\d+)/.exec((await world.owner.api('GET', '/metrics')).text)?.[1] ?? 0)
+      Number(
+        /ams_callbacks_total{outcome="refused"} (\d+)/.exec(
+          (await world.owner.api('GET', '/metrics')).text,
+        )?.[1] ?? 0,
+      )
     const refused = await counted()
     for (const place of ['messages', 'status', 'status/0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b']) {
       const response = await fetch(`${world.service.http}/channels/sms/${place}`, {
         method: 'POST',
-        body: new URLSearchParams({ MessageSid: 'SMforged', From: ANN, To: OURS, Body: 'forged', MessageStatus: 'failed' }),
+        body: new URLSearchParams({
+          MessageSid: 'SMforged',
+          From: ANN,
+          To: OURS,
+          Body: 'forged',
+          MessageStatus: 'failed',
+        }),
         headers,
       })
       expect(response.status).toBe(403)
@@ -71,7 +84,8 @@ describe('in', () => {
     expect((await text('a\0b')).status).toBe(200)
     expect(await newest()).toMatchObject({ text: 'a\ufffdb' })
     const before = (await messages()).length
-    const post = (fields: Record<string, string>) => world.twilio.post(world.twilio.numbers.get(OURS)!.smsUrl, fields)
+    const post = (fields: Record<string, string>) =>
+      world.twilio.post(world.twilio.numbers.get(OURS)!.smsUrl, fields)
     expect((await post({ MessageSid: 'SM1', From: ANN, To: '+15005559999', Body: 'x' })).status).toBe(200)
     expect((await post({ MessageSid: 'SM2', From: ANN, To: 'nonsense', Body: 'x' })).status).toBe(200)
     expect((await post({ From: ANN, To: OURS, Body: 'x' })).status).toBe(200)
@@ -89,7 +103,7 @@ describe('in', () => {
     expect(message).toMatchObject({ counterpart, status: 'received' })
     const answer = await send({ replyTo: message.id, text: 'thanks' })
     if (from === '72345') expect(answer.status).toBe(201)
-    else expectFailure(answer, 'invalid_input', /^replyTo: a sender's name can't be written to/)
+    else expectFailure(answer, 'invalid_input', /^replyTo: a sender name can't receive messages/)
   })
 
   test('who may wake the agent is decided as for email', async () => {
@@ -104,10 +118,16 @@ describe('in', () => {
     await put({ admit: 'team', senders: [] })
     await text('outside')
     expect(await newest()).toMatchObject({ status: 'refused', refusal: 'outsider' })
-    await world.service.db.prisma.memberIdentity.create({ data: { memberId: world.owner.member, channel: 'sms', value: ANN } })
+    await world.service.db.prisma.memberIdentity.create({
+      data: { memberId: world.owner.member, channel: 'sms', value: ANN },
+    })
     await text('the owner')
     expect(await newest()).toMatchObject({ status: 'received', admission: 'team' })
-    expect((await events()).at(-1).sender).toMatchObject({ kind: 'member', id: world.owner.member, phone: ANN })
+    expect((await events()).at(-1).sender).toMatchObject({
+      kind: 'member',
+      id: world.owner.member,
+      phone: ANN,
+    })
     await put({ admit: 'anyone', senders: [] })
     await text('from itself', {}, OURS)
     expect(await newest()).toMatchObject({ status: 'refused', refusal: 'self' })
@@ -126,8 +146,17 @@ describe('files', () => {
   const bytes = Buffer.from('not really a picture')
 
   test('are fetched with our credentials, and kept; the text may be empty', async () => {
-    const [one, two] = [world.twilio.hold(bytes, 'image/jpeg'), world.twilio.hold(Buffer.from('BEGIN:VCARD'), 'text/vcard')]
-    await text('', { NumMedia: '2', MediaUrl0: one, MediaContentType0: 'image/jpeg', MediaUrl1: two, MediaContentType1: 'text/vcard' })
+    const [one, two] = [
+      world.twilio.hold(bytes, 'image/jpeg'),
+      world.twilio.hold(Buffer.from('BEGIN:VCARD'), 'text/vcard'),
+    ]
+    await text('', {
+      NumMedia: '2',
+      MediaUrl0: one,
+      MediaContentType0: 'image/jpeg',
+      MediaUrl1: two,
+      MediaContentType1: 'text/vcard',
+    })
     const message = await newest()
     expect(message).toMatchObject({
       text: '',
@@ -138,7 +167,11 @@ describe('files', () => {
     })
     const file = await world.agent.api('GET', `${path()}/messages/${message.id}/attachments/0`)
     expect(file.text).toBe(bytes.toString())
-    expectFailure(await send({ forward: message.id, to: ['+15551110000'], text: 'look' }), 'invalid_input', /can't pass its files on/)
+    expectFailure(
+      await send({ forward: message.id, to: ['+15551110000'], text: 'look' }),
+      'invalid_input',
+      /cannot forward attachments/,
+    )
   })
 
   test.each([
@@ -153,23 +186,29 @@ describe('files', () => {
     expect(checks).toContainEqual({ name: 'media', verdict: 'missing', detail: expect.stringMatching(says) })
   })
 
-  test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'])('a redirect to https://%s is not followed', async (host) => {
-    let calls = 0
-    const inside = createServer(() => calls++)
-    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
-    const location = `https://${host}:${(inside.address() as AddressInfo).port}/secret`
-    world.twilio.insteads.push({ pattern: /Media\/MEinside/, answer: { status: 307, body: '', location } })
-    await text('look', { NumMedia: '1', MediaUrl0: `${world.twilio.url}/Media/MEinside` })
-    world.twilio.insteads.length = 0
-    inside.close()
-    expect((await newest()).checks).toContainEqual({ name: 'media', verdict: 'missing', detail: 'file 1 of 1: it is not at Twilio' })
-    expect(calls).toBe(0)
-  })
+  test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'])(
+    'a redirect to https://%s is not followed',
+    async (host) => {
+      let calls = 0
+      const inside = createServer(() => calls++)
+      await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+      const location = `https://${host}:${(inside.address() as AddressInfo).port}/secret`
+      world.twilio.insteads.push({ pattern: /Media\/MEinside/, answer: { status: 307, body: '', location } })
+      await text('look', { NumMedia: '1', MediaUrl0: `${world.twilio.url}/Media/MEinside` })
+      world.twilio.insteads.length = 0
+      inside.close()
+      const detail = 'file 1 of 1: it is not on the public internet'
+      expect((await newest()).checks).toContainEqual({ name: 'media', verdict: 'missing', detail })
+      expect(calls).toBe(0)
+    },
+  )
 
   test('a file that is too large is left out', async () => {
     const large = world.twilio.hold(Buffer.alloc(10 * 1024 * 1024 + 1), 'video/mp4')
     await text('look', { NumMedia: '1', MediaUrl0: large })
-    expect((await newest()).checks).toContainEqual(expect.objectContaining({ name: 'media', detail: expect.stringMatching(/larger than/) }))
+    expect((await newest()).checks).toContainEqual(
+      expect.objectContaining({ name: 'media', detail: expect.stringMatching(/larger than/) }),
+    )
   })
 })
 
@@ -179,11 +218,17 @@ describe('STOP, START and HELP', () => {
   test('STOP wakes nobody, and closes the pair until START: a send fails without a call', async () => {
     const heard = (await events()).length
     await text('Stop.', {}, BO)
-    expect(await newest()).toMatchObject({ text: 'Stop.', status: 'received', checks: [{}, { name: 'keyword', verdict: 'stop' }, {}] })
+    expect(await newest()).toMatchObject({
+      text: 'Stop.',
+      status: 'received',
+      checks: [{}, { name: 'keyword', verdict: 'stop' }, {}],
+    })
     expect(await events()).toHaveLength(heard)
     const calls = world.twilio.requests.length
     const { body: closed } = await send({ channel: 'sms', to: [BO], text: 'hello?' })
-    expect(await isNow(closed.id, 'failed')).toMatchObject({ error: expect.stringMatching(/has opted out of messages from \+15005550101/) })
+    expect(await isNow(closed.id, 'failed')).toMatchObject({
+      error: expect.stringMatching(/has opted out of messages from \+15005550101/),
+    })
     expect(world.twilio.requests).toHaveLength(calls)
     await sent('hello', ANN) // the pair is closed, nobody else is
     await text('START', {}, BO)
@@ -211,7 +256,9 @@ describe('STOP, START and HELP', () => {
   test('HELP wakes nobody, and closes nothing', async () => {
     const heard = (await events()).length
     await text('help', {}, BO)
-    expect((await newest()).checks).toContainEqual(expect.objectContaining({ name: 'keyword', verdict: 'help' }))
+    expect((await newest()).checks).toContainEqual(
+      expect.objectContaining({ name: 'keyword', verdict: 'help' }),
+    )
     expect(await events()).toHaveLength(heard)
     await sent('hi', BO)
   })
@@ -220,7 +267,14 @@ describe('STOP, START and HELP', () => {
     const to = '+15554440000'
     world.twilio.insteads.push({
       pattern: /Messages\.json/,
-      answer: { status: 400, body: JSON.stringify({ code: 21610, message: 'Attempt to send to unsubscribed recipient', status: 400 }) },
+      answer: {
+        status: 400,
+        body: JSON.stringify({
+          code: 21610,
+          message: 'Attempt to send to unsubscribed recipient',
+          status: 400,
+        }),
+      },
     })
     const { body: first } = await send({ channel: 'sms', to: [to], text: 'hello?' })
     await isNow(first.id, 'failed')
@@ -235,6 +289,9 @@ describe('STOP, START and HELP', () => {
 test('the credentials are in no log and no answer', async () => {
   const all = world.log.text() + JSON.stringify(await messages()) + JSON.stringify(await events())
   expect(all).toContain('message out')
-  for (const credential of [world.twilio.authToken, Buffer.from(`${world.twilio.accountSid}:${world.twilio.authToken}`).toString('base64')])
+  for (const credential of [
+    world.twilio.authToken,
+    Buffer.from(`${world.twilio.accountSid}:${world.twilio.authToken}`).toString('base64'),
+  ])
     expect(all).not.toContain(credential)
 })

@@ -9,9 +9,16 @@ const { path, messages, newest, send, text, isNow, sent } = world
 describe('out', () => {
   test('a text goes to Twilio, is on its way until Twilio says more, and then sent', async () => {
     const { message, sms } = await sent('Hello Ann')
-    expect(message).toMatchObject({ channel: 'sms', status: 'sending', counterpart: ANN, subject: null, segments: 1 })
+    expect(message).toMatchObject({
+      channel: 'sms',
+      status: 'sending',
+      counterpart: ANN,
+      subject: null,
+      segments: 1,
+    })
     expect(sms).toMatchObject({ from: OURS, to: ANN, body: expect.stringMatching(/^Hello Ann/) })
-    for (const status of ['queued', 'sending', 'nonsense']) expect((await world.twilio.report(sms, status)).status).toBe(200)
+    for (const status of ['queued', 'sending', 'nonsense'])
+      expect((await world.twilio.report(sms, status)).status).toBe(200)
     expect((await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status).toBe('sending')
     await world.twilio.report(sms, 'sent')
     expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
@@ -27,9 +34,13 @@ describe('out', () => {
     expect(thread).toEqual(expect.arrayContaining([answer.id, more.id]))
     expect(answer).toMatchObject({ counterpart: ANN, thread: null })
     const { message: started } = await sent('by the way')
-    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).toContain(started.id)
+    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).toContain(
+      started.id,
+    )
     const { message: other } = await sent('hello', '+15551110000')
-    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).not.toContain(other.id)
+    expect((await messages(`&thread=${question.id}`)).map(({ id }: { id: string }) => id)).not.toContain(
+      other.id,
+    )
   })
 
   test.each([
@@ -45,35 +56,48 @@ describe('out', () => {
   test('reports out of order and twice never lead back', async () => {
     const { message, sms } = await sent()
     await world.twilio.report(sms, 'delivered')
-    for (const late of ['sent', 'queued', 'delivered', 'undelivered']) await world.twilio.report(sms, late, { ErrorCode: '30003' })
+    for (const late of ['sent', 'queued', 'delivered', 'undelivered'])
+      await world.twilio.report(sms, late, { ErrorCode: '30003' })
     expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
     const second = await sent()
     await world.twilio.report(second.sms, 'sent')
     await world.twilio.report(second.sms, 'undelivered', { ErrorCode: '30005' })
     for (const late of ['sent', 'delivered']) await world.twilio.report(second.sms, late)
-    expect(await isNow(second.message.id, 'failed')).toMatchObject({ error: 'Unknown destination handset (Twilio error 30005)' })
+    expect(await isNow(second.message.id, 'failed')).toMatchObject({
+      error: 'Unknown destination handset (Twilio error 30005)',
+    })
   })
 
   test('a report on what is no message of ours changes nothing', async () => {
     const { sms } = await sent()
     const unknown = { ...sms, sid: 'SMunknown', to: '+15550000000' }
     expect((await world.twilio.report(unknown, 'failed')).status).toBe(200)
-    expect((await world.twilio.report({ ...unknown, statusCallback: `${sms.statusCallback}x` }, 'failed')).status).toBe(200)
+    expect(
+      (await world.twilio.report({ ...unknown, statusCallback: `${sms.statusCallback}x` }, 'failed')).status,
+    ).toBe(200)
   })
 
   test('to several: each has its own report, and the message is what becomes of all', async () => {
     const { body: message } = await send({ channel: 'sms', to: [ANN, '+15551110000'], text: 'hello all' })
     const ofAll = () => world.twilio.sent.filter(({ body }) => body === 'hello all')
-    const [one, two] = await until(() => ofAll().length === 2 && ofAll().sort((a, b) => (a.to < b.to ? 1 : -1)))
+    const [one, two] = await until(
+      () => ofAll().length === 2 && ofAll().sort((a, b) => (a.to < b.to ? 1 : -1)),
+    )
     await world.twilio.report(one!, 'sent')
     expect((await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status).toBe('sending')
     await world.twilio.report(two!, 'undelivered', { ErrorCode: '30006' })
-    expect(await isNow(message.id, 'failed')).toMatchObject({ error: '+15551110000: Landline or unreachable carrier (Twilio error 30006)' })
+    expect(await isNow(message.id, 'failed')).toMatchObject({
+      error: '+15551110000: Landline or unreachable carrier (Twilio error 30006)',
+    })
   })
 
   test.each([
-    ['a text over 1,600 characters', { to: [ANN], text: 'x'.repeat(1_601) }, /text: must be at most 1600 characters/],
-    ['a copy', { to: [ANN], cc: [ANN], text: 'x' }, /no copies/],
+    [
+      'a text over 1,600 characters',
+      { to: [ANN], text: 'x'.repeat(1_601) },
+      /text: must be at most 1600 characters/,
+    ],
+    ['a copy', { to: [ANN], cc: [ANN], text: 'x' }, /does not support Cc/],
     ['a number without its country', { to: ['5551234567'], text: 'x' }, /to\[0\]: must be a phone number/],
   ])('%s is refused', async (_, body, says) => {
     expectFailure(await send({ channel: 'sms', ...body }), 'invalid_input', says)
@@ -94,10 +118,13 @@ test('a report that never comes is asked for: after 10 minutes, and again while 
   // What the tests before it have left on its way is not asked for.
   await world.service.db.pool.query(`update recipient set status = 'sent' where status = 'sending'`)
   const { message, sms } = await sent('lost report')
-  const settled = () => world.service.db.prisma.recipient.findFirst({ where: { messageId: message.id, providerId: sms.sid } })
+  const settled = () =>
+    world.service.db.prisma.recipient.findFirst({ where: { messageId: message.id, providerId: sms.sid } })
   await until(settled)
   const asked = () =>
-    world.twilio.requests.filter((line) => line.endsWith(`GET /2010-04-01/Accounts/${world.twilio.accountSid}/Messages/${sms.sid}.json`))
+    world.twilio.requests.filter((line) =>
+      line.endsWith(`GET /2010-04-01/Accounts/${world.twilio.accountSid}/Messages/${sms.sid}.json`),
+    )
   // Rows are stamped by the real world.clock, and asked about by this one.
   const overdue = async () => {
     await world.service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
@@ -114,14 +141,20 @@ test('a report that never comes is asked for: after 10 minutes, and again while 
     return (await world.agent.api('GET', `${path()}/messages/${message.id}`)).body.status === 'sent'
   })
   const lost = await sent('lost message')
-  await until(() => world.service.db.prisma.recipient.findFirst({ where: { messageId: lost.message.id, providerId: lost.sms.sid } }))
+  await until(() =>
+    world.service.db.prisma.recipient.findFirst({
+      where: { messageId: lost.message.id, providerId: lost.sms.sid },
+    }),
+  )
   world.twilio.sent.splice(world.twilio.sent.indexOf(lost.sms), 1)
   await world.service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
     new Date(world.clock.now().getTime() - 1_200_000),
     lost.message.id,
   ])
   world.clock.advance(601_000)
-  expect(await isNow(lost.message.id, 'failed')).toMatchObject({ error: expect.stringMatching(/not found \(Twilio error 20404\)/) })
+  expect(await isNow(lost.message.id, 'failed')).toMatchObject({
+    error: expect.stringMatching(/not found \(Twilio error 20404\)/),
+  })
 })
 
 describe('when Twilio does not take it', () => {
@@ -168,6 +201,25 @@ describe('when Twilio does not take it', () => {
     })
     await world.twilio.report(sms, 'delivered')
     await isNow(id, 'sent')
+  })
+
+  test('who texts STOP before the next attempt gets nothing: it fails without a call', async () => {
+    instead({ status: 503, body: '' })
+    const { id, calls } = await attempted()
+    await until(
+      async () =>
+        (await world.service.db.prisma.job.findFirstOrThrow({ where: { lane: id } })).attempts === 1,
+    )
+    instead(null)
+    await world.text('STOP')
+    const { error } = await until(async () => {
+      world.clock.advance(61_000)
+      const { body } = await world.agent.api('GET', `${path()}/messages/${id}`)
+      return body.status !== 'sending' && body
+    })
+    expect(error).toMatch(/opted out/)
+    expect(calls()).toBe(1)
+    await world.text('START')
   })
 
   test('after a day it is given up, with the last words', async () => {

@@ -3,7 +3,13 @@ import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { newest, receive } from '../support/letter.ts'
 import { type Rspamd, startRspamd } from '../support/rspamd.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 let rspamd: Rspamd
 let service: TestService
@@ -11,7 +17,10 @@ let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
   rspamd = await startRspamd()
-  service = await startService({ environment: { RSPAMD_URL: rspamd.url }, world: { resolver: fakeResolver(proves('example.com')) } })
+  service = await startService({
+    environment: { RSPAMD_URL: rspamd.url },
+    world: { resolver: fakeResolver(proves('example.com')) },
+  })
   owner = await service.workspace('Acme', 'owner@example.com')
   agent = await createTestAgent(service, owner)
 })
@@ -24,17 +33,28 @@ test('what Rspamd calls spam is kept, says why, and wakes nobody, whoever wrote 
   rspamd.answer({ action: 'add header', score: 9.25 })
   const message = await receive(service, agent, letter('spam'))
   expect(message).toMatchObject({ status: 'refused', refusal: 'spam', admission: null })
-  expect(message.checks).toContainEqual({ name: 'spam', verdict: 'fail', detail: 'Rspamd: add header, score 9.3 of 15.0' })
+  expect(message.checks).toContainEqual({
+    name: 'spam',
+    verdict: 'fail',
+    detail: 'Rspamd: add header, score 9.3 of 15.0',
+  })
   expect(message.checks.at(-1)).toMatchObject({ name: 'admission', verdict: 'spam' })
   expect(await eventsOf()).toEqual([])
-  expect(rspamd.asked[0]).toMatchObject({ headers: { from: owner.email, ip: '127.0.0.1' }, recipients: [agent.address] })
+  expect(rspamd.asked[0]).toMatchObject({
+    headers: { from: owner.email, ip: '127.0.0.1' },
+    recipients: [agent.address],
+  })
 })
 
 test('what it would only delay comes in', async () => {
   rspamd.answer({ action: 'greylist', score: 5 })
   const message = await receive(service, agent, letter('grey'))
   expect(message).toMatchObject({ status: 'received', admission: 'team' })
-  expect(message.checks).toContainEqual({ name: 'spam', verdict: 'pass', detail: 'Rspamd: greylist, score 5.0 of 15.0' })
+  expect(message.checks).toContainEqual({
+    name: 'spam',
+    verdict: 'pass',
+    detail: 'Rspamd: greylist, score 5.0 of 15.0',
+  })
   expect(await eventsOf()).toHaveLength(1)
 })
 
@@ -42,7 +62,11 @@ test('without it mail comes in, with the evidence that nobody looked', async () 
   rspamd.answer((response) => response.destroy())
   const message = await receive(service, agent, letter('unseen'))
   expect(message).toMatchObject({ status: 'received' })
-  expect(message.checks).toContainEqual({ name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be asked' })
+  expect(message.checks).toContainEqual({
+    name: 'spam',
+    verdict: 'temperror',
+    detail: 'Rspamd could not be asked',
+  })
 })
 
 test('mail between agents of the service is not looked at', async () => {
@@ -50,7 +74,11 @@ test('mail between agents of the service is not looked at', async () => {
   await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'team', senders: [] })
   rspamd.answer({ action: 'reject', score: 99 })
   const before = rspamd.asked.length
-  await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to: [other.address], text: 'hi' })
+  await agent.api('POST', `/agents/${agent.id}/messages`, {
+    channel: 'email',
+    to: [other.address],
+    text: 'hi',
+  })
   await expect.poll(() => newest(other)).toMatchObject([{ status: 'received' }])
   expect(rspamd.asked).toHaveLength(before)
   expect((await receive(service, agent, letter('looked at'))).refusal).toBe('spam')

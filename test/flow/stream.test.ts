@@ -4,7 +4,14 @@ import { pruneEvents } from '../../src/event/log.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { newest, post } from '../support/letter.ts'
-import { apiOf, createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -21,14 +28,18 @@ const createOpenAgent = async (): Promise<TestAgent> => {
   return agent
 }
 const connectClient = async (agent: TestAgent, base = service.http): Promise<string> => {
-  const { body } = await apiOf(base, agent.token)('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const { body } = await apiOf(base, agent.token)('PUT', `/agents/${agent.id}/connection`, {
+    client: 'c',
+    machine: 'm',
+  })
   return `/agents/${agent.id}/connections/${body.id}/events`
 }
 const open = (agent: TestAgent, path: string, headers: Record<string, string> = {}, base = service.http) =>
   openEvents(base + path, agent.token, headers)
 let count = 0
 /** Raises one event. */
-const mail = (agent: TestAgent, text = 'hi') => post(service, { from: `s${count++}@example.com`, to: agent.address, subject: 'Hi', text })
+const mail = (agent: TestAgent, text = 'hi') =>
+  post(service, { from: `s${count++}@example.com`, to: agent.address, subject: 'Hi', text })
 const mails = async (agent: TestAgent, times: number) => {
   for (let n = 0; n < times; n++) await mail(agent)
 }
@@ -68,9 +79,17 @@ describe('a stream', () => {
   test.each(['c', '-1', '1.5', 'NaN', '99999999999999999999', ' '])('resumes at no %j', async (position) => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
-    expectFailure(await agent.api('GET', `${path}?after=${encodeURIComponent(position)}`), 'invalid_input', /^after: /)
+    expectFailure(
+      await agent.api('GET', `${path}?after=${encodeURIComponent(position)}`),
+      'invalid_input',
+      /^after: /,
+    )
     if (position.trim())
-      expectFailure(await agent.api('GET', path, undefined, { 'Last-Event-ID': position }), 'invalid_input', /^Last-Event-ID: /)
+      expectFailure(
+        await agent.api('GET', path, undefined, { 'Last-Event-ID': position }),
+        'invalid_input',
+        /^Last-Event-ID: /,
+      )
   })
 })
 
@@ -132,7 +151,10 @@ describe('where a stream begins', () => {
   test('where the log was pruned: truncated says with which event it goes on', async () => {
     const agent = await createOpenAgent()
     await mails(agent, 3)
-    await service.db.pool.query("update event set created_at = created_at - interval '8 days' where agent_id = $1 and id <= 2", [agent.id])
+    await service.db.pool.query(
+      "update event set created_at = created_at - interval '8 days' where agent_id = $1 and id <= 2",
+      [agent.id],
+    )
     await pruneEvents(service.db, new Date())
     const path = await connectClient(agent)
     const stream = await open(agent, `${path}?after=0`)
@@ -199,7 +221,9 @@ describe('over two processes', () => {
     await stream.got(1)
     expect(performance.now() - started).toBeLessThan(2_000)
     expect(stream.frames[0]!.data.messageId).toBe((await newest(agent))[0].id)
-    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([{ kind: 'client', client: 'c', machine: 'm' }])
+    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([
+      { kind: 'client', client: 'c', machine: 'm' },
+    ])
     const replacing = await open(agent, await connectClient(agent))
     await stream.ended
     expect(stream.frames.at(-1)!.event).toBe('replaced')

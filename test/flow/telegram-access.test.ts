@@ -2,7 +2,8 @@ import type { User } from '@grammyjs/types'
 import { describe, expect, test } from 'vitest'
 import { arrangeTelegram } from '../support/telegram.ts'
 
-const { telegram, service, owner, agent, bot, ann, another, open, messages, newest, told } = await arrangeTelegram()
+const { telegram, service, owner, agent, bot, ann, another, open, messages, newest, told } =
+  await arrangeTelegram()
 
 describe('who gets in', () => {
   const verdictOf = async (from: User, text = 'hello', more: object = {}) => {
@@ -18,15 +19,18 @@ describe('who gets in', () => {
     expect(await verdictOf(telegram.world.person('Bo', 'bo_example'))).toBe('refused: sender')
   })
 
-  test.each(['@Ann_Example', 'ANN_EXAMPLE'])('by the username %s, until they are met: then it is their id', async (entry) => {
-    await open('list', [entry, '@somebody_else'])
-    expect(await verdictOf(ann)).toBe('listed')
-    expect(await senders()).toEqual([String(ann.id), '@somebody_else'])
-    const heir = telegram.world.person('Heir', 'ann_example')
-    expect(await verdictOf(heir)).toBe('refused: sender')
-    expect(await verdictOf({ ...ann, username: 'renamed' })).toBe('listed')
-    expect(await verdictOf({ ...ann, username: undefined } as never)).toBe('listed')
-  })
+  test.each(['@Ann_Example', 'ANN_EXAMPLE'])(
+    'by the username %s, until they are met: then it is their id',
+    async (entry) => {
+      await open('list', [entry, '@somebody_else'])
+      expect(await verdictOf(ann)).toBe('listed')
+      expect(await senders()).toEqual([String(ann.id), '@somebody_else'])
+      const heir = telegram.world.person('Heir', 'ann_example')
+      expect(await verdictOf(heir)).toBe('refused: sender')
+      expect(await verdictOf({ ...ann, username: 'renamed' })).toBe('listed')
+      expect(await verdictOf({ ...ann, username: undefined } as never)).toBe('listed')
+    },
+  )
 
   test('of many at once under a username one person gets in', async () => {
     await open('list', ['@race_name'])
@@ -41,7 +45,9 @@ describe('who gets in', () => {
     await open('team')
     const member = telegram.world.person('Member')
     expect(await verdictOf(member)).toBe('refused: outsider')
-    await service.db.prisma.memberIdentity.create({ data: { memberId: owner.member, channel: 'telegram', value: String(member.id) } })
+    await service.db.prisma.memberIdentity.create({
+      data: { memberId: owner.member, channel: 'telegram', value: String(member.id) },
+    })
     expect(await verdictOf(member)).toBe('team')
     const { id } = await newest()
     const { items } = (await agent.api('GET', `/agents/${agent.id}/events?after=0&limit=100`)).body
@@ -49,7 +55,9 @@ describe('who gets in', () => {
     expect(event.sender).toMatchObject({ id: owner.member, kind: 'member', email: null, phone: null })
     const stranger = await service.workspace('Strangers')
     const theirs = telegram.world.person('Theirs')
-    await service.db.prisma.memberIdentity.create({ data: { memberId: stranger.member, channel: 'telegram', value: String(theirs.id) } })
+    await service.db.prisma.memberIdentity.create({
+      data: { memberId: stranger.member, channel: 'telegram', value: String(theirs.id) },
+    })
     expect(await verdictOf(theirs)).toBe('refused: outsider')
   })
 
@@ -72,7 +80,11 @@ describe('who gets in', () => {
   test('nobody when the plan is full', async () => {
     const small = await service.workspace('Small')
     const { agent: other, bot: its } = await another('Full', small)
-    await service.db.prisma.plan.upsert({ where: { key: 'tiny' }, create: { key: 'tiny', storedMessages: 0 }, update: {} })
+    await service.db.prisma.plan.upsert({
+      where: { key: 'tiny' },
+      create: { key: 'tiny', storedMessages: 0 },
+      update: {},
+    })
     await service.db.prisma.workspace.update({ where: { id: small.id }, data: { planKey: 'tiny' } })
     await telegram.post(its, told(1, 'too much'))
     expect(await newest(other)).toMatchObject({ status: 'refused', refusal: 'plan_limit' })

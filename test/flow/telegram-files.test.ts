@@ -16,7 +16,10 @@ describe('files', () => {
   test('come along, byte for byte', async () => {
     const content = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index % 256))
     const message = await send(content)
-    expect(message).toMatchObject({ text: 'Here', attachments: [{ name: 'report.pdf', type: 'application/pdf', size: 5_000 }] })
+    expect(message).toMatchObject({
+      text: 'Here',
+      attachments: [{ name: 'report.pdf', type: 'application/pdf', size: 5_000 }],
+    })
     const response = await fetch(`${service.http}/agents/${agent.id}/messages/${message.id}/attachments/0`, {
       headers: { Authorization: `Bearer ${agent.token}` },
     })
@@ -24,7 +27,9 @@ describe('files', () => {
   })
 
   test('a name that is a path is none', async () => {
-    expect((await send(Buffer.from('x'), { file_name: '../../etc/pass\nwd' })).attachments[0].name).toBe('.._.._etc_pass wd')
+    expect((await send(Buffer.from('x'), { file_name: '../../etc/pass\nwd' })).attachments[0].name).toBe(
+      '.._.._etc_pass wd',
+    )
   })
 
   test('one that Telegram fails to give twice comes with the third try', async () => {
@@ -37,7 +42,7 @@ describe('files', () => {
     [
       'too large for bots',
       () => send(Buffer.from('x'), { file_size: 45 * 1024 * 1024 }),
-      /^Here\n\[report\.pdf is missing: it has 45 MB; bots can fetch 20\]$/,
+      /^Here\n\[report\.pdf is missing: it has 45 MB; bots can download at most 20\]$/,
     ],
     [
       'larger than Telegram said',
@@ -47,7 +52,10 @@ describe('files', () => {
     [
       'one that it does not know',
       async () => {
-        await telegram.write(bot, ann, { document: { file_id: 'gone', file_name: 'gone.txt' }, caption: 'Here' })
+        await telegram.write(bot, ann, {
+          document: { file_id: 'gone', file_name: 'gone.txt' },
+          caption: 'Here',
+        })
         return newest()
       },
       /^Here\n\[gone\.txt is missing: Bad Request: invalid file_id\]$/,

@@ -17,10 +17,20 @@ describe('in a group', () => {
     const asked = await telegram.write(bot, ann, '@Support_Test_Bot what do you think?', group)
     const message = await newest()
     expect(await messages()).toHaveLength(before + 1)
-    expect(message).toMatchObject({ counterpart: String(ann.id), to: ['@support_test_bot', String(group.id)] })
-    const { status, body } = await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'Good.' })
+    expect(message).toMatchObject({
+      counterpart: String(ann.id),
+      to: ['@support_test_bot', String(group.id)],
+    })
+    const { status, body } = await agent.api('POST', `/agents/${agent.id}/messages`, {
+      replyTo: message.id,
+      text: 'Good.',
+    })
     expect(status).toBe(201)
-    expect(body).toMatchObject({ to: [String(group.id)], counterpart: String(group.id), counterpartName: null })
+    expect(body).toMatchObject({
+      to: [String(group.id)],
+      counterpart: String(group.id),
+      counterpartName: null,
+    })
     await until(async () => (await read(body.id)).status === 'sent')
     expect(telegram.sent.at(-1)!.message).toMatchObject({
       chat: { id: group.id },
@@ -32,10 +42,18 @@ describe('in a group', () => {
   })
 
   test('in a topic the answer stays in the topic', async () => {
-    await telegram.write(bot, ann, { text: '/ask@support_test_bot', message_thread_id: 42, is_topic_message: true }, group)
+    await telegram.write(
+      bot,
+      ann,
+      { text: '/ask@support_test_bot', message_thread_id: 42, is_topic_message: true },
+      group,
+    )
     const message = await newest()
     expect(message.to).toEqual(['@support_test_bot', `${group.id}/42`])
-    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'Here.' })
+    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, {
+      replyTo: message.id,
+      text: 'Here.',
+    })
     await until(async () => (await read(body.id)).status === 'sent')
     expect(telegram.sent.at(-1)!.message).toMatchObject({ chat: { id: group.id }, message_thread_id: 42 })
   })

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { arrangeTelegram } from '../support/telegram.ts'
 import { until } from '../support/until.ts'
 
-const { log, telegram, service, agent, bot, ann, another, messages, newest, events, told } = await arrangeTelegram()
+const { log, telegram, service, agent, bot, ann, another, messages, newest, events, told } =
+  await arrangeTelegram()
 
 /** Another process of the same service: Telegram goes on calling the first. */
 const againHere = () => service.again({ PUBLIC_URL: `http://localhost:${new URL(service.http).port}` })
@@ -31,7 +32,11 @@ test('what somebody writes to the bot is stored, wakes the agent, and says who w
       sender: { id: null, kind: 'contact', name: 'Ann', email: null, phone: null },
     }),
   )
-  expect(message.checks).toContainEqual({ name: 'telegram', verdict: 'pass', detail: `user ${ann.id} (@ann_example)` })
+  expect(message.checks).toContainEqual({
+    name: 'telegram',
+    verdict: 'pass',
+    detail: `user ${ann.id} (@ann_example)`,
+  })
 })
 
 describe('an update counts once', () => {
@@ -52,8 +57,13 @@ describe('an update counts once', () => {
 
   test('also out of order: an id below others that came is still new', async () => {
     const { agent: other, bot: its } = await another('Shuffled')
-    for (const id of [30, 10, 20, 10, 30]) expect(await telegram.post(its, told(id, `number ${id}`))).toBe(200)
-    expect((await messages(other)).map(({ text }: { text: string }) => text).sort()).toEqual(['number 10', 'number 20', 'number 30'])
+    for (const id of [30, 10, 20, 10, 30])
+      expect(await telegram.post(its, told(id, `number ${id}`))).toBe(200)
+    expect((await messages(other)).map(({ text }: { text: string }) => text).sort()).toEqual([
+      'number 10',
+      'number 20',
+      'number 30',
+    ])
   })
 
   test('the same number of another bot is another update', async () => {
@@ -80,7 +90,10 @@ describe('a call that does not prove to be Telegram’s', () => {
   ])('%s: 403 in the error body, counted, nothing stored', async (_, secret) => {
     const [count, stored] = [await refused(), (await messages()).length]
     const { status, body } = await call(bot.webhook!.url, secret, told(555, 'forged'))
-    expect({ status, body }).toEqual({ status: 403, body: { error: { code: 'forbidden', message: expect.any(String) } } })
+    expect({ status, body }).toEqual({
+      status: 403,
+      body: { error: { code: 'forbidden', message: expect.any(String) } },
+    })
     expect(await refused()).toBe(count + 1)
     await telegram.write(bot, ann, 'a true one')
     expect(await messages()).toHaveLength(stored + 1)
@@ -96,17 +109,26 @@ describe('a call that does not prove to be Telegram’s', () => {
     expect((await messages(theirs.agent)).map(({ text }: { text: string }) => text)).toEqual(['theirs'])
   })
 
-  test.each(['0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b', 'manager', 'x', '', '../agents', `${'a'.repeat(4_000)}`])(
-    'to the path of nobody (%s), in the same words',
-    async (path) => {
-      const answer = await call(`${service.http}/channels/telegram/${path}`, bot.webhook!.secret!, told(558, 'lost'))
-      if (answer.status === 404) return expect(path).toBe('../agents')
-      expect(answer).toEqual(await call(bot.webhook!.url, 'wrong', told(558, 'lost')))
-    },
-  )
+  test.each([
+    '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b',
+    'manager',
+    'x',
+    '',
+    '../agents',
+    `${'a'.repeat(4_000)}`,
+  ])('to the path of nobody (%s), in the same words', async (path) => {
+    const answer = await call(
+      `${service.http}/channels/telegram/${path}`,
+      bot.webhook!.secret!,
+      told(558, 'lost'),
+    )
+    if (answer.status === 404) return expect(path).toBe('../agents')
+    expect(answer).toEqual(await call(bot.webhook!.url, 'wrong', told(558, 'lost')))
+  })
 
   const call = async (url: string, secret: string | null, update: object) => {
-    const headers: Record<string, string> = secret === null ? {} : { 'X-Telegram-Bot-Api-Secret-Token': secret }
+    const headers: Record<string, string> =
+      secret === null ? {} : { 'X-Telegram-Bot-Api-Secret-Token': secret }
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(update) })
     return { status: response.status, body: await response.json() }
   }
@@ -114,7 +136,11 @@ describe('a call that does not prove to be Telegram’s', () => {
 
 describe('with the right secret', () => {
   const call = (body: string) =>
-    fetch(bot.webhook!.url, { method: 'POST', headers: { 'X-Telegram-Bot-Api-Secret-Token': bot.webhook!.secret! }, body })
+    fetch(bot.webhook!.url, {
+      method: 'POST',
+      headers: { 'X-Telegram-Bot-Api-Secret-Token': bot.webhook!.secret! },
+      body,
+    })
 
   test.each([
     ['no JSON', 'nonsense', 400],
@@ -128,7 +154,8 @@ describe('with the right secret', () => {
     const before = (await messages()).length
     const response = await call(body)
     expect(response.status).toBe(status)
-    if (status !== 200) expect(await response.json()).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
+    if (status !== 200)
+      expect(await response.json()).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
     expect(await messages()).toHaveLength(before)
   })
 
@@ -156,13 +183,19 @@ describe('threads', () => {
     const more = await newest()
     await telegram.write(bot, ann, 'Something else')
     const thread = (id: string) => agent.api('GET', `/agents/${agent.id}/messages?thread=${id}`)
-    expect((await thread(more.id)).body.items.map(({ id }: { id: string }) => id)).toEqual([more.id, asked.id])
+    expect((await thread(more.id)).body.items.map(({ id }: { id: string }) => id)).toEqual([
+      more.id,
+      asked.id,
+    ])
   })
 
   test('an answer to any part of what the agent wrote is in that thread', async () => {
     await telegram.write(bot, ann, 'Tell me a long story')
     const asked = await newest()
-    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: asked.id, text: 'once upon a time '.repeat(600) })
+    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, {
+      replyTo: asked.id,
+      text: 'once upon a time '.repeat(600),
+    })
     const parts = await partsOf(3)
     await telegram.write(bot, ann, { text: 'Nice', reply_to_message: parts[1]!.message })
     const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?thread=${asked.id}`)).body

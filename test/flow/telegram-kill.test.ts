@@ -59,19 +59,29 @@ afterAll(() => cleanUp(dataDir))
 test('between two parts of a message: those that went are not sent again, the others go', async () => {
   const text = Array.from({ length: 2_500 }, (_, n) => `word${n}`).join(' ')
   hang('sendmessage', 2)
-  const { body } = await api('POST', `/agents/${agent.id}/messages`, { channel: 'telegram', to: [String(ann.id)], text })
+  const { body } = await api('POST', `/agents/${agent.id}/messages`, {
+    channel: 'telegram',
+    to: [String(ann.id)],
+    text,
+  })
   await until(() => calls('sendmessage') === 3)
   expect(telegram.sent).toHaveLength(2)
   await killAndStart()
   telegram.faults.length = 0
-  await until(async () => (await api('GET', `/agents/${agent.id}/messages/${body.id}`)).body.status === 'sent', 30_000)
+  await until(
+    async () => (await api('GET', `/agents/${agent.id}/messages/${body.id}`)).body.status === 'sent',
+    30_000,
+  )
   expect(telegram.sent.map(({ message }) => message.text).join(' ')).toBe(text)
 }, 60_000)
 
 test('while a file is fetched: Telegram tells again, and the message is there once', async () => {
   const file = telegram.world.file('slow.txt', Buffer.from('slowly'))
   hang('download')
-  const writing = telegram.write(bot, ann, { document: { ...file, file_name: 'slow.txt' }, caption: 'take your time' })
+  const writing = telegram.write(bot, ann, {
+    document: { ...file, file_name: 'slow.txt' },
+    caption: 'take your time',
+  })
   await until(() => calls('getfile') > 0)
   expect((await messages()).some(({ text }: { text: string }) => text === 'take your time')).toBe(false)
   await killAndStart()

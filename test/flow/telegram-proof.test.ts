@@ -13,7 +13,8 @@ const startOf = (url: string): { bot: string; text: string } => {
 }
 const identities = async (by = owner) => (await by.api('GET', '/members/me/identities')).body
 const ask = async (by = owner) => (await by.api('POST', '/members/me/identities/telegram', {})).body
-const told = (from: { id: number }) => telegram.sent.filter(({ message }) => message.chat.id === from.id).map(({ message }) => message.text)
+const told = (from: { id: number }) =>
+  telegram.sent.filter(({ message }) => message.chat.id === from.id).map(({ message }) => message.text)
 
 beforeAll(() => open('team'))
 
@@ -27,8 +28,14 @@ describe('a member proves that a Telegram account is theirs', () => {
     const before = (await messages()).length
     await telegram.write(bot, mo, start.text)
     expect(await messages()).toHaveLength(before)
-    await until(() => told(mo).some((text) => text === `This Telegram account is known as ${owner.email} now.`))
-    expect(await identities()).toContainEqual({ channel: 'telegram', value: String(mo.id), verifiedAt: expect.any(String) })
+    await until(() =>
+      told(mo).some((text) => text === `This Telegram account is now linked to ${owner.email}.`),
+    )
+    expect(await identities()).toContainEqual({
+      channel: 'telegram',
+      value: String(mo.id),
+      verifiedAt: expect.any(String),
+    })
     await telegram.write(bot, mo, 'hello')
     expect(await newest()).toMatchObject({ text: 'hello', status: 'received', admission: 'team' })
     expect((await owner.api('DELETE', `/members/me/identities/telegram/${mo.id}`)).status).toBe(204)
@@ -75,17 +82,24 @@ describe('a member proves that a Telegram account is theirs', () => {
     expect((await identities()).map(({ value }: { value: string }) => value)).toContain(String(mo.id))
   })
 
-  test.each(['/start', '/start hello', `/start apt_${'x'.repeat(43)}`])('%s is a message like others', async (text) => {
-    const before = (await messages()).length
-    await telegram.write(bot, telegram.world.person('Ordinary'), text)
-    expect(await messages()).toHaveLength(before + 1)
-    expect((await newest()).text).toBe(text)
-  })
+  test.each(['/start', '/start hello', `/start apt_${'x'.repeat(43)}`])(
+    '%s is a message like others',
+    async (text) => {
+      const before = (await messages()).length
+      await telegram.write(bot, telegram.world.person('Ordinary'), text)
+      expect(await messages()).toHaveLength(before + 1)
+      expect((await newest()).text).toBe(text)
+    },
+  )
 
   test('an account that is a colleague’s becomes theirs', async () => {
     const shared = telegram.world.person('Shared')
-    const colleague = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email: 'colleague@example.com' } })
-    await service.db.prisma.memberIdentity.create({ data: { memberId: colleague.id, channel: 'telegram', value: String(shared.id) } })
+    const colleague = await service.db.prisma.member.create({
+      data: { workspaceId: owner.id, email: 'colleague@example.com' },
+    })
+    await service.db.prisma.memberIdentity.create({
+      data: { memberId: colleague.id, channel: 'telegram', value: String(shared.id) },
+    })
     await telegram.write(bot, shared, startOf((await ask()).url).text)
     expect((await identities()).map(({ value }: { value: string }) => value)).toContain(String(shared.id))
     expect(await service.db.prisma.memberIdentity.count({ where: { memberId: colleague.id } })).toBe(0)
@@ -113,16 +127,23 @@ describe('who sets a bot up with a token', () => {
     await telegram.write(its, me, startOf(url!).text)
     await telegram.write(its, me, 'It is me')
     expect(await newest(theirs)).toMatchObject({ text: 'It is me', status: 'received', admission: 'team' })
-    expect((await fresh.api('GET', `/agents/${theirs.id}/access`)).body.telegram).toEqual({ admit: 'list', senders: [String(me.id)] })
+    expect((await fresh.api('GET', `/agents/${theirs.id}/access`)).body.telegram).toEqual({
+      admit: 'list',
+      senders: [String(me.id)],
+    })
     const second = await createTestAgent(service, fresh, 'Second')
     await connectBot(service, fresh, second, telegram.world.bot('fresh_second_bot'))
-    expect((await fresh.api('GET', `/agents/${second.id}/access`)).body.telegram.senders).toEqual([String(me.id)])
+    expect((await fresh.api('GET', `/agents/${second.id}/access`)).body.telegram.senders).toEqual([
+      String(me.id),
+    ])
   })
 
   test('an agent that asked for the link has nobody to be known', async () => {
     const theirs = await createTestAgent(service, owner, 'By itself')
     const link = await theirs.api('POST', `/agents/${theirs.id}/addresses/setups`, { channel: 'telegram' })
-    const page = await visit(service.http, link.body.url, { token: telegram.world.bot('by_itself_bot').token })
+    const page = await visit(service.http, link.body.url, {
+      token: telegram.world.bot('by_itself_bot').token,
+    })
     expect(page.text).toContain('@by_itself_bot')
     expect(page.text).not.toContain('?start=')
   })

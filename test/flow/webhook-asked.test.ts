@@ -33,10 +33,12 @@ const lane = async () => {
   const ask = () => testWebhook(bench.operations, viewer, viewer.id, id)
   const again = (deliveryId: string) => resendDelivery(bench.operations, viewer, viewer.id, id, deliveryId)
   const log = async () => (await listDeliveries(db, viewer, viewer.id, id, { limit: 100 })).items
-  const delivery = (deliveryId: string) => until(async () => (await log()).find((one) => one.id === deliveryId && one.status !== 'pending'))
+  const delivery = (deliveryId: string) =>
+    until(async () => (await log()).find((one) => one.id === deliveryId && one.status !== 'pending'))
   return { viewer, path, id, ask, again, log, delivery }
 }
-const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+const positionIs = (id: string, position: bigint) =>
+  until(async () => (await bench.state(id))?.position === position)
 const rowOf = (id: string) => db.prisma.webhook.findUniqueOrThrow({ where: { id } })
 
 describe('a test', () => {
@@ -45,7 +47,12 @@ describe('a test', () => {
     await bench.webhook(viewer, `${receiver.url}/sibling`)
     bench.worker()
     const asked = await ask()
-    expect(asked).toEqual({ id: asked.id, eventId: expect.stringMatching(/^test_[0-9a-f]{32}$/), status: 'pending', attempts: [] })
+    expect(asked).toEqual({
+      id: asked.id,
+      eventId: expect.stringMatching(/^test_[0-9a-f]{32}$/),
+      status: 'pending',
+      attempts: [],
+    })
     const [got] = await receiver.got(path, 1)
     expect(got!.verified).toEqual({
       eventId: asked.eventId,
@@ -54,7 +61,11 @@ describe('a test', () => {
       data: { agent: { id: viewer.id, name: 'Scout' }, webhook: { id } },
     })
     expect(got!.headers['webhook-id']).toBe(asked.eventId)
-    expect(await delivery(asked.id)).toMatchObject({ ...asked, status: 'delivered', attempts: [{ status: 204 }] })
+    expect(await delivery(asked.id)).toMatchObject({
+      ...asked,
+      status: 'delivered',
+      attempts: [{ status: 204 }],
+    })
     await bench.raise(viewer.id, 1)
     expect((await receiver.got('/sibling', 1))[0]!.body).toContain('message.received')
     expect((await receiver.got(path, 2))[1]!.verified.cursor).toBe('1')
@@ -69,12 +80,18 @@ describe('a test', () => {
     const before = await until(async () => (await bench.state(id))?.retryAt && rowOf(id))
     expect(await delivery((await ask()).id)).toMatchObject({ status: 'delivered' })
     await until(async () => (await rowOf(id)).leaseOwner === null)
-    expect(await rowOf(id)).toEqual({ ...before, asked: 1, answered: 1 })
+    expect(await rowOf(id)).toEqual({ ...before, asked: 1, answered: 1, revision: expect.any(Number) })
     bench.clock.advance(9_999)
     expect(await delivery((await ask()).id)).toMatchObject({ status: 'delivered' })
     expect(receiver.received).toHaveLength(3)
     bench.clock.advance(1)
-    expect((await receiver.got(path, 5)).map(({ verified }) => verified.cursor)).toEqual(['1', undefined, undefined, '1', '2'])
+    expect((await receiver.got(path, 5)).map(({ verified }) => verified.cursor)).toEqual([
+      '1',
+      undefined,
+      undefined,
+      '1',
+      '2',
+    ])
   })
 
   test('that fails is tried once and says nothing of the events', async () => {
@@ -198,8 +215,12 @@ describe('sending an event again', () => {
     await expect(other.again(delivery!.id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(one.again(randomUUID())).rejects.toMatchObject({ code: 'not_found' })
     const { operations } = bench
-    await expect(testWebhook(operations, other.viewer, one.viewer.id, one.id)).rejects.toMatchObject({ code: 'not_found' })
-    await expect(testWebhook(operations, other.viewer, other.viewer.id, one.id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(testWebhook(operations, other.viewer, one.viewer.id, one.id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await expect(testWebhook(operations, other.viewer, other.viewer.id, one.id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
   })
 })
 

@@ -4,10 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { generate } from 'selfsigned'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { createAllow } from '../../src/webhook/address.ts'
-import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/deliver.ts'
-import { type Connection, type DialDeps, Dialler } from '../../src/webhook/dial.ts'
-import type { Lookup } from '../../src/webhook/lookup.ts'
+import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
+import { type Connection, type DialDeps, Dialler } from '../../src/outgoing-http/dial.ts'
+import type { Lookup } from '../../src/outgoing-http/lookup.ts'
+import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/delivery/post.ts'
 import { createReceiver } from '../support/receiver.ts'
 
 const certificate = async (name: string) => {
@@ -25,7 +25,8 @@ const secure = await createReceiver({ tls })
 afterAll(() => Promise.all([plain.close(), secure.close()]))
 
 const named: Lookup = async () => [{ address: '127.0.0.1', family: 4 }]
-const local = (deps: Partial<DialDeps> = {}) => new Dialler({ allow: createAllow(['127.0.0.0/8']), lookup: named, ...deps })
+const local = (deps: Partial<DialDeps> = {}) =>
+  new Dialler({ allow: createAllow(['127.0.0.0/8']), lookup: named, ...deps })
 const open: Connection[] = []
 afterEach(() => {
   for (const connection of open.splice(0)) connection.destroy(new Error('the test is over'))
@@ -33,7 +34,12 @@ afterEach(() => {
 const attempt = (url: string, { dialler = local(), timeoutMs = 5000 } = {}): Promise<Outcome> => {
   const connection = dialler.connectionTo(url)
   open.push(connection)
-  return deliver(connection, { headers: ['content-type', 'application/json'], body: Buffer.from('{}'), now: new Date(), timeoutMs })
+  return deliver(connection, {
+    headers: ['content-type', 'application/json'],
+    body: Buffer.from('{}'),
+    now: new Date(),
+    timeoutMs,
+  })
 }
 
 /** A server of raw bytes, for what no HTTP server would send. */
@@ -86,7 +92,9 @@ describe('what an answer means', () => {
 
   test('informational answers are waited through', async () => {
     const url = await raw((socket) =>
-      socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+      socket.end(
+        'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      ),
     )
     expect(await attempt(url)).toMatchObject({ kind: 'delivered', status: 200 })
   })
@@ -116,8 +124,16 @@ describe('hostile and broken receivers', () => {
       },
       'timeout: the answer did not end in time',
     ],
-    ['never ends the body', (socket) => socket.write(`${head}Content-Length: 10\r\n\r\nx`), 'timeout: the answer did not end in time'],
-    ['breaks off the body', (socket) => socket.end(`${head}Content-Length: 10\r\n\r\nx`), 'answer: broke off'],
+    [
+      'never ends the body',
+      (socket) => socket.write(`${head}Content-Length: 10\r\n\r\nx`),
+      'timeout: the answer did not end in time',
+    ],
+    [
+      'breaks off the body',
+      (socket) => socket.end(`${head}Content-Length: 10\r\n\r\nx`),
+      'answer: the connection was lost',
+    ],
     ['hangs up', (socket) => socket.end(), 'request: the connection was closed without an answer'],
     ['resets', (socket) => socket.resetAndDestroy(), 'request: the connection was closed without an answer'],
     ['speaks SSH', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'answer: not HTTP'],
@@ -147,14 +163,19 @@ describe('hostile and broken receivers', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     await new Promise((resolve) => server.close(resolve))
-    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ kind: 'failed', error: 'connect: refused' })
+    expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({
+      kind: 'failed',
+      error: 'connect: refused',
+    })
   })
 })
 
 describe('TLS', () => {
   const at = (host: string) => `https://${host}:${secure.port}/tls`
   test('is verified against the name', async () => {
-    expect(await attempt(at('hooks.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({ kind: 'delivered' })
+    expect(await attempt(at('hooks.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({
+      kind: 'delivered',
+    })
     expect(await attempt(at('other.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({
       error: 'tls: the certificate is for another host name',
     })
@@ -163,7 +184,9 @@ describe('TLS', () => {
   test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     try {
-      expect(await attempt(at('hooks.example.com'))).toMatchObject({ error: 'tls: the certificate is self-signed' })
+      expect(await attempt(at('hooks.example.com'))).toMatchObject({
+        error: 'tls: the certificate is self-signed',
+      })
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     }
@@ -171,7 +194,9 @@ describe('TLS', () => {
 
   test('a server that does not speak it', async () => {
     const url = await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    expect(await attempt(url.replace('http:', 'https:'))).toMatchObject({ error: expect.stringMatching(/^tls: the handshake failed/) })
+    expect(await attempt(url.replace('http:', 'https:'))).toMatchObject({
+      error: expect.stringMatching(/^tls: the handshake failed/),
+    })
   })
 
   test('a handshake that never ends', async () => {
@@ -188,7 +213,7 @@ describe('names, at the moment of dialling', () => {
     async () =>
       answers.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   const guarded = (lookup: Lookup) => new Dialler({ allow: createAllow([]), lookup })
-  const forbidden = 'connect: the host leads to an address that webhooks may not reach'
+  const forbidden = 'connect: the host resolves to an address that webhooks are not allowed to reach'
 
   test.each([
     ['127.0.0.1'],
@@ -206,7 +231,9 @@ describe('names, at the moment of dialling', () => {
     [''],
   ])('%s is not dialled', async (...answers) => {
     const before = secure.connections
-    const outcome = await attempt(`https://rebound.example.com:${secure.port}/`, { dialler: guarded(answering(...answers)) })
+    const outcome = await attempt(`https://rebound.example.com:${secure.port}/`, {
+      dialler: guarded(answering(...answers)),
+    })
     expect(outcome).toMatchObject({ kind: 'failed', error: forbidden })
     expect(secure.connections).toBe(before)
   })
@@ -221,12 +248,19 @@ describe('names, at the moment of dialling', () => {
   })
 
   test('of several answers only the public ones are dialled', async () => {
-    const dialler = new Dialler({ allow: createAllow(['127.0.0.1']), lookup: answering('10.255.255.1', '127.0.0.1') })
-    expect(await attempt(`http://mixed.example.com:${plain.port}/mixed`, { dialler })).toMatchObject({ kind: 'delivered' })
+    const dialler = new Dialler({
+      allow: createAllow(['127.0.0.1']),
+      lookup: answering('10.255.255.1', '127.0.0.1'),
+    })
+    expect(await attempt(`http://mixed.example.com:${plain.port}/mixed`, { dialler })).toMatchObject({
+      kind: 'delivered',
+    })
   })
 
   test('plain http is for opened addresses only', async () => {
-    expect(await attempt('http://93.184.215.14/', { dialler: guarded(answering('93.184.215.14')) })).toMatchObject({ error: forbidden })
+    expect(
+      await attempt('http://93.184.215.14/', { dialler: guarded(answering('93.184.215.14')) }),
+    ).toMatchObject({ error: forbidden })
   })
 
   test.each([
@@ -235,25 +269,34 @@ describe('names, at the moment of dialling', () => {
     ['ESERVFAIL', 'dns: the name servers failed'],
   ])('%s', async (code, error) => {
     const lookup: Lookup = () => Promise.reject(Object.assign(new Error('queryA 10.1.2.3'), { code }))
-    expect(await attempt('https://gone.example.com/', { dialler: guarded(lookup) })).toMatchObject({ kind: 'failed', error })
+    expect(await attempt('https://gone.example.com/', { dialler: guarded(lookup) })).toMatchObject({
+      kind: 'failed',
+      error,
+    })
   })
 
   test('a name server that does not answer', async () => {
     const lookup: Lookup = () => new Promise(() => undefined)
-    expect(await attempt('https://slow.example.com/', { dialler: guarded(lookup), timeoutMs: 100 })).toMatchObject({
+    expect(
+      await attempt('https://slow.example.com/', { dialler: guarded(lookup), timeoutMs: 100 }),
+    ).toMatchObject({
       error: 'timeout: no connection in time (dns)',
     })
   })
 
   test('no proxy of the environment is asked', async () => {
     const before = plain.connections
-    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) process.env[name] = plain.url
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'])
+      process.env[name] = plain.url
     try {
-      expect(await attempt(`https://hooks.example.com:${secure.port}/`, { dialler: local({ ca: tls.cert }) })).toMatchObject({
+      expect(
+        await attempt(`https://hooks.example.com:${secure.port}/`, { dialler: local({ ca: tls.cert }) }),
+      ).toMatchObject({
         kind: 'delivered',
       })
     } finally {
-      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) delete process.env[name]
+      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'])
+        delete process.env[name]
     }
     expect(plain.connections).toBe(before)
   })
@@ -263,7 +306,8 @@ test('one connection is kept for the next request', async () => {
   const before = plain.connections
   const connection = local().connectionTo(`${plain.url}/kept`)
   open.push(connection)
-  for (let i = 0; i < 5; i++) await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
+  for (let i = 0; i < 5; i++)
+    await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
   expect(plain.connections).toBe(before + 1)
 })
 
@@ -298,7 +342,8 @@ test('an answer that came in time is heard, however busy this process was meanwh
   const [port] = await once(receiver, 'message')
   const connection = local().connectionTo(`http://127.0.0.1:${port}/`)
   open.push(connection)
-  const post = (timeoutMs: number) => deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date(), timeoutMs })
+  const post = (timeoutMs: number) =>
+    deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date(), timeoutMs })
   expect(await post(5000)).toMatchObject({ kind: 'delivered' })
   const outcome = post(200)
   await turn()

@@ -73,7 +73,10 @@ test('retries that are due leave half of the room to what has not failed', async
   const { workspaceId } = await bench.agent()
   const silent = await hang(workspaceId, 64)
   for (const agentId of silent) await bench.store(agentId, 1)
-  await db.pool.query('update webhook set attempts = 1, retry_at = $2 where agent_id = any($1::uuid[])', [silent, bench.clock.now()])
+  await db.pool.query('update webhook set attempts = 1, retry_at = $2 where agent_id = any($1::uuid[])', [
+    silent,
+    bench.clock.now(),
+  ])
   const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
   const worker = bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
   await until(() => worker.held >= 8)

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { Channel, Outbound, SendResult } from '../../src/channel/channel.ts'
-import { Letters } from '../../src/channel/letters.ts'
+import { SystemMailer } from '../../src/channel/system-mailer.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { tellOwners } from '../../src/webhook/incident.ts'
+import { notifyOwners } from '../../src/webhook/incident.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
@@ -30,11 +30,11 @@ const email = {
   },
 } as unknown as Channel
 const told = () =>
-  tellOwners({
+  notifyOwners({
     ...db,
     clock: bench.clock,
     log: silentLogger,
-    mailer: new Letters({ email, mailDomain: 'agents.test', clock: bench.clock, log: silentLogger }),
+    mailer: new SystemMailer({ email, mailDomain: 'agents.test', clock: bench.clock, log: silentLogger }),
   })
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -74,7 +74,14 @@ test('the owner is told once: which agent, which host, since when, what to do, a
   expect(from.address).toBe('no-reply@agents.test')
   expect(envelopeTo).toEqual([owner])
   expect(subject).toBe('A webhook of Scout failed for 3 days: events are being given up')
-  for (const part of ['Scout', `127.0.0.1:${receiver.port}`, since.toISOString().slice(0, 10), 'answered 500', id, 'What to do']) {
+  for (const part of [
+    'Scout',
+    `127.0.0.1:${receiver.port}`,
+    since.toISOString().slice(0, 10),
+    'answered 500',
+    id,
+    'What to do',
+  ]) {
     expect(text).toContain(part)
   }
   expect(text).not.toContain('hush')
@@ -131,7 +138,10 @@ test('a letter that the relay could not take is sent later; one that it refuses 
   await failed(id, 1)
   bench.clock.advance(3 * DAY)
   await until(async () => (await rowOf(id)).givenUpAt)
-  const refusing = (permanent: boolean) => () => ({ accepted: [], rejected: [{ recipient: 'o', reason: 'no', permanent }] })
+  const refusing = (permanent: boolean) => () => ({
+    accepted: [],
+    rejected: [{ recipient: 'o', reason: 'no', permanent }],
+  })
   answer = refusing(false)
   await told()
   answer = () => Promise.reject(new Error('no relay'))

@@ -24,7 +24,8 @@ const lane = async (workspaceId?: string) => {
   receiver.expect(path, secret)
   return { viewer, path, id: webhook.id, secret }
 }
-const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+const positionIs = (id: string, position: bigint) =>
+  until(async () => (await bench.state(id))?.position === position)
 const retryOf = (id: string) => until(async () => (await bench.state(id))?.retryAt)
 
 test('events arrive in order, signed, each once, and the record says so', async () => {
@@ -36,7 +37,11 @@ test('events arrive in order, signed, each once, and the record says so', async 
   expect(got.map(({ headers }) => headers['webhook-id'])).toEqual(events.map(eventIdOf))
   await positionIs(id, 300n)
   const { items, nextCursor } = await listDeliveries(db, viewer, viewer.id, id, { limit: 2 })
-  expect(items[0]).toMatchObject({ eventId: eventIdOf(events.at(-1)!), status: 'delivered', attempts: [{ status: 204 }] })
+  expect(items[0]).toMatchObject({
+    eventId: eventIdOf(events.at(-1)!),
+    status: 'delivered',
+    attempts: [{ status: 204 }],
+  })
   const next = await listDeliveries(db, viewer, viewer.id, id, { limit: 2, cursor: nextCursor })
   expect(next.items[0]?.eventId).toBe(eventIdOf(events.at(-3)!))
   expect(await db.prisma.job.count({ where: { lane: id, NOT: { state: 'delivered', attempts: 1 } } })).toBe(0)
@@ -58,7 +63,12 @@ test('after a 503 the same bytes come again with the same id, a fresh time and s
   receiver.answer(path, 503, 503)
   await bench.raise(viewer.id, 3)
   expect((await retryOf(id)).getTime()).toBe(bench.clock.now().getTime() + 10_000)
-  expect(await bench.state(id)).toMatchObject({ attempts: 1, error: 'answered 503', position: 0n, leaseOwner: null })
+  expect(await bench.state(id)).toMatchObject({
+    attempts: 1,
+    error: 'answered 503',
+    position: 0n,
+    leaseOwner: null,
+  })
   bench.clock.advance(10_000)
   await receiver.got(path, 2)
   await until(async () => (await bench.state(id))?.attempts === 2)
@@ -86,7 +96,10 @@ test('an agent that is renamed between two attempts is told of under the name th
   const [first, second] = await receiver.got(path, 2)
   expect(second!.body).toBe(first!.body)
   await bench.raise(viewer.id, 1)
-  expect((await receiver.got(path, 3)).at(-1)!.verified.data.agent).toEqual({ id: viewer.id, name: 'Renamed' })
+  expect((await receiver.got(path, 3)).at(-1)!.verified.data.agent).toEqual({
+    id: viewer.id,
+    name: 'Renamed',
+  })
 })
 
 test('410 removes the webhook with its jobs', async () => {
@@ -123,7 +136,9 @@ test('a redirect is not followed', async () => {
   await retryOf(id)
   expect(await bench.state(id)).toMatchObject({ error: 'answered 307 (redirects are not followed)' })
   await bench.raise(elsewhere.viewer.id, 1)
-  expect(await receiver.got(elsewhere.path, 1)).toMatchObject([{ verified: { data: { agent: { id: elsewhere.viewer.id } } } }])
+  expect(await receiver.got(elsewhere.path, 1)).toMatchObject([
+    { verified: { data: { agent: { id: elsewhere.viewer.id } } } },
+  ])
 })
 
 test('Retry-After lengthens a delay, at most to the next step', async () => {
@@ -150,8 +165,15 @@ test('three days after the event it is given up, and the lane goes on', async ()
     attempts++
   }
   expect(await receiver.got(path, 17)).toHaveLength(17)
-  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({ state: 'expired', attempts: 17 })
-  expect(await bench.state(id)).toMatchObject({ attempts: 0, retryAt: null, error: 'an event was given up after 3 days: answered 500' })
+  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({
+    state: 'expired',
+    attempts: 17,
+  })
+  expect(await bench.state(id)).toMatchObject({
+    attempts: 0,
+    retryAt: null,
+    error: 'an event was given up after 3 days: answered 500',
+  })
   receiver.always(path, 204)
   await bench.raise(viewer.id, 1)
   expect((await receiver.got(path, 18)).at(-1)?.body).toContain('"cursor":"2"')
@@ -178,13 +200,17 @@ test('a dead webhook delays no other of its agent', async () => {
   await bench.raise(dead.viewer.id, 1)
   await receiver.got(dead.path, 1)
   await bench.raise(dead.viewer.id, 50)
-  expect((await receiver.got(path, 51)).map(({ verified }) => verified.cursor)).toEqual(Array.from({ length: 51 }, (_, i) => String(i + 1)))
+  expect((await receiver.got(path, 51)).map(({ verified }) => verified.cursor)).toEqual(
+    Array.from({ length: 51 }, (_, i) => String(i + 1)),
+  )
 })
 
 test('a message to the Message URL is handed over whole; its text is wiped; who was not to hear it is passed over', async () => {
   const { viewer, path, id } = await lane()
   const [event] = await bench.store(viewer.id, 1, { channel: 'url', subject: null })
-  const payload = new Uint8Array(await bench.keyring.seal(viewer.workspaceId, 'wake up', handoverBinding(event!.messageId)))
+  const payload = new Uint8Array(
+    await bench.keyring.seal(viewer.workspaceId, 'wake up', handoverBinding(event!.messageId)),
+  )
   await db.prisma.job.updateMany({ where: { lane: id }, data: { payload } })
   await bench.store(viewer.id, 1, { channel: 'url', subject: null })
   await db.prisma.job.deleteMany({ where: { lane: id, seq: 2 } })
@@ -192,7 +218,10 @@ test('a message to the Message URL is handed over whole; its text is wiped; who 
   const got = await receiver.got(path, 1)
   expect(got[0]!.verified.data.message).toMatchObject({ channel: 'url', text: 'wake up', sender: {} })
   await positionIs(id, 2n)
-  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({ state: 'delivered', payload: null })
+  expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({
+    state: 'delivered',
+    payload: null,
+  })
 })
 
 test('an event whose job is missing is delivered all the same, and recorded', async () => {

@@ -24,7 +24,10 @@ test('an added webhook shows its secret once; the list leaves it out', async () 
     lastDeliveredAt: null,
   })
   expect(await listWebhooks(db, viewer, viewer.id)).toEqual([webhook])
-  const { rows } = await db.pool.query<{ row: string }>('select w::text as row from webhook w where id = $1', [webhook.id])
+  const { rows } = await db.pool.query<{ row: string }>(
+    'select w::text as row from webhook w where id = $1',
+    [webhook.id],
+  )
   expect(rows[0]?.row).not.toContain(Buffer.from(secret).toString('hex'))
 })
 
@@ -48,7 +51,9 @@ test('it hears what comes after it was added', async () => {
 
 test('an agent has at most 10', async () => {
   const viewer = await bench.agent()
-  const added = await Promise.allSettled(Array.from({ length: 12 }, (_, i) => bench.webhook(viewer, `${url}/${i}`)))
+  const added = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, i) => bench.webhook(viewer, `${url}/${i}`)),
+  )
   expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
   expect(added.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } })
   const [first] = await listWebhooks(db, viewer, viewer.id)
@@ -72,7 +77,9 @@ test('removing takes its deliveries along; once more is not_found', async () => 
   await bench.store(viewer.id, 2)
   await removeWebhook(bench.operations, viewer, viewer.id, webhook.id)
   expect(await db.prisma.job.count({ where: { lane: webhook.id } })).toBe(0)
-  await expect(removeWebhook(bench.operations, viewer, viewer.id, webhook.id)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(removeWebhook(bench.operations, viewer, viewer.id, webhook.id)).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })
 
 test('nobody reaches another agent or another workspace', async () => {
@@ -87,7 +94,9 @@ test('nobody reaches another agent or another workspace', async () => {
     await expect(listWebhooks(db, who, viewer.id)).rejects.toMatchObject({ code })
     await expect(removeWebhook(bench.operations, who, viewer.id, webhook.id)).rejects.toMatchObject({ code })
     await expect(listDeliveries(db, who, viewer.id, webhook.id, { limit: 1 })).rejects.toMatchObject({ code })
-    await expect(removeWebhook(bench.operations, who, who.id, webhook.id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(removeWebhook(bench.operations, who, who.id, webhook.id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
   }
   expect(await listWebhooks(db, viewer, viewer.id)).toHaveLength(1)
 })
@@ -105,7 +114,9 @@ test('deliveries come newest first, page by page', async () => {
   } while (cursor)
   expect(seen).toEqual(['5', '4', '3', '2', '1'])
   for (const bad of ['x', 'WyJhIl0', 'WzEuNV0']) {
-    await expect(listDeliveries(db, viewer, viewer.id, webhook.id, { limit: 2, cursor: bad })).rejects.toMatchObject({
+    await expect(
+      listDeliveries(db, viewer, viewer.id, webhook.id, { limit: 2, cursor: bad }),
+    ).rejects.toMatchObject({
       code: 'invalid_input',
     })
   }

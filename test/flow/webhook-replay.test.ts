@@ -32,7 +32,8 @@ const lane = async () => {
   return { viewer, path, id, secret, rotate, replay }
 }
 const HOUR = 3_600_000
-const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+const positionIs = (id: string, position: bigint) =>
+  until(async () => (await bench.state(id))?.position === position)
 const cursors = (got: Received[]) => got.map(({ body }) => Number(JSON.parse(body).cursor))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 /** Hears no notification: what another process would have told. */
@@ -159,7 +160,9 @@ describe('replaying', () => {
     await bench.store(viewer.id, 1)
     const { webhook } = await bench.webhook(viewer, `${receiver.url}/late`)
     bench.worker()
-    expect(await replayWebhook(bench.operations, viewer, viewer.id, webhook.id, { after: 1 })).toEqual({ events: 3 })
+    expect(await replayWebhook(bench.operations, viewer, viewer.id, webhook.id, { after: 1 })).toEqual({
+      events: 3,
+    })
     expect(cursors(await receiver.got('/late', 3))).toEqual([2, 3, 5])
     await positionIs(webhook.id, 5n)
     expect(await db.prisma.job.count({ where: { lane: webhook.id, state: 'delivered' } })).toBe(3)
@@ -243,7 +246,10 @@ describe('replaying', () => {
     await until(async () => (await bench.state(id))?.attempts === 1)
     bench.clock.advance(72 * HOUR)
     await positionIs(id, 1n)
-    expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({ state: 'expired', attempts: 4 })
+    expect(await db.prisma.job.findFirst({ where: { lane: id } })).toMatchObject({
+      state: 'expired',
+      attempts: 4,
+    })
   })
 
   test('reaches a worker that no notification told: idle, and amid deliveries', async () => {
@@ -262,7 +268,9 @@ describe('replaying', () => {
     await replay(0)
     await until(async () => {
       bench.clock.advance(100)
-      return (await bench.state(id))?.position === 203n && cursors(receiver.received.slice(5)).lastIndexOf(1) > 0
+      return (
+        (await bench.state(id))?.position === 203n && cursors(receiver.received.slice(5)).lastIndexOf(1) > 0
+      )
     })
     const heard = cursors(receiver.received)
     expect(heard.slice(heard.lastIndexOf(1))).toEqual(range(1, 203))

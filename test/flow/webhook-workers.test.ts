@@ -27,10 +27,13 @@ const lane = async (workspaceId?: string) => {
   receiver.expect(path, secret)
   return { viewer, path, id: webhook.id }
 }
-const lanes = (count: number, workspaceId?: string) => Promise.all(Array.from({ length: count }, () => lane(workspaceId)))
-const cursors = (got: { verified: { cursor: string } | null }[]) => got.map(({ verified }) => Number(verified?.cursor))
+const lanes = (count: number, workspaceId?: string) =>
+  Promise.all(Array.from({ length: count }, () => lane(workspaceId)))
+const cursors = (got: { verified: { cursor: string } | null }[]) =>
+  got.map(({ verified }) => Number(verified?.cursor))
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
-const positionIs = (id: string, position: bigint) => until(async () => (await bench.state(id))?.position === position)
+const positionIs = (id: string, position: bigint) =>
+  until(async () => (await bench.state(id))?.position === position)
 /** Moves the fake clock from poll to poll until the answer is there. */
 const polling = <T>(ask: () => T | Promise<T>) =>
   until(() => {
@@ -38,11 +41,18 @@ const polling = <T>(ask: () => T | Promise<T>) =>
     return ask()
   })
 
+/** A pool's `query` that leaves one named statement without an answer. */
+const answeringAllBut =
+  (pool: typeof db.pool, name: string) =>
+  (...args: Parameters<typeof pool.query>) =>
+    (args[0] as { name?: string }).name === name ? new Promise(() => undefined) : pool.query(...args)
+
 test('two workers share the lanes: one POST at a time per webhook, everything in order, everything once', async () => {
   const targets = await lanes(20)
   bench.worker()
   bench.worker()
-  for (let round = 0; round < 10; round++) await Promise.all(targets.map(({ viewer }) => bench.raise(viewer.id, 10)))
+  for (let round = 0; round < 10; round++)
+    await Promise.all(targets.map(({ viewer }) => bench.raise(viewer.id, 10)))
   for (const { path, id } of targets) {
     expect(cursors(await receiver.got(path, 100))).toEqual(upTo(100))
     await positionIs(id, 100n)
@@ -61,7 +71,9 @@ test('the lanes of a worker that is gone move on when their leases end, and what
   gate.set('frozen')
   const { leaseOwner } = (await bench.state(id))!
   bench.worker({}, { leaseMs: 1500, attemptMs: 500 })
-  expect(cursors((await polling(() => receiver.received.length === 3 && receiver.received)) ?? [])).toEqual([1, 1, 2])
+  expect(cursors((await polling(() => receiver.received.length === 3 && receiver.received)) ?? [])).toEqual([
+    1, 1, 2,
+  ])
   expect(receiver.mostAtOnce).toBe(1)
   await positionIs(id, 2n)
   expect((await bench.state(id))?.leaseOwner).not.toBe(leaseOwner)
@@ -70,6 +82,28 @@ test('the lanes of a worker that is gone move on when their leases end, and what
   await positionIs(id, 3n)
   expect(cursors(await receiver.got(path, 4))).toEqual([1, 1, 2, 3])
   expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null })
+})
+
+test('a worker that leases a lane again goes on from where others left it meanwhile, not from what it had read', async () => {
+  const { viewer, id } = await lane()
+  const pool: typeof db.pool = new Proxy(db.pool, {
+    get: (target, key) =>
+      key === 'query' ? answeringAllBut(target, 'lanes renew') : Reflect.get(target, key),
+  })
+  bench.worker({ pool }, { leaseMs: 1500, attemptMs: 500 })
+  await bench.raise(viewer.id, 1)
+  await positionIs(id, 1n)
+  await until(
+    async () => (await db.prisma.webhook.count({ where: { id, leaseUntil: { lt: new Date() } } })) === 1,
+  )
+  await bench.raise(viewer.id, 1) // in its memory; its lease is over
+  const other = bench.worker()
+  await positionIs(id, 2n)
+  await other.stop(1000)
+  await bench.store(viewer.id, 1)
+  await polling(() => receiver.received.length === 3)
+  await positionIs(id, 3n)
+  expect(cursors(receiver.received)).toEqual([1, 2, 3])
 })
 
 test('a worker whose lease could not be renewed starts no POST', async () => {
@@ -115,7 +149,8 @@ test('a worker that stops hands over each lane as its POST ends, whatever hangs 
   await bench.raise(idle.viewer.id, 1)
   await positionIs(idle.id, 1n)
   const held: (() => unknown)[] = []
-  for (const { path } of [dead, sound]) receiver.answer(path, (res) => void held.push(() => res.writeHead(204).end()))
+  for (const { path } of [dead, sound])
+    receiver.answer(path, (res) => void held.push(() => res.writeHead(204).end()))
   await bench.raise(dead.viewer.id, 1)
   await receiver.got(dead.path, 1)
   await bench.raise(sound.viewer.id, 10)
@@ -268,6 +303,8 @@ test('dead webhooks leave room for the living', async () => {
   const living = await lanes(10)
   bench.worker({}, { slots: 8, attemptMs: 200 })
   for (const { viewer } of [...dead, ...living]) await bench.store(viewer.id, 5)
-  await polling(() => living.every(({ path }) => receiver.received.filter((one) => one.path === path).length === 5))
+  await polling(() =>
+    living.every(({ path }) => receiver.received.filter((one) => one.path === path).length === 5),
+  )
   expect(receiver.mostAtOnce).toBe(1)
 })

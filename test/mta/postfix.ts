@@ -67,7 +67,11 @@ const listens = (port: number) =>
 export async function startPostfix({ routes }: PostfixOptions): Promise<Postfix> {
   const dir = mkdtempSync(join(tmpdir(), 'ams-postfix-'))
   execFileSync('chmod', ['755', dir])
-  const [queue, data, config] = ['queue', 'data', 'etc'].map((name) => join(dir, name)) as [string, string, string]
+  const [queue, data, config] = ['queue', 'data', 'etc'].map((name) => join(dir, name)) as [
+    string,
+    string,
+    string,
+  ]
   for (const folder of [queue, data, config]) mkdirSync(folder)
   execFileSync('chown', ['postfix', data])
   const port = await freePort()

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 
 /**
- * The customers' servers, in a process of their own: one that lives, one that never answers, one that fails. Says where they are, then answers
- * every message with what the living one has had: the webhook's number and the event's, as `[path, cursor]`.
+ * The customers' servers, in a process of their own: one that lives, one that never answers, one that fails.
+ * Says where they are, then answers every message with what the living one has had: the webhook's number and
+ * the event's, as `[path, cursor]`.
  */
 let got: [string, string][] = []
 
@@ -36,4 +37,8 @@ process.on('message', () => {
   got = []
 })
 process.on('disconnect', () => process.exit())
-process.send?.({ living: await listen(living), hanging: await listen(hanging), failing: await listen(failing) })
+process.send?.({
+  living: await listen(living),
+  hanging: await listen(hanging),
+  failing: await listen(failing),
+})

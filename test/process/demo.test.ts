@@ -9,7 +9,10 @@ import { until } from '../support/until.ts'
 vi.setConfig({ testTimeout: 90_000 })
 
 const places = [temporaryDir(), temporaryDir()] as const
-beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+beforeAll(
+  () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
+  120_000,
+)
 afterAll(async () => {
   for (const place of places) await cleanUp(place)
 })
@@ -18,7 +21,9 @@ test('the tour tells its story to the end, and leaves nothing behind', async () 
   const tour = run({ TMPDIR: places[0] }, 'demo')
   expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({ code: 0, signal: null, stderr: '' })
   const lines = tour.stdout.split('\n').filter((line) => /^\d+\. /.test(line))
-  expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(Array.from({ length: 16 }, (_, index) => index + 1))
+  expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(
+    Array.from({ length: 16 }, (_, index) => index + 1),
+  )
   expect(readdirSync(places[0])).toEqual([])
 })
 
@@ -26,6 +31,10 @@ test('interrupted, it leaves nothing behind either', async () => {
   const tour = run({ TMPDIR: places[1] }, 'demo')
   await until(() => tour.stdout.startsWith('1. '), 60_000)
   tour.kill('SIGINT')
-  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({ code: 1, signal: null, stderr: 'The tour was interrupted.\n' })
+  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({
+    code: 1,
+    signal: null,
+    stderr: 'The demo was interrupted.\n',
+  })
   expect(readdirSync(places[1])).toEqual([])
 })

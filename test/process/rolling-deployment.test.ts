@@ -61,9 +61,12 @@ test('the build before goes on beside a later one whose migration has run, and c
   await before.owner('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   const { token } = (await before.owner('POST', `/agents/${agent.id}/tokens`, {})).body
 
-  const write = (to: Running, subject: string) => deliver(to.smtp, { from: 'ann@example.com', to: address, subject, text: 'hi' })
+  const write = (to: Running, subject: string) =>
+    deliver(to.smtp, { from: 'ann@example.com', to: address, subject, text: 'hi' })
   const subjectsAt = async ({ owner }: Running) =>
-    (await owner('GET', `/agents/${agent.id}/messages?direction=inbound`)).body.items.map(({ subject }: { subject: string }) => subject)
+    (await owner('GET', `/agents/${agent.id}/messages?direction=inbound`)).body.items.map(
+      ({ subject }: { subject: string }) => subject,
+    )
   const eventsAt = async ({ owner }: Running) => {
     const query = `{ agent(id: "${agent.id}") { events { edges { node { id } } } messages { edges { node { text } } } tokens { id } } }`
     const rest = (await owner('GET', `/agents/${agent.id}/events?after=0`)).body.items
@@ -71,8 +74,17 @@ test('the build before goes on beside a later one whose migration has run, and c
     return rest.map(({ id }: { id: number }) => id)
   }
   const sendsFrom = async ({ owner }: Running) => {
-    const sent = (await owner('POST', `/agents/${agent.id}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hi' })).body
-    await until(async () => (await owner('GET', `/agents/${agent.id}/messages/${sent.id}`)).body.status === 'sent', 20_000)
+    const sent = (
+      await owner('POST', `/agents/${agent.id}/messages`, {
+        channel: 'email',
+        to: ['bo@example.com'],
+        text: 'hi',
+      })
+    ).body
+    await until(
+      async () => (await owner('GET', `/agents/${agent.id}/messages/${sent.id}`)).body.status === 'sent',
+      20_000,
+    )
   }
 
   // Each kind of statement is prepared once before the columns change under it.
@@ -84,7 +96,9 @@ test('the build before goes on beside a later one whose migration has run, and c
 
   const again = await start()
   expect(again.service.stderr).toContain('the database is ahead of this build')
-  const { id } = (await apiOf(again.http, token)('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })).body
+  const { id } = (
+    await apiOf(again.http, token)('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  ).body
   const stream = await openEvents(`${again.http}/agents/${agent.id}/connections/${id}/events?after=0`, token)
   await write(before, 'two')
   await write(again, 'three')
@@ -96,7 +110,10 @@ test('the build before goes on beside a later one whose migration has run, and c
     await sendsFrom(process)
     expect((await process.owner('POST', '/agents', { name: 'More', icon: 'zap' })).status).toBe(201)
     expect((await process.owner('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'v' })).status).toBe(200)
-    expect((await process.owner('POST', `/agents/${agent.id}/tokens`, {}, { 'Idempotency-Key': process.http })).status).toBe(201)
+    expect(
+      (await process.owner('POST', `/agents/${agent.id}/tokens`, {}, { 'Idempotency-Key': process.http }))
+        .status,
+    ).toBe(201)
   }
   before.service.kill('SIGTERM')
   expect((await before.service.exited).code).toBe(0)

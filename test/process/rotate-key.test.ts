@@ -2,13 +2,18 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+vi.setConfig({ testTimeout: 120_000 })
+beforeAll(
+  () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
+  120_000,
+)
 
 const command = async (settings: Record<string, string>, ...args: string[]) => {
   const process = run(settings, ...args)
@@ -22,7 +27,8 @@ const keepSecret = async (http: string, owner: string, value: string) => {
   const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
   const { token } = (await api('POST', `/agents/${id}/tokens`, {})).body
   expect((await api('PUT', `/agents/${id}/secrets/KEY`, { value })).status).toBe(200)
-  return async (at = http) => (await (apiOf(at, token) as Api)('POST', `/agents/${id}/secrets/reveal`, {})).body.KEY
+  return async (at = http) =>
+    (await (apiOf(at, token) as Api)('POST', `/agents/${id}/secrets/reveal`, {})).body.KEY
 }
 
 describe('the key in DATA_DIR', () => {
@@ -85,6 +91,77 @@ describe('the key in DATA_DIR', () => {
   })
 })
 
+describe('data keys', () => {
+  const name = `data_keys_${randomBytes(6).toString('hex')}`
+  const dataDir = temporaryDir()
+  const database = urlOf(inject('postgres').url, name)
+  const token = 'the token of this owner'
+  const settings = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database,
+    OWNER_TOKEN: token,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    RATE_LIMIT: '100000',
+  }
+  /** Whether a command is at it: it holds the lock of the rotation. */
+  const isRotating = async () => {
+    const client = new pg.Client({ connectionString: database })
+    await client.connect()
+    const { rowCount } = await client
+      .query('select 1 from pg_locks where objid = 4026531841')
+      .finally(() => client.end())
+    return rowCount !== 0
+  }
+  beforeAll(() => execute(inject('postgres').url, `CREATE DATABASE ${name}`))
+  afterAll(async () => {
+    await cleanUp(dataDir)
+    await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
+  })
+
+  test('change beside a running service although the command is killed again and again; nothing is lost, and the old keys go', async () => {
+    let service = run(settings)
+    let { http } = await service.ready()
+    const api = (path: string, body: object, method = 'POST') => apiOf(http, token)(method, path, body)
+    const { id } = (await api('/agents', { name: 'Bot', icon: 'bot' })).body
+    const own = (await api(`/agents/${id}/tokens`, {})).body.token
+    const kept: Record<string, string> = {}
+    const keep = async (secret: string) => {
+      kept[secret] = `value of ${secret}`
+      expect((await api(`/agents/${id}/secrets/${secret}`, { value: kept[secret] }, 'PUT')).status).toBe(200)
+    }
+    const reveal = async () =>
+      (await (apiOf(http, own) as Api)('POST', `/agents/${id}/secrets/reveal`, {})).body
+    for (let n = 0; n < 150; n++) await keep(`BEFORE_${n}`)
+    for (let round = 0; round < 4; round++) {
+      const rotating = run(settings, 'rotate-key', '--data-keys')
+      await until(async () => rotating.stdout !== '' || (await isRotating()), 40_000)
+      for (let n = 0; n < 5; n++) await keep(`ROUND_${round}_${n}`)
+      rotating.kill('SIGKILL')
+      await rotating.exited
+      expect(await reveal()).toEqual(kept)
+    }
+    expect(await command(settings, 'rotate-key', '--data-keys')).toMatchObject({
+      workspaces: 0,
+      unreadable: 0,
+      retired: 1,
+    })
+    // Another process reads it as well, and knows the new key alone; an hour goes by.
+    service.kill('SIGTERM')
+    await service.exited
+    service = run(settings)
+    http = (await service.ready()).http
+    expect(await reveal()).toEqual(kept)
+    await execute(database, "UPDATE retired_data_key SET retired_at = retired_at - interval '2 hours'")
+    // The service may have dropped the old key by itself meanwhile; then the command makes another one at
+    // once.
+    expect(await command(settings, 'rotate-key', '--data-keys')).toMatchObject({ unreadable: 0 })
+    expect(await reveal()).toEqual(kept)
+    await keep('AFTER')
+    expect(await command(settings, 'rotate-key', '--data-keys')).toMatchObject({ unreadable: 0 })
+    expect(await reveal()).toEqual(kept)
+  })
+})
+
 describe('MASTER_KEY', () => {
   const name = `rotation_${randomBytes(6).toString('hex')}`
   const dataDir = temporaryDir()
@@ -107,7 +184,9 @@ describe('MASTER_KEY', () => {
     const reveal = await keepSecret((await before.ready()).http, token, 'one')
     const alone = run(with_(old), 'rotate-key')
     expect((await alone.exited).code).toBe(2)
-    expect(alone.stderr).toMatch(/^MASTER_KEY has one key; rotate-key takes the new one and, after a comma, the one in use/)
+    expect(alone.stderr).toMatch(
+      /^MASTER_KEY has only one key; rotate-key takes the new key and, after a comma, the current one/,
+    )
     const both = run(with_(`${fresh},${old}`))
     const { http } = await both.ready()
     expect(await reveal(http)).toBe('one')
@@ -117,6 +196,6 @@ describe('MASTER_KEY', () => {
     expect(await reveal((await after.ready()).http)).toBe('one')
     const outdated = run(with_(old))
     expect((await outdated.exited).code).toBe(2)
-    expect(outdated.stderr).toContain('not the key that this database was made with')
+    expect(outdated.stderr).toContain('not the key that this database was created with')
   })
 })

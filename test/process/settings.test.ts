@@ -11,7 +11,10 @@ import { apiOf } from '../support/service.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 const dataDir = temporaryDir()
-beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+beforeAll(
+  () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
+  120_000,
+)
 afterAll(() => cleanUp(dataDir))
 
 describe('a setting that cannot be', () => {
@@ -62,7 +65,9 @@ describe('a setting that reads well and cannot be used ends the start with 2, on
 
   test.each(['PORT', 'SMTP_PORT'] as const)('%s, when another program has it', async (name) => {
     expect(await refused({ [name]: taken[name] })).toMatch(
-      new RegExp(`^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`),
+      new RegExp(
+        `^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`,
+      ),
     )
   })
 
@@ -86,34 +91,48 @@ describe('a setting that reads well and cannot be used ends the start with 2, on
   ])('DATA_DIR, when it is %s', async (_, place) => {
     const value = place()
     expect(await refused({ DATA_DIR: value })).toMatch(
-      new RegExp(`^DATA_DIR is ${JSON.stringify(value)}; it takes a folder that this user may write in \\(E[A-Z]+\\)\\.$`, 'm'),
+      new RegExp(
+        `^DATA_DIR is ${JSON.stringify(value)}; it takes a folder that this user may write in \\(E[A-Z]+\\)\\.$`,
+        'm',
+      ),
     )
   })
 })
 
-test.each([['--help'], ['-h'], ['help']])('%s prints the usage and exits with 0, whatever the settings are', async (argument) => {
-  const process = run({ PORT: 'http' }, argument)
-  expect((await process.exited).code).toBe(0)
-  expect(process.stdout).toContain('npm start -- workspace --name NAME --owner EMAIL')
-  expect(process.stderr).toBe('')
-})
-
-test.each([['fly'], ['start', 'again'], ['--loud'], ['workspace'], ['workspace', '--name', 'x'], ['token'], ['number']])(
-  'the command line %s %s %s ends with 2, the usage and no database',
-  async (...args) => {
-    const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
-    expect((await process.exited).code).toBe(2)
-    expect(process.stderr).toContain('Usage:')
-    expect(existsSync(join(dataDir, 'never'))).toBe(false)
+test.each([['--help'], ['-h'], ['help']])(
+  '%s prints the usage and exits with 0, whatever the settings are',
+  async (argument) => {
+    const process = run({ PORT: 'http' }, argument)
+    expect((await process.exited).code).toBe(0)
+    expect(process.stdout).toContain('npm start -- workspace --name NAME --owner EMAIL')
+    expect(process.stderr).toBe('')
   },
 )
+
+test.each([
+  ['fly'],
+  ['start', 'again'],
+  ['--loud'],
+  ['workspace'],
+  ['workspace', '--name', 'x'],
+  ['token'],
+  ['number'],
+])('the command line %s %s %s ends with 2, the usage and no database', async (...args) => {
+  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
+  expect((await process.exited).code).toBe(2)
+  expect(process.stderr).toContain('Usage:')
+  expect(existsSync(join(dataDir, 'never'))).toBe(false)
+})
 
 test.each([
   [['workspace', '--name', 'x', '--owner', 'nobody'], '--owner is "nobody"; it takes an email address.'],
   [['workspace', '--name', ' ', '--owner', 'a@example.com'], '--name is " "; it takes 1 to 100 characters'],
   [['workspace', '--name', 'x'.repeat(101), '--owner', 'a@example.com'], 'it takes 1 to 100 characters'],
   [['number', '--value', '555'], '--value is "555"; it takes a phone number in international form'],
-  [['token', '--member', 'a@example.com', '--workspace', 'x'], '--workspace is "x"; it takes a workspace\'s id.'],
+  [
+    ['token', '--member', 'a@example.com', '--workspace', 'x'],
+    '--workspace is "x"; it takes a workspace\'s id.',
+  ],
 ])('the command line %j ends with 2 and what it takes', async (args, says) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
   expect((await process.exited).code).toBe(2)
@@ -163,22 +182,35 @@ describe('DATABASE_URL', () => {
     }
     const role = `reader_${randomBytes(6).toString('hex')}`
     beforeAll(() =>
-      execute(urlOf(inject('postgres').url, name), `CREATE ROLE ${role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM public`),
+      execute(
+        urlOf(inject('postgres').url, name),
+        `CREATE ROLE ${role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM public`,
+      ),
     )
     afterAll(() => execute(inject('postgres').url, `DROP ROLE ${role}`))
 
     test.each<[string, (url: URL) => void, RegExp]>([
       ['nobody listens there', (url) => Object.assign(url, { port: '1' }), /ECONNREFUSED/],
-      ['its host has no address', (url) => Object.assign(url, { hostname: 'no-such-host.invalid' }), /ENOTFOUND|EAI_AGAIN/],
+      [
+        'its host has no address',
+        (url) => Object.assign(url, { hostname: 'no-such-host.invalid' }),
+        /ENOTFOUND|EAI_AGAIN/,
+      ],
       ['it has no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /no such database/],
       ['it has no such role', (url) => Object.assign(url, { username: 'nobody_here' }), /role/],
-      ['its role may not make tables', (url) => Object.assign(url, { username: role, password: 'hush' }), /may not make tables/],
+      [
+        'its role may not make tables',
+        (url) => Object.assign(url, { username: role, password: 'hush' }),
+        /may not make tables/,
+      ],
       ['it speaks no TLS', (url) => Object.assign(url, { search: '?sslmode=verify-full' }), /SSL/],
     ])('%s', async (_, change, says) => {
       const DATABASE_URL = elsewhere(change)
       const service = run({ ...settings(), DATABASE_URL, LOG_LEVEL: 'silent' })
       expect((await service.exited).code).toBe(2)
-      expect(service.stderr).toMatch(/^DATABASE_URL is "postgres(ql)?:\/\/\*\*\*@.+; it takes a PostgreSQL that can be used \(.+\)\.\n$/)
+      expect(service.stderr).toMatch(
+        /^DATABASE_URL is "postgres(ql)?:\/\/\*\*\*@.+; it takes a PostgreSQL that can be used \(.+\)\.\n$/,
+      )
       expect(service.stderr).toMatch(says)
       expect(service.stderr).not.toContain(new URL(DATABASE_URL).password)
     })
@@ -192,16 +224,16 @@ test('a process without the api serves health alone', async () => {
   const nobody = apiOf(http, null)
   expect((await nobody('GET', '/healthz')).status).toBe(200)
   expect((await nobody('GET', '/agents')).status).toBe(404)
-  expect(service.stderr).toContain('mail is captured, not sent')
+  expect(service.stderr).toContain('outgoing mail is stored, not sent')
   service.kill('SIGTERM')
   expect((await service.exited).code).toBe(0)
 })
 
-test('a process that sends nothing does not warn that mail is captured', async () => {
+test('a process that sends nothing does not warn that outgoing mail is stored', async () => {
   const service = run({ DATA_DIR: dataDir, ROLES: 'api' })
   await service.ready()
   service.kill('SIGTERM')
   expect((await service.exited).code).toBe(0)
   expect(service.stderr).toContain('stopping')
-  expect(service.stderr).not.toContain('captured')
+  expect(service.stderr).not.toContain('outgoing mail is stored')
 })

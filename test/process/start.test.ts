@@ -29,11 +29,17 @@ const start = async () => {
   owner = apiOf(ready.http, token)
 }
 const modeOf = (...path: string[]) => (statSync(join(dataDir, ...path)).mode & 0o777).toString(8)
-const write = (subject: string) => deliver(ready.smtp, { from: 'boss@example.com', to: agent.address, subject, text: 'hi' })
+const write = (subject: string) =>
+  deliver(ready.smtp, { from: 'boss@example.com', to: agent.address, subject, text: 'hi' })
 const subjects = async (): Promise<string[]> =>
-  (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body.items.map((item: { subject: string }) => item.subject)
+  (await owner('GET', `/agents/${agent.id}/messages?limit=100`)).body.items.map(
+    (item: { subject: string }) => item.subject,
+  )
 
-beforeAll(() => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]), 120_000)
+beforeAll(
+  () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
+  120_000,
+)
 afterAll(() => cleanUp(dataDir))
 
 test('the first start prints the token of the owner once, then that it is ready', async () => {
@@ -69,16 +75,21 @@ test('it works: an agent, a mail in, an answer out', async () => {
   const [message] = (await owner('GET', `/agents/${agent.id}/messages`)).body.items
   expect(message.subject).toBe('First')
   const answer = await owner('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'yes' })
-  await until(async () => (await owner('GET', `/agents/${agent.id}/messages/${answer.body.id}`)).body.status === 'sent')
+  await until(
+    async () => (await owner('GET', `/agents/${agent.id}/messages/${answer.body.id}`)).body.status === 'sent',
+  )
   expect(modeOf('outbox')).toMatch(/^7[01]1$|^700$/)
   const [mail] = readdirSync(join(dataDir, 'outbox'))
   expect(modeOf('outbox', mail!)).toBe('600')
 })
 
 test('no mail makes it say anything on stdout but what it said at its start', async () => {
-  const oddlySigned = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=x; l=999; h=from; bh=AA==; b=AA=='
+  const oddlySigned =
+    'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=x; l=999; h=from; bh=AA==; b=AA=='
   const raw = `${oddlySigned}\r\nFrom: boss@example.com\r\nSubject: Odd\r\n\r\nhi\r\n`
-  expect((await deliver(ready.smtp, { envelope: { from: 'boss@example.com', to: agent.address }, raw })).response).toMatch(/^250/)
+  expect(
+    (await deliver(ready.smtp, { envelope: { from: 'boss@example.com', to: agent.address }, raw })).response,
+  ).toMatch(/^250/)
   expect(service.stdout.trimEnd().split('\n')).toHaveLength(2)
 })
 
@@ -86,7 +97,10 @@ test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no P
   const minted = await owner('POST', `/agents/${agent.id}/tokens`, {})
   const own = apiOf(ready.http, minted.body.token)
   const { body } = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
-  const stream = await openEvents(`${ready.http}/agents/${agent.id}/connections/${body.id}/events`, minted.body.token)
+  const stream = await openEvents(
+    `${ready.http}/agents/${agent.id}/connections/${body.id}/events`,
+    minted.body.token,
+  )
   expect(stream.status).toBe(200)
   const { hostname, port } = new URL(ready.http)
   for (const said of ['', 'GET /agents HTTP/1.1\r\nHo'])
@@ -125,7 +139,11 @@ test('the workspace and token commands beside it print one JSON line, whose toke
     return JSON.parse(command.stdout)
   }
   const made = await makes('workspace', '--name', 'Other', '--owner', 'other@example.com')
-  expect(made).toEqual({ workspace: expect.any(String), member: expect.any(String), token: expect.stringMatching(/^amt_/) })
+  expect(made).toEqual({
+    workspace: expect.any(String),
+    member: expect.any(String),
+    token: expect.stringMatching(/^amt_/),
+  })
   expect((await apiOf(ready.http, made.token)('GET', '/agents')).body).toEqual([])
   const again = await makes('token', '--member', 'Boss@Example.com')
   expect((await apiOf(ready.http, again.token)('GET', '/agents')).body).toMatchObject([{ id: agent.id }])
@@ -142,7 +160,10 @@ test('the number command takes a number of the Twilio account into the pool, whe
   }
   const { body: workspace } = await owner('GET', '/workspace')
   const value = '+15005550101'
-  expect(await takeIn('--value', value)).toMatchObject({ code: 1, stderr: expect.stringContaining('name one with --workspace ID') })
+  expect(await takeIn('--value', value)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('name one with --workspace ID'),
+  })
   const taken = await takeIn('--value', value, '--workspace', workspace.id)
   expect(taken).toMatchObject({ code: 0, stderr: '' })
   const made = JSON.parse(taken.stdout)
@@ -151,7 +172,11 @@ test('the number command takes a number of the Twilio account into the pool, whe
   expect((await owner('GET', '/phone-numbers')).body).toMatchObject([{ id: made.id, value, addressId: null }])
   expect(twilio.numbers.get(value)!.smsUrl).toBe('https://elsewhere')
   const missing = await takeIn('--value', '+15005550109', '--workspace', workspace.id)
-  expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no number +15005550109') })
+  expect(missing).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('has no number +15005550109'),
+  })
   const without = run(settings, 'number', '--value', value)
   expect((await without.exited).code).toBe(2)
   expect(without.stderr).toContain('TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set')
@@ -159,7 +184,11 @@ test('the number command takes a number of the Twilio account into the pool, whe
 
 test('a command that cannot be is refused with 2, one that fails with 1, in words', async () => {
   const cases = [
-    { args: ['token', '--member', 'nobody@example.com'], code: 1, says: 'There is no member nobody@example.com' },
+    {
+      args: ['token', '--member', 'nobody@example.com'],
+      code: 1,
+      says: 'There is no member nobody@example.com',
+    },
     { args: ['token'], code: 2, says: '--member is missing' },
     { args: ['dance'], code: 2, says: 'Unknown command dance' },
   ]

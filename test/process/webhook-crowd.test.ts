@@ -12,7 +12,8 @@ import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { createWebhookBench } from '../support/webhooks.ts'
 
-// The promise speaks of 10,000, half of them dead, and of any number of processes: CROWD=10000 CROWD_WORKERS=4.
+// The promise speaks of 10,000, half of them dead, and of any number of processes: CROWD=10000
+// CROWD_WORKERS=4.
 const CROWD = Number(process.env.CROWD ?? 600)
 const WORKERS = Number(process.env.CROWD_WORKERS ?? 2)
 const PATIENCE_MS = 30_000 + CROWD * 20
@@ -38,7 +39,12 @@ afterAll(async () => {
 })
 
 const startWorker = async () => {
-  const settings = { DATA_DIR: dataDir, DATABASE_URL: db.url, MASTER_KEY: masterKey.toString('base64'), WEBHOOK_ALLOW: '127.0.0.1' }
+  const settings = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: db.url,
+    MASTER_KEY: masterKey.toString('base64'),
+    WEBHOOK_ALLOW: '127.0.0.1',
+  }
   const service = run({ ...settings, ROLES: 'worker' })
   return { service, http: (await service.ready()).http }
 }
@@ -83,7 +89,8 @@ test(`${CROWD} webhooks, half of them dead, on ${WORKERS} workers: the living he
   const everybody = living.flatMap((agentId, n) => [agentId, dead[n]!])
   await raise(everybody)
   const among = await hear(half)
-  // The dead cost the machine as much work as the living do, and nobody a wait for an answer that doesn't come.
+  // The dead cost the machine as much work as the living do, and nobody a wait for an answer that doesn't
+  // come.
   expect(among.ms).toBeLessThan(3 * alone.ms + 4_000)
 
   // Goes on while the first retries of the dead become due (after 10 s).
@@ -99,7 +106,10 @@ test(`${CROWD} webhooks, half of them dead, on ${WORKERS} workers: the living he
   const upTo = Array.from({ length: rounds + 2 }, (_, n) => String(n + 1))
   for (const cursors of rest.values()) expect(cursors).toEqual(upTo)
 
-  const wasted = { agentId: { in: living }, OR: [{ attempts: { not: 1 } }, { state: { not: 'delivered' as const } }] }
+  const wasted = {
+    agentId: { in: living },
+    OR: [{ attempts: { not: 1 } }, { state: { not: 'delivered' as const } }],
+  }
   await until(async () => (await db.prisma.job.count({ where: wasted })) === 0)
   const counts = await Promise.all(workers.map(({ http }) => deliveriesOf(http)))
   expect(counts.reduce((sum, count) => sum + count)).toBe(half * upTo.length)

@@ -22,7 +22,8 @@ const post = async (body: string, headers: Record<string, string> = json, path =
 const CREATE = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }'
 const SEND = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }'
 const AGENT = 'query ($id: UUID!) { agent(id: $id) { id } }'
-const deep = (levels: number): string => (levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`)
+const deep = (levels: number): string =>
+  levels === 0 ? 'id' : `messages { edges { node { agent { ${deep(levels - 1)} } } } }`
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const aliases = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: agents { id }`).join(' ')
 
@@ -37,26 +38,46 @@ const WRONG: [string, string][] = [
   ['an unknown input field', bodyOf(CREATE, { input: { name: 'x', icon: 'bot', colour: 'red' } })],
   ['an unknown value', bodyOf(CREATE, { input: { name: 'x', icon: 'bolt' } })],
   ['no input', bodyOf(CREATE)],
-  ['100,000 wrong values', bodyOf(SEND, { input: { agentId: agent.id, text: 'x', to: Array(100_000).fill(5) } })],
-  ['100,000 unknown fields', bodyOf(CREATE, { input: Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n])) })],
-  ['a list in a list in a list …', `{"query":"${SEND}","variables":{"input":{"agentId":"${agent.id}","text":"x","to":${nested(50_000)}}}}`],
+  [
+    '100,000 wrong values',
+    bodyOf(SEND, { input: { agentId: agent.id, text: 'x', to: Array(100_000).fill(5) } }),
+  ],
+  [
+    '100,000 unknown fields',
+    bodyOf(CREATE, { input: Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n])) }),
+  ],
+  [
+    'a list in a list in a list …',
+    `{"query":"${SEND}","variables":{"input":{"agentId":"${agent.id}","text":"x","to":${nested(50_000)}}}}`,
+  ],
   ['the same of no use', `{"query":"{ agents { id } }","variables":{"x":${nested(200_000)}}}`],
   ['an unknown field', bodyOf('{ agents { colour } }')],
   ['an unknown argument', bodyOf('{ agents(first: 1) { id } }')],
   ['an unknown fragment', bodyOf('{ agents { ...none } }')],
-  ['a fragment that goes round', bodyOf('{ agents { ...a } } fragment a on Agent { ...b } fragment b on Agent { ...a }')],
+  [
+    'a fragment that goes round',
+    bodyOf('{ agents { ...a } } fragment a on Agent { ...b } fragment b on Agent { ...a }'),
+  ],
   ['no syntax', bodyOf('{ agents {')],
   ['too deep', bodyOf(`{ agents { ${deep(3)} } }`)],
   ['very deep', bodyOf(`{ agents { ${deep(300)} } }`)],
   ['10,000 braces', bodyOf('{'.repeat(10_000))],
   ['too wide', bodyOf(`{ agents { ${'id name '.repeat(151)} } }`)],
-  ['too much', bodyOf('{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }')],
+  [
+    'too much',
+    bodyOf(
+      '{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }',
+    ),
+  ],
   ['51 aliases', bodyOf(`{ ${aliases(51)} }`)],
   ['10,000 aliases', bodyOf(`{ ${aliases(10_000)} }`)],
   ['a document of 1 MB', bodyOf(`{ agents { id } } #${'x'.repeat(1_000_000)}`)],
   ['a body of more than 1 MiB', bodyOf(AGENT, { id: 'x'.repeat(1_100_000) })],
   ['1,000 directives', bodyOf(`{ agents { id ${'@include(if: true) '.repeat(1_000)} } }`)],
-  ['a subscription that is not streamed', bodyOf(`subscription { messageChanged(agentId: "${agent.id}") { id } }`)],
+  [
+    'a subscription that is not streamed',
+    bodyOf(`subscription { messageChanged(agentId: "${agent.id}") { id } }`),
+  ],
   [
     'a batch of mutations',
     `[${bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })},${bodyOf(CREATE, { input: { name: 'y', icon: 'bot' } })}]`,
@@ -82,18 +103,25 @@ test.each([
   ['multipart', 'multipart/form-data; boundary=x'],
   ['text/plain that names JSON', 'text/plain; application/json'],
   ['GraphQL itself', 'application/graphql'],
-])('%s, as another site could make a browser send it: 415, whoever asks, before anything is looked up', async (_name, type) => {
-  const body = bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })
-  for (const path of ['', '/stream']) {
-    const send = () => post(body, { Authorization: 'Bearer unknown', 'Content-Type': type }, path)
-    const { result, statements } = await statementsOf(service.deps.pool, send)
-    expect([result.status, result.code, statements]).toEqual([415, 'invalid_input', []])
-  }
-})
+])(
+  '%s, as another site could make a browser send it: 415, whoever asks, before anything is looked up',
+  async (_name, type) => {
+    const body = bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })
+    for (const path of ['', '/stream']) {
+      const send = () => post(body, { Authorization: 'Bearer unknown', 'Content-Type': type }, path)
+      const { result, statements } = await statementsOf(service.deps.pool, send)
+      expect([result.status, result.code, statements]).toEqual([415, 'invalid_input', []])
+    }
+  },
+)
 
 test('a GET that changes something is refused', async () => {
-  const query = encodeURIComponent('mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }')
-  const { result, statements } = await statementsOf(service.deps.pool, () => fetch(`${url}?query=${query}`, { headers: authorized }))
+  const query = encodeURIComponent(
+    'mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }',
+  )
+  const { result, statements } = await statementsOf(service.deps.pool, () =>
+    fetch(`${url}?query=${query}`, { headers: authorized }),
+  )
   expect([result.status, statements]).toEqual([405, []])
 })
 

@@ -1,15 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto'
 
 /**
- * Who may read and change what, for every field of the schema: one that is in no row fails. Callers are the owner and another member of
- * the workspace, the agent itself, another agent (peer) of the workspace, and another workspace's owner and agent (stranger).
+ * Who may read and change what, for every field of the schema: one that is in no row fails. Callers are the
+ * owner and another member of the workspace, the agent itself, another agent (peer) of the workspace, and
+ * another workspace's owner and agent (stranger).
  */
 export const CALLERS = ['owner', 'member', 'self', 'peer', 'foreign', 'stranger'] as const
 export type Caller = (typeof CALLERS)[number]
 type Outcome = 'ok' | 'forbidden' | 'not_found' | 'invalid_input'
 type Rule = Record<Caller, Outcome>
 
-const rule = (owner: Outcome, member: Outcome, self: Outcome, peer: Outcome, foreign: Outcome, stranger: Outcome): Rule => ({
+const rule = (
+  owner: Outcome,
+  member: Outcome,
+  self: Outcome,
+  peer: Outcome,
+  foreign: Outcome,
+  stranger: Outcome,
+): Rule => ({
   owner,
   member,
   self,
@@ -30,7 +38,10 @@ export const inAgent = (inner: string) => `query ($agentId: UUID!) { agent(id: $
 const inMessage = (inner: string) => `query ($messageId: UUID!) { message(id: $messageId) { ${inner} } }`
 const inThread = (inner: string) => `query ($messageId: UUID!) { thread(id: $messageId) { ${inner} } }`
 
-/** Each type: how it is reached (`%` stands for the field), who gets that far, its fields, and those that are for members alone. */
+/**
+ * Each type: how it is reached (`%` stands for the field), who gets that far, its fields, and those that are
+ * for members alone.
+ */
 interface TypeRow {
   reach: string
   rule: Rule
@@ -38,8 +49,14 @@ interface TypeRow {
   members?: string
 }
 
-const page = (field: string) => ({ connection: inAgent(`${field} { % }`), edge: inAgent(`${field} { edges { % } }`) })
-const deliveries = { connection: inAgent('webhooks { deliveries { % } }'), edge: inAgent('webhooks { deliveries { edges { % } } }') }
+const page = (field: string) => ({
+  connection: inAgent(`${field} { % }`),
+  edge: inAgent(`${field} { edges { % } }`),
+})
+const deliveries = {
+  connection: inAgent('webhooks { deliveries { % } }'),
+  edge: inAgent('webhooks { deliveries { edges { % } } }'),
+}
 const CONNECTION = { rule: AGENT, fields: 'edges pageInfo' }
 const EDGE = { rule: AGENT, fields: 'cursor node' }
 const LIMITED = 'agents members ownDomains webhooks sendsPerDay storedMessages phoneNumbers'
@@ -63,29 +80,61 @@ export const TYPES: Record<string, TypeRow> = {
     fields: 'id name createdAt settings plan',
     members: 'members invitations domains phoneNumbers audit',
   },
-  WorkspaceSettings: { reach: '{ workspace { settings { % } } }', rule: OWN, fields: 'agentsMaySetAccess agentsMayCreateAgents' },
+  WorkspaceSettings: {
+    reach: '{ workspace { settings { % } } }',
+    rule: OWN,
+    fields: 'agentsMaySetAccess agentsMayCreateAgents keepRefusedDays',
+  },
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
   PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
   PlanUsage: { reach: '{ workspace { plan { usage { % } } } }', rule: OWN, fields: LIMITED },
   Member: { reach: '{ workspace { members { % } } }', rule: MEMBERS, fields: 'id email name role createdAt' },
-  Invitation: { reach: '{ workspace { invitations { % } } }', rule: MEMBERS, fields: 'id email role expiresAt' },
-  Domain: { reach: '{ workspace { domains { % } } }', rule: MEMBERS, fields: 'id name state checkedAt createdAt records' },
+  Invitation: {
+    reach: '{ workspace { invitations { % } } }',
+    rule: MEMBERS,
+    fields: 'id email role expiresAt',
+  },
+  Domain: {
+    reach: '{ workspace { domains { % } } }',
+    rule: MEMBERS,
+    fields: 'id name state checkedAt createdAt records',
+  },
   DomainRecord: {
     reach: '{ workspace { domains { records { % } } } }',
     rule: MEMBERS,
     fields: 'purpose type name value priority required found ok problem',
   },
-  MemberIdentity: { reach: '{ viewer { identities { % } } }', rule: MEMBERS, fields: 'channel value verifiedAt' },
-  PhoneNumberOffer: { reach: '{ availablePhoneNumbers(country: "US") { % } }', rule: MEMBERS, fields: 'value locality price' },
-  Price: { reach: '{ availablePhoneNumbers(country: "US") { price { % } } }', rule: MEMBERS, fields: 'amount currency' },
-  PhoneNumber: { reach: '{ workspace { phoneNumbers { % } } }', rule: MEMBERS, fields: 'id value addressId createdAt' },
+  MemberIdentity: {
+    reach: '{ viewer { identities { % } } }',
+    rule: MEMBERS,
+    fields: 'channel value verifiedAt',
+  },
+  PhoneNumberOffer: {
+    reach: '{ availablePhoneNumbers(country: "US") { % } }',
+    rule: MEMBERS,
+    fields: 'value locality price',
+  },
+  Price: {
+    reach: '{ availablePhoneNumbers(country: "US") { price { % } } }',
+    rule: MEMBERS,
+    fields: 'amount currency',
+  },
+  PhoneNumber: {
+    reach: '{ workspace { phoneNumbers { % } } }',
+    rule: MEMBERS,
+    fields: 'id value addressId createdAt',
+  },
   Agent: {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
       'id name icon createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
   },
-  Address: { reach: inAgent('addresses { % }'), rule: AGENT, fields: 'id channel value domainId primary createdAt' },
+  Address: {
+    reach: inAgent('addresses { % }'),
+    rule: AGENT,
+    fields: 'id channel value domainId primary createdAt',
+  },
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
   Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders' },
   Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
@@ -96,7 +145,11 @@ export const TYPES: Record<string, TypeRow> = {
     rule: AGENT,
     fields: 'id url createdAt error attempts retryAt lastDeliveredAt deliveries',
   },
-  Delivery: { reach: inAgent('webhooks { deliveries { edges { node { % } } } }'), rule: AGENT, fields: 'id eventId status attempts' },
+  Delivery: {
+    reach: inAgent('webhooks { deliveries { edges { node { % } } } }'),
+    rule: AGENT,
+    fields: 'id eventId status attempts',
+  },
   DeliveryAttempt: {
     reach: inAgent('webhooks { deliveries { edges { node { attempts { % } } } } }'),
     rule: AGENT,
@@ -121,7 +174,8 @@ export const TYPES: Record<string, TypeRow> = {
   Thread: {
     reach: inThread('%'),
     rule: AGENT,
-    fields: 'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages',
+    fields:
+      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages',
   },
   Participant: { reach: inThread('participants { % }'), rule: AGENT, fields: 'address name' },
   Event: {
@@ -129,7 +183,11 @@ export const TYPES: Record<string, TypeRow> = {
     rule: AGENT,
     fields: 'id type channel messageId createdAt text sender message',
   },
-  EventSender: { reach: inAgent('events { edges { node { sender { % } } } }'), rule: AGENT, fields: 'id kind name email phone' },
+  EventSender: {
+    reach: inAgent('events { edges { node { sender { % } } } }'),
+    rule: AGENT,
+    fields: 'id kind name email phone',
+  },
   PageInfo: {
     reach: inAgent('messages { pageInfo { % } }'),
     rule: AGENT,
@@ -150,11 +208,16 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'id action actor agentId detail createdAt',
   },
-  AuditActor: { reach: '{ workspace { audit { edges { node { actor { % } } } } } }', rule: MEMBERS, fields: 'kind id tokenId' },
+  AuditActor: {
+    reach: '{ workspace { audit { edges { node { actor { % } } } } } }',
+    rule: MEMBERS,
+    fields: 'kind id tokenId',
+  },
   DeliveryConnection: { reach: deliveries.connection, ...CONNECTION },
   DeliveryEdge: { reach: deliveries.edge, ...EDGE },
   Connection: {
-    reach: 'mutation ($agentId: UUID!) { connect(input: { agentId: $agentId, client: "c", machine: "m" }) { connection { % } } }',
+    reach:
+      'mutation ($agentId: UUID!) { connect(input: { agentId: $agentId, client: "c", machine: "m" }) { connection { % } } }',
     rule: SELF,
     fields: 'id client machine tokenId',
   },
@@ -190,7 +253,14 @@ const ofAgent = ({ agentId }: Target) => ({ agentId })
 const ofWebhook = ({ agentId, webhookId }: Target) => ({ agentId, webhookId })
 /** Ids of a workspace's own: to others they are not there. */
 const OWNERS = rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'forbidden')
-const MEMBERS_WRONG = rule('invalid_input', 'invalid_input', 'forbidden', 'forbidden', 'invalid_input', 'forbidden')
+const MEMBERS_WRONG = rule(
+  'invalid_input',
+  'invalid_input',
+  'forbidden',
+  'forbidden',
+  'invalid_input',
+  'forbidden',
+)
 const MEMBERS_MISSING = rule('not_found', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 const MEMBERS_ID = rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 
@@ -208,7 +278,10 @@ export const MUTATIONS: Record<string, MutationRow> = {
   createToken: { rule: { ...AGENT, self: 'forbidden' }, input: ofAgent },
   revokeToken: { rule: AGENT, input: ({ agentId, tokenId }) => ({ agentId, tokenId }) },
   connect: { rule: SELF, input: (t) => ({ ...ofAgent(t), client: 'c', machine: 'm' }) },
-  sendMessage: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi', channel: 'email', to: ['bo@example.com'] }) },
+  sendMessage: {
+    rule: AGENT,
+    input: (t) => ({ ...ofAgent(t), text: 'hi', channel: 'email', to: ['bo@example.com'] }),
+  },
   // The list of a Message URL names its agent's creator, whose token each tenant asks with.
   sendToUrl: {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),
@@ -222,7 +295,10 @@ export const MUTATIONS: Record<string, MutationRow> = {
   removeWebhook: { rule: AGENT, input: ofWebhook },
   rotateWebhook: { rule: AGENT, input: ofWebhook },
   testWebhook: { rule: AGENT, input: ofWebhook },
-  resendDelivery: { rule: AGENT, input: ({ agentId, webhookId, deliveryId }) => ({ agentId, webhookId, deliveryId }) },
+  resendDelivery: {
+    rule: AGENT,
+    input: ({ agentId, webhookId, deliveryId }) => ({ agentId, webhookId, deliveryId }),
+  },
   replayWebhook: { rule: AGENT, input: (t) => ({ ...ofWebhook(t), after: 0 }) },
   updateWorkspace: { rule: MEMBERS, input: () => ({ name: 'Renamed' }) },
   inviteMember: { rule: MEMBERS, input: () => ({ email: `${randomUUID()}@example.com` }) },

@@ -1,13 +1,19 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
 import { post } from '../support/letter.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 /**
- * Who may do what, for every route of the API description: a route without a row fails. Without a valid token everything is 401; for
- * another workspace's tokens everything with an id is 404, in the very bytes that a missing id gets; for another agent of the same
- * workspace 403 unless its row says otherwise.
+ * Who may do what, for every route of the API description: a route without a row fails. Without a valid token
+ * everything is 401; for another workspace's tokens everything with an id is 404, in the very bytes that a
+ * missing id gets; for another agent of the same workspace 403 unless its row says otherwise.
  */
 interface Row {
   member: number
@@ -24,7 +30,11 @@ const TABLE: Record<string, Row> = {
   'GET /audit': { member: 200, agent: 403 },
   'GET /members': { member: 200, agent: 403 },
   'DELETE /members/{memberId}': { member: 204, agent: 403 },
-  'POST /members/invitations': { member: 201, agent: 403, body: () => ({ email: `${randomUUID()}@example.com` }) },
+  'POST /members/invitations': {
+    member: 201,
+    agent: 403,
+    body: () => ({ email: `${randomUUID()}@example.com` }),
+  },
   'GET /members/invitations': { member: 200, agent: 403 },
   'DELETE /members/invitations/{invitationId}': { member: 204, agent: 403 },
   'GET /members/me/identities': { member: 200, agent: 403 },
@@ -53,7 +63,11 @@ const TABLE: Record<string, Row> = {
   'PATCH /agents/{id}': { member: 200, agent: 200, body: { name: 'Renamed' } },
   'DELETE /agents/{id}': { member: 204, agent: 204 },
   'GET /agents/{id}/addresses': { member: 200, agent: 200 },
-  'PATCH /agents/{id}/addresses/{addressId}': { member: 200, agent: 200, body: () => ({ value: `${randomUUID()}@agents.localhost` }) },
+  'PATCH /agents/{id}/addresses/{addressId}': {
+    member: 200,
+    agent: 200,
+    body: () => ({ value: `${randomUUID()}@agents.localhost` }),
+  },
   'DELETE /agents/{id}/addresses/{addressId}': { member: 409, agent: 409 },
   'POST /agents/{id}/addresses/setups': { member: 201, agent: 201, body: { channel: 'telegram' } },
   'GET /agents/{id}/access': { member: 200, agent: 200 },
@@ -65,7 +79,11 @@ const TABLE: Record<string, Row> = {
   'GET /agents/{id}/connections/{connectionId}/events': { member: 403, agent: 200 },
   'GET /agents/{id}/listeners': { member: 200, agent: 200 },
   'GET /agents/{id}/events': { member: 200, agent: 200 },
-  'POST /agents/{id}/messages': { member: 201, agent: 201, body: { channel: 'email', to: ['bo@example.com'], text: 'hi' } },
+  'POST /agents/{id}/messages': {
+    member: 201,
+    agent: 201,
+    body: { channel: 'email', to: ['bo@example.com'], text: 'hi' },
+  },
   'GET /agents/{id}/messages': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
@@ -84,7 +102,8 @@ const TABLE: Record<string, Row> = {
   'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
   'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
   'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
-  'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 }, // a test is not sent again
+  // a test is not sent again
+  'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 },
   'POST /agents/{id}/webhooks/{webhookId}/rotate': { member: 201, agent: 201 },
   'POST /agents/{id}/webhooks/{webhookId}/test': { member: 201, agent: 201 },
   'POST /agents/{id}/webhooks/{webhookId}/replay': { member: 201, agent: 201, body: { after: 0 } },
@@ -94,7 +113,12 @@ const ROUTES = Object.keys(TABLE)
 const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
 const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'deliveryId', 'connectionId']
 
-const SUPPRESSED = { channel: 'email', recipient: 'gone@example.com', reason: 'bounce', detail: '550 5.1.1' } as const
+const SUPPRESSED = {
+  channel: 'email',
+  recipient: 'gone@example.com',
+  reason: 'bounce',
+  detail: '550 5.1.1',
+} as const
 
 type Ids = Record<string, string>
 interface Target {
@@ -120,10 +144,23 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   await agent.api('PUT', `${path}/secrets/KEY`, { value: 'v' })
   await service.db.prisma.suppression.create({ data: { ...SUPPRESSED, agentId: agent.id } })
-  await post(service, { from: tenant.email, to: agent.address, text: 'hi', attachments: [{ filename: 'a.txt', content: 'a' }] })
+  await post(service, {
+    from: tenant.email,
+    to: agent.address,
+    text: 'hi',
+    attachments: [{ filename: 'a.txt', content: 'a' }],
+  })
   const email = `${randomUUID()}@example.com`
   const member = await service.db.prisma.member.create({ data: { workspaceId: tenant.id, email } })
-  const invitation = await tenant.api('POST', '/members/invitations', { email: `invited-${email}` })
+  // Not asked for: that many are not sent in an hour.
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const asked = {
+    workspaceId: tenant.id,
+    email: `${randomUUID()}@example.com`,
+    tokenHash: Uint8Array.from(randomBytes(32)),
+    expiresAt,
+  }
+  const invitation = await service.db.prisma.invitation.create({ data: asked })
   const own = { workspaceId: tenant.id, name: `${randomUUID()}.example`, ownershipToken: 't' }
   const domain = await service.db.prisma.domain.create({ data: own }) // its key would take a while to make
   const number = { workspaceId: tenant.id, value: `+1500${randomInt(1e7, 1e8)}`, providerId: 'PN1' }
@@ -145,14 +182,15 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       memberId: member.id,
       domainId: domain.id,
       phoneNumberId: phoneNumber.id,
-      invitationId: invitation.body.id,
+      invitationId: invitation.id,
       messageId: message.id,
     },
   }
 }
 
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } }) // each row makes a target of its own
+  // each row makes a target of its own
+  service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace('Owner')
   foreign = await service.workspace('Foreign')
   target = await createTarget(owner)
@@ -163,13 +201,10 @@ beforeAll(async () => {
   await owner.api('DELETE', `${path}/${revoked.id}`)
   invalid.revoked = revoked.token
   invalid.expired = newToken('agent')
-  await service.db.pool.query('insert into token (id, workspace_id, agent_id, hash, expires_at) values ($1, $2, $3, $4, $5)', [
-    randomUUID(),
-    owner.id,
-    target.agent.id,
-    hashToken(invalid.expired),
-    new Date(Date.now() - 1_000),
-  ])
+  await service.db.pool.query(
+    'insert into token (id, workspace_id, agent_id, hash, expires_at) values ($1, $2, $3, $4, $5)',
+    [randomUUID(), owner.id, target.agent.id, hashToken(invalid.expired), new Date(Date.now() - 1_000)],
+  )
 })
 
 /** Calls a route and reads its answer; of a stream only how it began. */
@@ -179,12 +214,18 @@ const call = async (route: string, ids: Ids, token: string | null) => {
   const body = typeof given === 'function' ? given() : given
   const leaving = new AbortController()
   const query = TABLE[route]!.query ? `?${TABLE[route]!.query}` : ''
-  const response = await fetch(service.http + path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? `no-${name}`) + query, {
-    method,
-    signal: leaving.signal,
-    headers: { ...(token && { Authorization: `Bearer ${token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+  const response = await fetch(
+    service.http + path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? `no-${name}`) + query,
+    {
+      method,
+      signal: leaving.signal,
+      headers: {
+        ...(token && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    },
+  )
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
   const text = isStream ? '' : await response.text()
   leaving.abort()
@@ -218,13 +259,18 @@ describe("for another workspace's", () => {
     }
   })
 
-  const nested = WITH_ID.flatMap((route) => SUB_IDS.filter((name) => route.includes(`{${name}}`)).map((name) => ({ route, name })))
-  test.each(nested)('$name below an own agent $route is 404, in the bytes of a missing one', async ({ route, name }) => {
-    const { agent, ids } = target
-    const theirs = await call(route, { ...ids, [name]: foreignTarget.ids[name]! }, agent.token)
-    expect(theirs.status).toBe(404)
-    expect(theirs).toEqual(await call(route, { ...ids, [name]: randomUUID() }, agent.token))
-  })
+  const nested = WITH_ID.flatMap((route) =>
+    SUB_IDS.filter((name) => route.includes(`{${name}}`)).map((name) => ({ route, name })),
+  )
+  test.each(nested)(
+    '$name below an own agent $route is 404, in the bytes of a missing one',
+    async ({ route, name }) => {
+      const { agent, ids } = target
+      const theirs = await call(route, { ...ids, [name]: foreignTarget.ids[name]! }, agent.token)
+      expect(theirs.status).toBe(404)
+      expect(theirs).toEqual(await call(route, { ...ids, [name]: randomUUID() }, agent.token))
+    },
+  )
 })
 
 test.each(ROUTES)('for another agent of the same workspace %s is as its row says', async (route) => {
@@ -242,13 +288,19 @@ test('nothing of all this changed anything', async () => {
   expect((await api('GET', `${path}/messages`)).body.items).toHaveLength(1)
   expect((await api('GET', `${path}/access`)).body.email).toEqual({ admit: 'list', senders: [owner.email] })
   expect((await api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([target.agent.id])
-  expect((await foreign.api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([foreignTarget.agent.id])
+  expect((await foreign.api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([
+    foreignTarget.agent.id,
+  ])
 })
 
 describe.each(['member', 'agent'] as const)('for the %s', (who) => {
   test.each(ROUTES)('%s is as its row says', async (route) => {
     const subject = await createTarget(owner)
-    const { status, text } = await call(route, subject.ids, who === 'member' ? owner.token : subject.agent.token)
+    const { status, text } = await call(
+      route,
+      subject.ids,
+      who === 'member' ? owner.token : subject.agent.token,
+    )
     expect(status).toBe(TABLE[route]![who])
     if (status === 403) expect(codeOf(text)).toBe('forbidden')
   })

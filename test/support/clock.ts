@@ -1,7 +1,9 @@
 import type { Clock } from '../../src/core/clock.ts'
 
 export interface FakeClock extends Clock {
-  /** Moves time on and wakes everyone whose sleep ends by then, in the order in which they would have woken. */
+  /**
+   * Moves time on and wakes everyone whose sleep ends by then, in the order in which they would have woken.
+   */
   advance(ms: number): void
   /** How many sleep now. */
   readonly sleepers: number
@@ -16,7 +18,8 @@ interface Sleeper {
 export const createFakeClock = (start: Date = new Date()): FakeClock => {
   const sleepers = new Set<Sleeper>()
   let now = start.getTime()
-  const due = (until: number) => [...sleepers].filter((sleeper) => sleeper.at <= until).sort((a, b) => a.at - b.at)
+  const due = (until: number) =>
+    [...sleepers].filter((sleeper) => sleeper.at <= until).sort((a, b) => a.at - b.at)
   return {
     now: () => new Date(now),
     sleep: (ms, signal) =>

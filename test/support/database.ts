@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { type Db, openDb } from '../../src/db/client.ts'
+import { openDb, type RootDb } from '../../src/db/client.ts'
 import { execute, urlOf } from './postgres.ts'
 
 export interface TestDatabase {
@@ -10,7 +10,10 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A database of its own with the service's tables and no rows: a clone of the run's template. One for each test file is the usual. */
+/**
+ * A database of its own with the service's tables and no rows: a clone of the run's template. One for each
+ * test file is the usual.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template } = inject('postgres')
   const name = `test_${randomUUID().replaceAll('-', '')}`
@@ -19,7 +22,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /** The same, opened, for the top of a test file: closed and dropped after its last test. */
-export async function openTestDatabase(max = 10): Promise<Db & { url: string }> {
+export async function openTestDatabase(max = 10): Promise<RootDb & { url: string }> {
   const database = await createTestDatabase()
   const db = await openDb(database.url, { max, log: silentLogger })
   afterAll(async () => {

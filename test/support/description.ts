@@ -28,20 +28,26 @@ export const createDescription = (document: Json) => {
   /** The schema without references. `closed`: no field beside those that are described. */
   const whole = (given: Json, closed: boolean): Json => {
     const { example: _, ...schema } = resolve(given)
-    const each = (schemas: Json) => Object.fromEntries(Object.entries(schemas).map(([name, value]) => [name, whole(value, closed)]))
+    const each = (schemas: Json) =>
+      Object.fromEntries(Object.entries(schemas).map(([name, value]) => [name, whole(value, closed)]))
     if (schema.properties) schema.properties = each(schema.properties)
     if (schema.items) schema.items = whole(schema.items, closed)
     if (schema.allOf) schema.allOf = schema.allOf.map((part: Json) => whole(part, false))
-    if (typeof schema.additionalProperties === 'object') schema.additionalProperties = whole(schema.additionalProperties, closed)
+    if (typeof schema.additionalProperties === 'object')
+      schema.additionalProperties = whole(schema.additionalProperties, closed)
     const isOpen = schema.additionalProperties === undefined
-    return closed && isOpen && (schema.properties || schema.allOf) ? { ...schema, unevaluatedProperties: false } : schema
+    return closed && isOpen && (schema.properties || schema.allOf)
+      ? { ...schema, unevaluatedProperties: false }
+      : schema
   }
 
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { binary: true } })
   addFormats.default(ajv)
   const compiled = new Map<Json, ReturnType<typeof ajv.compile>>()
   const operations: Described[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => (item[method] ? [{ id: item[method].operationId, method, path, operation: item[method] }] : [])),
+    METHODS.flatMap((method) =>
+      item[method] ? [{ id: item[method].operationId, method, path, operation: item[method] }] : [],
+    ),
   )
   return {
     operations,
@@ -52,14 +58,19 @@ export const createDescription = (document: Json) => {
       const validate = compiled.get(schema) ?? ajv.compile(whole(schema, true))
       compiled.set(schema, validate)
       if (validate(value)) return []
-      return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+      return (validate.errors ?? []).map(
+        ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+      )
     },
     /** The operation that a request is for, or undefined. */
     operationOf: (method: string, path: string): Described | undefined => {
       const parts = path.split('?', 1)[0]!.split('/')
       const fits = (pattern: string) => {
         const wanted = pattern.split('/')
-        return wanted.length === parts.length && wanted.every((part, n) => part === parts[n] || part.startsWith('{'))
+        return (
+          wanted.length === parts.length &&
+          wanted.every((part, n) => part === parts[n] || part.startsWith('{'))
+        )
       }
       const found = operations.filter((one) => one.method === method.toLowerCase() && fits(one.path))
       // As the router has it: a word goes before a parameter.

@@ -1,8 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, createServer } from 'node:net'
-import type { DnsResolver } from '../../src/channel/email/resolver.ts'
+import type { DnsResolver } from '../../src/channel/email/verify/resolver.ts'
 
-/** What a name holds, by type. A TXT record longer than 255 bytes is split on the wire and put together again by node. */
+/**
+ * What a name holds, by type. A TXT record longer than 255 bytes is split on the wire and put together again
+ * by node.
+ */
 export interface DnsRecords {
   A?: string[]
   AAAA?: string[]
@@ -15,13 +18,18 @@ export type Zone = Record<string, DnsRecords>
 
 const TYPES: Record<number, keyof DnsRecords> = { 1: 'A', 12: 'PTR', 15: 'MX', 16: 'TXT', 28: 'AAAA' }
 
-/** Answers out of `zone` as node:dns does; rejects with ENOTFOUND for an unknown name, ENODATA for a type that it lacks. */
+/**
+ * Answers out of `zone` as node:dns does; rejects with ENOTFOUND for an unknown name, ENODATA for a type that
+ * it lacks.
+ */
 export function fakeResolver(zone: Zone): DnsResolver {
   return async (name, type) => {
     const records = zone[name.toLowerCase()]
-    if (records === undefined) throw Object.assign(new Error(`query${type} ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
+    if (records === undefined)
+      throw Object.assign(new Error(`query${type} ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
     const found = records[type as keyof DnsRecords]
-    if (found === undefined || found.length === 0) throw Object.assign(new Error(`query${type} ENODATA ${name}`), { code: 'ENODATA' })
+    if (found === undefined || found.length === 0)
+      throw Object.assign(new Error(`query${type} ENODATA ${name}`), { code: 'ENODATA' })
     return (type === 'TXT' ? (found as string[]).map((text) => [text]) : found) as string[][]
   }
 }
@@ -115,7 +123,10 @@ function readName(message: Buffer): string {
 }
 
 const writeName = (name: string) =>
-  Buffer.concat([...name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label, 'latin1')])), Buffer.from([0])])
+  Buffer.concat([
+    ...name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label, 'latin1')])),
+    Buffer.from([0]),
+  ])
 
 function encode(type: keyof DnsRecords, record: string | { priority: number; exchange: string }): Buffer {
   if (typeof record !== 'string') return Buffer.concat([uint16(record.priority), writeName(record.exchange)])
@@ -130,8 +141,11 @@ function encode(type: keyof DnsRecords, record: string | { priority: number; exc
 
 function ipv6(address: string): Buffer {
   const [head = '', tail] = address.split('::')
-  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  const groups = (part: string) =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))
   const right = tail === undefined ? [] : groups(tail)
   const left = groups(head)
-  return Buffer.concat([...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right].map(uint16))
+  return Buffer.concat(
+    [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right].map(uint16),
+  )
 }

@@ -27,4 +27,5 @@ const spellings = (text: string): string[] => {
 }
 
 /** Whether a text is in a dump (or a log) in any spelling. */
-export const holds = (dumped: string, text: string): boolean => spellings(text).some((spelling) => dumped.includes(spelling))
+export const holds = (dumped: string, text: string): boolean =>
+  spellings(text).some((spelling) => dumped.includes(spelling))

@@ -26,12 +26,21 @@ const parse = (block: string): Frame | null => {
   const fields = block.split('\n').map((line) => /^(id|event|data): (.*)$/.exec(line))
   const value = (name: string) => fields.find((field) => field?.[1] === name)?.[2]
   const [id, event, data] = [value('id'), value('event'), value('data')]
-  return event === undefined || data === undefined ? null : { id: id === undefined ? null : Number(id), event, data: JSON.parse(data) }
+  return event === undefined || data === undefined
+    ? null
+    : { id: id === undefined ? null : Number(id), event, data: JSON.parse(data) }
 }
 
-export async function openEvents(url: string, token: string, headers: Record<string, string> = {}): Promise<EventStream> {
+export async function openEvents(
+  url: string,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
   const leaving = new AbortController()
-  const response = await fetch(url, { headers: { Authorization: `Bearer ${token}`, ...headers }, signal: leaving.signal })
+  const response = await fetch(url, {
+    headers: { Authorization: `Bearer ${token}`, ...headers },
+    signal: leaving.signal,
+  })
   const frames: Frame[] = []
   let opening = ''
   const read = async () => {

@@ -13,7 +13,10 @@ const STATUS: Record<string, number> = {
   unavailable: 503,
 }
 
-/** Checks what every failure promises: its status, the error body and nothing beside it, and the request's id. `says` is in the message. */
+/**
+ * Checks what every failure promises: its status, the error body and nothing beside it, and the request's id.
+ * `says` is in the message.
+ */
 export function expectFailure(
   { status, headers, body }: Answer,
   code: string,

@@ -3,7 +3,10 @@ import type pg from 'pg'
 /** A pool whose database can be taken away (queries fail) or made to hang, for one user of it. */
 export interface GatedPool {
   pool: pg.Pool
-  /** `open`: as usual. `away`: every query fails like a refused connection. `frozen`: every query waits until it is open again. */
+  /**
+   * `open`: as usual. `away`: every query fails like a refused connection. `frozen`: every query waits until
+   * it is open again.
+   */
   set(state: 'open' | 'away' | 'frozen'): void
 }
 
@@ -20,7 +23,8 @@ export const gatePool = (pool: pg.Pool): GatedPool => {
   const gated = new Proxy(pool, {
     get(target, key) {
       if (key === 'query')
-        return (...args: Parameters<pg.Pool['query']>) => pass(() => target.query(...args) as unknown as Promise<unknown>)
+        return (...args: Parameters<pg.Pool['query']>) =>
+          pass(() => target.query(...args) as unknown as Promise<unknown>)
       if (key === 'connect') return () => pass(() => target.connect())
       return Reflect.get(target, key)
     },

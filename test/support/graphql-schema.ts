@@ -1,4 +1,10 @@
-import { type GraphQLField, type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql'
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isCompositeType,
+  isObjectType,
+} from 'graphql'
 import { createSchema } from '../../src/graphql/schema.ts'
 
 const schema = createSchema()

@@ -1,27 +1,34 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { forgetMember } from '../../src/agent/forget-member.ts'
 import { PhoneNumbers } from '../../src/agent/phone-numbers.ts'
 import type { Channel } from '../../src/channel/channel.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { invalidInput } from '../../src/core/errors.ts'
+import { LargeBodies } from '../../src/core/large-bodies.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
-import type { Db } from '../../src/db/client.ts'
+import type { RootDb } from '../../src/db/client.ts'
 import { createNotifier } from '../../src/db/notify.ts'
+import { apartFrom } from '../../src/db/transaction.ts'
 import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
-import type { GraphqlDeps } from '../../src/graphql/context.ts'
-import { createGraphql } from '../../src/graphql/handler.ts'
-import { createMessageReads } from '../../src/message/read.ts'
-import type { ReceiveDeps } from '../../src/message/receive.ts'
-import { createDraftStore } from '../../src/message/send.ts'
-import { createArrivalStore } from '../../src/message/store.ts'
-import { createAllow } from '../../src/webhook/address.ts'
-import { createLookup } from '../../src/webhook/lookup.ts'
+import type { GraphqlDeps } from '../../src/graphql/execution/context.ts'
+import { createGraphql } from '../../src/graphql/transport/handler.ts'
+import type { ReceiveDeps } from '../../src/message/in/receive.ts'
+import { createArrivalStore } from '../../src/message/in/store.ts'
+import { createDraftStore } from '../../src/message/out/send.ts'
+import { createMessageReads } from '../../src/message/reading/read.ts'
+import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
+import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import { ExternalCalls } from '../../src/workspace/external-calls.ts'
+import { FailedTokens } from '../../src/workspace/failed-tokens.ts'
 import { createKeyring } from '../../src/workspace/keyring.ts'
 import { Plans } from '../../src/workspace/plan.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
+import { type StreamLimits, StreamPlaces } from '../../src/workspace/stream-places.ts'
 import { KnownViewers } from '../../src/workspace/viewer.ts'
 import { fakeResolver } from './dns.ts'
+import { UNLIMITED } from './stream-limits.ts'
 
 const MAIL_DOMAIN = 'agents.localhost'
 
@@ -38,11 +45,21 @@ const email: Channel = {
   send: async ({ envelopeTo }) => ({ accepted: envelopeTo, rejected: [] }),
 }
 
+/** A bot is opened by a link. */
+const telegram: Channel = {
+  ...email,
+  kind: 'telegram',
+  threads: 'counterpart',
+  proofLink: (address, code) => `https://t.me/${address.slice(1)}?start=${code}`,
+}
+
 /** Who has one number for sale, and any other. */
 const sms = {
   normalize: (number: string) => number,
   numbers: {
-    search: async () => [{ value: '+15005550101', locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } }],
+    search: async () => [
+      { value: '+15005550101', locality: 'Springfield', price: { amount: '1.15', currency: 'USD' } },
+    ],
     buy: async () => 'PN1',
     find: async () => null,
     webhookUrl: () => 'https://agents.example/channels/sms/messages',
@@ -54,7 +71,8 @@ const sms = {
 /** What no test should cause is seen where it was caused. */
 const loud: Logger = {
   ...silentLogger,
-  error: (fields, text) => process.stderr.write(`${text}: ${String((fields as { err?: Error }).err?.stack)}\n`),
+  error: (fields, text) =>
+    process.stderr.write(`${text}: ${String((fields as { err?: Error }).err?.stack)}\n`),
   child: () => loud,
 }
 
@@ -63,13 +81,21 @@ export interface SkinOptions {
   rateLimit?: number
   persisted?: ReadonlyMap<string, string>
   introspection?: boolean
+  /** Left out: as many as anybody likes. */
+  streamLimits?: StreamLimits
 }
 
 /** The GraphQL skin alone, with what it stands on, on a bare server. */
 export const startSkin = async (
-  db: Db & { url: string },
+  db: RootDb & { url: string },
   masterKey: Uint8Array,
-  { log = loud, rateLimit = 100_000, persisted, introspection = true }: SkinOptions = {},
+  {
+    log = loud,
+    rateLimit = 100_000,
+    persisted,
+    introspection = true,
+    streamLimits = UNLIMITED,
+  }: SkinOptions = {},
 ) => {
   const allow = createAllow(['127.0.0.1'])
   const notifier = createNotifier({ url: db.url, pool: db.pool, log, clock: systemClock })
@@ -80,9 +106,10 @@ export const startSkin = async (
     clock: systemClock,
     log,
     notifier,
+    forgetMember,
     mailDomain: MAIL_DOMAIN,
     mailHost: MAIL_DOMAIN,
-    channels: { email },
+    channels: { email, telegram },
   }
   const keyring = createKeyring(db, masterKey)
   const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
@@ -90,10 +117,19 @@ export const startSkin = async (
   feed.start()
   const knownViewers = new KnownViewers()
   knownViewers.follow(notifier)
-  const limits = { knownViewers, plans: new Plans(shared), rates: new RateLimits(shared) }
-  const deps: GraphqlDeps = {
+  const limits = {
+    knownViewers,
+    failedTokens: new FailedTokens(systemClock),
+    largeBodies: new LargeBodies(),
+    plans: new Plans(shared),
+    rates: new RateLimits(shared),
+  }
+  const deps: RootDb & GraphqlDeps = {
     ...shared,
     ...limits,
+    apart: apartFrom(db),
+    externalCalls: new ExternalCalls(),
+    places: new StreamPlaces(streamLimits),
     feed,
     texts,
     rateLimit,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll } from 'vitest'
 import type { Inbound } from '../../src/channel/channel.ts'
-import { receive } from '../../src/message/receive.ts'
+import { receive } from '../../src/message/in/receive.ts'
 import { hashToken } from '../../src/workspace/token.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
@@ -13,11 +13,21 @@ export interface GraphqlAnswer {
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape the schema promises
   data: any
-  errors: { message: string; path?: (string | number)[]; extensions: { code: string; field?: string; nextId?: number } }[] | undefined
+  errors:
+    | {
+        message: string
+        path?: (string | number)[]
+        extensions: { code: string; field?: string; nextId?: number }
+      }[]
+    | undefined
 }
 
 /** Asks as GraphQL's clients do. */
-export type Ask = (query: string, variables?: object, headers?: Record<string, string>) => Promise<GraphqlAnswer>
+export type Ask = (
+  query: string,
+  variables?: object,
+  headers?: Record<string, string>,
+) => Promise<GraphqlAnswer>
 
 export interface TestTenant {
   workspace: string
@@ -49,14 +59,24 @@ const letterTo = (address: string, from: string, text: string): Inbound => ({
 /** The GraphQL skin alone, on a bare server with a database of its own. Ended after the file's last test. */
 export const startGraphql = async (options: SkinOptions = {}) => {
   const masterKey = randomBytes(32)
-  const { base, deps, receiving, graphql, stop: stopSkin } = await startSkin(await openTestDatabase(10), masterKey, options)
+  const {
+    base,
+    deps,
+    receiving,
+    graphql,
+    stop: stopSkin,
+  } = await startSkin(await openTestDatabase(10), masterKey, options)
 
   const askWith =
     (token: string | null): Ask =>
     async (query, variables = {}, headers = {}) => {
       const response = await fetch(`${base}/graphql`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Bearer ${token}` }), ...headers },
+        headers: {
+          'Content-Type': 'application/json',
+          ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+          ...headers,
+        },
         body: JSON.stringify({ query, variables }),
       })
       const { data, errors } = (await response.json()) as GraphqlAnswer
@@ -64,7 +84,10 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     }
 
   const tenant = async (address = `${randomUUID()}@example.com`): Promise<TestTenant> => {
-    const made = await createWorkspace({ ...deps, masterKey }, { name: 'Test', ownerEmail: address, plan: 'unlimited' })
+    const made = await createWorkspace(
+      { ...deps, masterKey },
+      { name: 'Test', ownerEmail: address, plan: 'unlimited' },
+    )
     return { ...made, email: address, ask: askWith(made.token) }
   }
 
@@ -75,7 +98,10 @@ export const startGraphql = async (options: SkinOptions = {}) => {
       { name },
     )
     const { id, addresses } = data.createAgent.agent
-    const made = await ask(`mutation ($id: UUID!) { createToken(input: { agentId: $id }) { token record { id } } }`, { id })
+    const made = await ask(
+      `mutation ($id: UUID!) { createToken(input: { agentId: $id }) { token record { id } } }`,
+      { id },
+    )
     const { token, record } = made.data.createToken
     return {
       id: id as string,
@@ -86,9 +112,12 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     }
   }
 
-  /** From here on the service knows who a token is of for an hour, not a second: for tests that count statements. */
+  /**
+   * From here on the service knows who a token is of for an hour, not a second: for tests that count
+   * statements.
+   */
   const know = async (token: string) => {
-    const viewer = await authenticate(deps, token)
+    const viewer = await authenticate(deps, token, '')
     deps.knownViewers.add(hashToken(token), viewer, new Date(Date.now() + 3_600_000))
   }
 
@@ -109,6 +138,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     graphql,
     stop,
     /** Delivers a mail from the tenant's owner, who is on every list. */
-    letter: (to: { address: string }, from: TestTenant, text: string) => receive(receiving, letterTo(to.address, from.email, text)),
+    letter: (to: { address: string }, from: TestTenant, text: string) =>
+      receive(receiving, letterTo(to.address, from.email, text)),
   }
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Answer } from './service.ts'
 
 /** A message that is handed over by HTTP, as the README tells to. */
@@ -11,6 +11,11 @@ export interface Handed {
   helo?: string
   /** Seconds since 1970. */
   timestamp?: number | string
+  /**
+   * Whether the envelope is signed in the headers, before the body is read, as the README advises; else the
+   * older form.
+   */
+  envelope?: boolean
   /** In place of what belongs there. */
   headers?: Record<string, string | undefined>
 }
@@ -20,11 +25,16 @@ export const SECRET = 'a-secret-of-at-least-16'
 const bytes = (value: string) => Buffer.from(value, 'utf8')
 
 /** The headers of a hand-over, signed. */
-const signedHeaders = ({ raw, from = '', to, remoteIp, helo, timestamp, headers }: Handed, secret = SECRET): [string, string][] => {
+export const signedHeaders = (
+  { raw, from = '', to, remoteIp, helo, timestamp, envelope, headers }: Handed,
+  secret = SECRET,
+): [string, string][] => {
   const time = String(timestamp ?? Math.floor(Date.now() / 1000))
   const recipients = [to].flat()
-  const hmac = createHmac('sha256', secret)
-  for (const value of [time, from, recipients.join(', '), remoteIp ?? '', helo ?? '']) hmac.update(bytes(`${value}\n`))
+  const digest = `sha-256=:${createHash('sha256').update(raw).digest('base64')}:`
+  const hmac = createHmac('sha256', secret).update(envelope ? 'envelope\n' : '')
+  for (const value of [time, from, recipients.join(', '), remoteIp ?? '', helo ?? ''])
+    hmac.update(bytes(`${value}\n`))
   const own: [string, string | undefined][] = [
     ['Content-Type', 'message/rfc822'],
     ['X-Timestamp', time],
@@ -32,17 +42,28 @@ const signedHeaders = ({ raw, from = '', to, remoteIp, helo, timestamp, headers 
     ...recipients.map((one): [string, string] => ['X-Envelope-To', one]),
     ['X-Remote-IP', remoteIp],
     ['X-Helo', helo],
-    ['X-Signature', hmac.update(raw).digest('hex')],
+    ...(envelope
+      ? [
+          ['Content-Digest', digest] as [string, string],
+          ['X-Envelope-Signature', hmac.update(`${digest}\n`).digest('hex')] as [string, string],
+        ]
+      : [['X-Signature', hmac.update(raw).digest('hex')] as [string, string]]),
   ]
   const given = own.filter(([name]) => !headers || !(name in headers))
   const all = [...given, ...Object.entries(headers ?? {})]
-  return all.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, bytes(value).toString('latin1')]]))
+  return all.flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, bytes(value).toString('latin1')]],
+  )
 }
 
 /** Hands a message over, signed with the secret. */
 export const handOver = async (base: string, handed: Handed, secret = SECRET): Promise<Answer> => {
   const headers = signedHeaders(handed, secret)
-  const response = await fetch(`${base}/inbound/email`, { method: 'POST', headers, body: handed.raw as unknown as BodyInit })
+  const response = await fetch(`${base}/inbound/email`, {
+    method: 'POST',
+    headers,
+    body: handed.raw as unknown as BodyInit,
+  })
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
 }

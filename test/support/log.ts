@@ -9,9 +9,17 @@ export interface TestLog extends Logger {
 export const createTestLog = (): TestLog => {
   const lines: string[] = []
   const write = (fields: object, text: string) => {
-    const readable = (_: string, value: unknown) => (value instanceof Error ? `${value.stack} ${JSON.stringify({ ...value })}` : value)
+    const readable = (_: string, value: unknown) =>
+      value instanceof Error ? `${value.stack} ${JSON.stringify({ ...value })}` : value
     lines.push(`${text} ${JSON.stringify(fields, readable)}`)
   }
-  const log: TestLog = { debug: write, info: write, warn: write, error: write, child: () => log, text: () => lines.join('\n') }
+  const log: TestLog = {
+    debug: write,
+    info: write,
+    warn: write,
+    error: write,
+    child: () => log,
+    text: () => lines.join('\n'),
+  }
   return log
 }

@@ -2,7 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import MailComposer from 'nodemailer/lib/mail-composer'
 
-/** A mail as a person writes it, or `raw` as a program made it, with an envelope of its own when that should differ. */
+/**
+ * A mail as a person writes it, or `raw` as a program made it, with an envelope of its own when that should
+ * differ.
+ */
 export interface Letter extends SendMailOptions {
   /** Signs the mail on its way out. */
   sign?: DkimKey
@@ -21,8 +24,15 @@ export interface Delivery {
   response: string
 }
 
-/** Hands a mail to the server at `host:port`. Rejects with nodemailer's error (`responseCode`, `response`) when it is refused. */
-export async function deliver(address: string, { sign, ...letter }: Letter, { tls = false, helo }: DeliverOptions = {}): Promise<Delivery> {
+/**
+ * Hands a mail to the server at `host:port`. Rejects with nodemailer's error (`responseCode`, `response`)
+ * when it is refused.
+ */
+export async function deliver(
+  address: string,
+  { sign, ...letter }: Letter,
+  { tls = false, helo }: DeliverOptions = {},
+): Promise<Delivery> {
   const colon = address.lastIndexOf(':')
   const transport = createTransport({
     host: address.slice(0, colon).replace(/^\[|\]$/g, ''),
@@ -32,7 +42,10 @@ export async function deliver(address: string, { sign, ...letter }: Letter, { tl
     tls: { rejectUnauthorized: false },
     ...(helo === undefined ? {} : { name: helo }),
   })
-  const { accepted, rejected, response } = await transport.sendMail({ ...letter, ...(sign === undefined ? {} : { dkim: sign.options }) })
+  const { accepted, rejected, response } = await transport.sendMail({
+    ...letter,
+    ...(sign === undefined ? {} : { dkim: sign.options }),
+  })
   return { accepted: accepted.map(String), rejected: rejected.map(String), response }
 }
 
@@ -40,9 +53,18 @@ export async function deliver(address: string, { sign, ...letter }: Letter, { tl
 export async function rawOf({ sign, ...letter }: Letter): Promise<Buffer> {
   const compiled = new MailComposer({ newline: '\r\n', ...letter }).compile()
   if (sign === undefined) return compiled.build()
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows', dkim: sign.options })
-  return (await transport.sendMail({ raw: await compiled.build(), envelope: { from: 'a@example.com', to: 'b@example.com' } }))
-    .message as Buffer
+  const transport = createTransport({
+    streamTransport: true,
+    buffer: true,
+    newline: 'windows',
+    dkim: sign.options,
+  })
+  return (
+    await transport.sendMail({
+      raw: await compiled.build(),
+      envelope: { from: 'a@example.com', to: 'b@example.com' },
+    })
+  ).message as Buffer
 }
 
 export interface DkimKey {

@@ -22,7 +22,10 @@ export interface ListedDomain {
   records: ListedRecord[]
 }
 
-/** Publishes what the service asks for, as the domain's owner would; `purposes` alone when given. What is there already stays. */
+/**
+ * Publishes what the service asks for, as the domain's owner would; `purposes` alone when given. What is
+ * there already stays.
+ */
 export const publish = (zone: Zone, { records }: ListedDomain, purposes?: string[]): void => {
   for (const { purpose, type, name, value, priority } of records) {
     if (purposes && !purposes.includes(purpose)) continue
@@ -35,7 +38,8 @@ export const publish = (zone: Zone, { records }: ListedDomain, purposes?: string
 
 /** Takes all records for a purpose out of DNS. */
 export const withdraw = (zone: Zone, { records }: ListedDomain, purpose: string): void => {
-  for (const record of records.filter((one) => one.purpose === purpose)) delete zone[record.name]?.[record.type]
+  for (const record of records.filter((one) => one.purpose === purpose))
+    delete zone[record.name]?.[record.type]
 }
 
 export const verify = ({ api }: Tenant, { id }: Pick<ListedDomain, 'id'>): Promise<Answer<ListedDomain>> =>

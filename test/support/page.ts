@@ -7,14 +7,27 @@ export interface TestPage {
   text: string
 }
 
-/** Opens a link that the service handed out, or sends the form on its page. The link says localhost; the service is asked where it listens. */
+/**
+ * Opens a link that the service handed out, or sends the form on its page. The link says localhost; the
+ * service is asked where it listens.
+ */
 export const visit = async (http: string, link: string, form?: Record<string, string>): Promise<TestPage> => {
-  const response = await fetch(http + new URL(link).pathname, form ? { method: 'POST', body: new URLSearchParams(form) } : {})
+  const response = await fetch(
+    http + new URL(link).pathname,
+    form ? { method: 'POST', body: new URLSearchParams(form) } : {},
+  )
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** What every page promises: HTML that nothing runs in, loads from elsewhere, keeps, or tells another site of. It may lead to Telegram. */
-export const expectPage = ({ status, headers, text }: TestPage, expected: number, says: string | RegExp): void => {
+/**
+ * What every page promises: HTML that nothing runs in, loads from elsewhere, keeps, or tells another site of.
+ * It may lead to Telegram.
+ */
+export const expectPage = (
+  { status, headers, text }: TestPage,
+  expected: number,
+  says: string | RegExp,
+): void => {
   expect(text).toMatch(says)
   expect(status).toBe(expected)
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')

@@ -87,7 +87,10 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-const loud: Logger = { ...silentLogger, error: (fields, text) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`) }
+const loud: Logger = {
+  ...silentLogger,
+  error: (fields, text) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
+}
 
 /** vitest's globalSetup: one PostgreSQL for the whole run, migrated once. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

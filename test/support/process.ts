@@ -35,10 +35,18 @@ export async function cleanUp(dataDir: string): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true })
 }
 
-export function run(settings: Record<string, string>, ...args: string[]): ServiceProcess {
+export const run = (settings: Record<string, string>, ...args: string[]): ServiceProcess =>
+  runIn(root, settings, ...args)
+
+/** The same of another copy of the project. */
+export function runIn(root: string, settings: Record<string, string>, ...args: string[]): ServiceProcess {
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, PORT: '0', SMTP_PORT: '0', ...settings }
-  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], { env, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+    env,
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   children.add(child)
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -78,7 +86,8 @@ export function run(settings: Record<string, string>, ...args: string[]): Servic
 const pidFile = (dataDir: string) => join(dataDir, 'pg', 'postmaster.pid')
 
 /** The PostgreSQL that runs on a data folder: its process's id. */
-export const postgresOf = (dataDir: string): number => Number.parseInt(readFileSync(pidFile(dataDir), 'utf8'), 10)
+export const postgresOf = (dataDir: string): number =>
+  Number.parseInt(readFileSync(pidFile(dataDir), 'utf8'), 10)
 
 /** Whether a process lives (a zombie does not). */
 export const lives = (pid: number): boolean => {

@@ -6,7 +6,10 @@ export interface RawAnswer {
   body: string
 }
 
-/** Sends bytes to `http://host:port` as they are, reads until the server closes, and reads the first answer out of it. */
+/**
+ * Sends bytes to `http://host:port` as they are, reads until the server closes, and reads the first answer
+ * out of it.
+ */
 export async function rawHttp(base: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(base)
   const socket = connect(Number(port), hostname)
@@ -19,7 +22,9 @@ export async function rawHttp(base: string, ...parts: (string | Buffer)[]): Prom
   const [first = '', ...lines] = head.split('\r\n')
   return {
     status: Number(first.split(' ')[1]),
-    headers: Object.fromEntries(lines.map((line) => [line.split(': ', 1)[0]!.toLowerCase(), line.slice(line.indexOf(': ') + 2)])),
+    headers: Object.fromEntries(
+      lines.map((line) => [line.split(': ', 1)[0]!.toLowerCase(), line.slice(line.indexOf(': ') + 2)]),
+    ),
     body: body.join('\r\n\r\n'),
   }
 }

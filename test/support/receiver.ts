@@ -9,7 +9,10 @@ export interface Received {
   path: string
   headers: Record<string, string>
   body: string
-  /** The body, once `standardwebhooks` has verified the signature; null without a secret, or when it does not verify. */
+  /**
+   * The body, once `standardwebhooks` has verified the signature; null without a secret, or when it does not
+   * verify.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
   verified: any
   /** `performance.now()` when it had arrived whole. */
@@ -63,7 +66,9 @@ const verify = (secret: string | undefined, headers: Record<string, string>, bod
 }
 
 /** A customer's server: real HTTP, or HTTPS with a certificate. */
-export const createReceiver = async (options: { tls?: { key: string; cert: string } } = {}): Promise<Receiver> => {
+export const createReceiver = async (
+  options: { tls?: { key: string; cert: string } } = {},
+): Promise<Receiver> => {
   const received: Received[] = []
   const secrets = new Map<string, string>()
   const scripts = new Map<string, Answer[]>()
@@ -81,13 +86,20 @@ export const createReceiver = async (options: { tls?: { key: string; cert: strin
     res.on('close', () => underWay.set(path, underWay.get(path)! - 1))
     const body = await readBody(req)
     const headers = req.headers as Record<string, string>
-    const got = { path, headers, body, verified: verify(secrets.get(path), headers, body), at: performance.now() }
+    const got = {
+      path,
+      headers,
+      body,
+      verified: verify(secrets.get(path), headers, body),
+      at: performance.now(),
+    }
     const answer = scripts.get(path)?.shift() ?? constant.get(path) ?? 204
     received.push(got)
     reply(res, got, answer)
   }
 
-  const listener = (req: IncomingMessage, res: ServerResponse) => void handle(req, res).catch(() => res.destroy())
+  const listener = (req: IncomingMessage, res: ServerResponse) =>
+    void handle(req, res).catch(() => res.destroy())
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   server.on('connection', (socket: Socket) => {
     connections++

@@ -31,7 +31,8 @@ export interface Relay {
   start(): Promise<void>
 }
 
-const refusalOf = (refusal: Refusal) => Object.assign(new Error(refusal.slice(4)), { responseCode: Number(refusal.slice(0, 3)) })
+const refusalOf = (refusal: Refusal) =>
+  Object.assign(new Error(refusal.slice(4)), { responseCode: Number(refusal.slice(0, 3)) })
 
 const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   const chunks: Buffer[] = []
@@ -58,12 +59,20 @@ export async function startRelay(): Promise<Relay> {
       async onData(stream, { envelope }, done) {
         const raw = await readAll(stream)
         const held = holds.shift()
-        held?.begin({ from: envelope.mailFrom ? envelope.mailFrom.address : '', to: envelope.rcptTo.map(({ address }) => address) })
+        held?.begin({
+          from: envelope.mailFrom ? envelope.mailFrom.address : '',
+          to: envelope.rcptTo.map(({ address }) => address),
+        })
         await held?.gone
         const refusal = dataRefusals.shift()
         if (refusal) return done(refusalOf(refusal))
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''
-        mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw, mail: await PostalMime.parse(raw) })
+        mails.push({
+          from,
+          to: envelope.rcptTo.map(({ address }) => address),
+          raw,
+          mail: await PostalMime.parse(raw),
+        })
         done()
       },
     })

@@ -27,19 +27,31 @@ const reportOf = ({ action, score }: { action: string; score: number }) => ({
   score,
   required_score: 15.0,
   action,
-  symbols: { BAYES_SPAM: { name: 'BAYES_SPAM', score, metric_score: score, description: 'Message probably spam', options: ['100.00%'] } },
+  symbols: {
+    BAYES_SPAM: {
+      name: 'BAYES_SPAM',
+      score,
+      metric_score: score,
+      description: 'Message probably spam',
+      options: ['100.00%'],
+    },
+  },
   messages: {},
   'message-id': 'x@example.com',
   time_real: 0.043,
   milter: {},
 })
 
-/** A stand-in for Rspamd's normal worker: HTTP on a free port of the loopback, the message as the body, its envelope in headers. */
+/**
+ * A stand-in for Rspamd's normal worker: HTTP on a free port of the loopback, the message as the body, its
+ * envelope in headers.
+ */
 export const startRspamd = async (): Promise<Rspamd> => {
   const asked: Asked[] = []
   const reportAs = (report: { action: string; score: number }): Reply => {
     const body = JSON.stringify(reportOf(report))
-    return (response) => response.writeHead(200, { 'Content-Type': 'application/json', Server: 'rspamd/3.8.4' }).end(body)
+    return (response) =>
+      response.writeHead(200, { 'Content-Type': 'application/json', Server: 'rspamd/3.8.4' }).end(body)
   }
   let reply = reportAs({ action: 'no action', score: 0.4 })
   const server = createServer(async (request, response) => {

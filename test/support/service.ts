@@ -2,21 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll } from 'vitest'
 import { type App, startApp, type World } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import type { Foundation } from '../../src/boot/foundation.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
-import { type Db, openDb } from '../../src/db/client.ts'
-import type { Foundation } from '../../src/foundation.ts'
+import { openDb, type RootDb } from '../../src/db/client.ts'
 import { createKeyring, type Keyring } from '../../src/workspace/keyring.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from './database.ts'
 import { temporaryDir } from './postgres.ts'
 
-/** A service that runs in the test's own process: everything real but DNS and, where a test wants to move it, time. */
+/**
+ * A service that runs in the test's own process: everything real but DNS and, where a test wants to move it,
+ * time.
+ */
 export interface TestService {
   http: string
   smtp: { host: string; port: number }
   dataDir: string
-  db: Db
+  db: RootDb
+  masterKey: Uint8Array
   keyring: Keyring
   databaseUrl: string
   /** Another process's worth of service on the same database. */
@@ -44,7 +48,12 @@ export interface Answer<Body = unknown> {
 /** The service as its clients use it. `body` is sent as JSON, a string as it is. */
 export interface Api {
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape the service promises and they check
-  <Body = any>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
+  <Body = any>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>>
 }
 
 export const apiOf =
@@ -61,7 +70,12 @@ export const apiOf =
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json')
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : (text as never) }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : (text as never),
+    }
   }
 
 /** No domain publishes anything: nobody is proven. */
@@ -76,14 +90,25 @@ export interface ServiceOptions {
 }
 
 /** Starts a service on a database of its own; stopped after the file's last test. */
-export const startService = async ({ environment = {}, world = {}, log = silentLogger }: ServiceOptions = {}): Promise<TestService> => {
+export const startService = async ({
+  environment = {},
+  world = {},
+  log = silentLogger,
+}: ServiceOptions = {}): Promise<TestService> => {
   const database = await createTestDatabase()
   const dataDir = temporaryDir()
   const masterKey = randomBytes(32)
   const db = await openDb(database.url, { max: 10, log })
   const foundation: Foundation = { db, databaseUrl: database.url, masterKey, close: async () => undefined }
   const start = (more: Record<string, string>): Promise<App> => {
-    const config = readConfig({ PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW: '127.0.0.1', ...environment, ...more })
+    const config = readConfig({
+      PORT: '0',
+      SMTP_PORT: '0',
+      DATA_DIR: dataDir,
+      WEBHOOK_ALLOW: '127.0.0.1',
+      ...environment,
+      ...more,
+    })
     return startApp(config, foundation, log, { resolver: nobody, ...world })
   }
   const apps = [await start({})]
@@ -104,6 +129,7 @@ export const startService = async ({ environment = {}, world = {}, log = silentL
     smtp: { host, port: Number(port) },
     dataDir,
     db,
+    masterKey,
     keyring: createKeyring(db, masterKey),
     databaseUrl: database.url,
     again: async (more = {}) => {
@@ -113,7 +139,13 @@ export const startService = async ({ environment = {}, world = {}, log = silentL
     },
     workspace: async (name = 'Acme', ownerEmail = `owner-${randomBytes(4).toString('hex')}@example.com`) => {
       const made = await createWorkspace({ ...db, masterKey }, { name, ownerEmail, plan: 'unlimited' })
-      return { id: made.workspace, member: made.member, email: ownerEmail, token: made.token, api: apiOf(app.http, made.token) }
+      return {
+        id: made.workspace,
+        member: made.member,
+        email: ownerEmail,
+        token: made.token,
+        api: apiOf(app.http, made.token),
+      }
     },
     stop,
   }
@@ -127,10 +159,19 @@ export interface TestAgent {
 }
 
 /** An agent of the tenant's with its own token. */
-export const createTestAgent = async (service: TestService, { api }: Tenant, name = 'Support Bot'): Promise<TestAgent> => {
+export const createTestAgent = async (
+  service: TestService,
+  { api }: Tenant,
+  name = 'Support Bot',
+): Promise<TestAgent> => {
   const agent = await api('POST', '/agents', { name, icon: 'bot' })
   const { id } = agent.body
   const addresses = await api('GET', `/agents/${id}/addresses`)
   const token = await api('POST', `/agents/${id}/tokens`, { name: 'test' })
-  return { id, address: addresses.body[0].value, token: token.body.token, api: apiOf(service.http, token.body.token) }
+  return {
+    id,
+    address: addresses.body[0].value,
+    token: token.body.token,
+    api: apiOf(service.http, token.body.token),
+  }
 }

@@ -6,6 +6,6 @@ export const sinkWith = (own: Partial<Sink> = {}): Sink => ({
   inbound: async () => undefined,
   delivery: async () => undefined,
   proof: async () => null,
-  returned: async () => undefined,
+  bounced: async () => undefined,
   ...own,
 })

@@ -34,10 +34,12 @@ export class SmsWorld {
   readonly messages = async (query = '') =>
     (await this.agent.api('GET', `${this.path()}/messages?channel=sms&limit=100${query}`)).body.items
   readonly newest = async () => (await this.messages())[0]
-  readonly events = async () => (await this.agent.api('GET', `${this.path()}/events?after=0&limit=100`)).body.items
+  readonly events = async () =>
+    (await this.agent.api('GET', `${this.path()}/events?after=0&limit=100`)).body.items
   readonly send = (body: object) => this.agent.api('POST', `${this.path()}/messages`, body)
   /** Somebody texts the agent. */
-  readonly text = (body: string, more: Record<string, string> = {}, from = ANN) => this.twilio.text(from, OURS, body, more)
+  readonly text = (body: string, more: Record<string, string> = {}, from = ANN) =>
+    this.twilio.text(from, OURS, body, more)
 
   readonly isNow = (id: string, status: string) =>
     until(async () => {
@@ -50,7 +52,10 @@ export class SmsWorld {
     const text = `${words} ${++this.#count}`
     const { body: message, status } = await this.send({ channel: 'sms', to: [to], text })
     expect(status).toBe(201)
-    return { message, sms: await until((): SentSms | undefined => this.twilio.sent.find(({ body }) => body === text)) }
+    return {
+      message,
+      sms: await until((): SentSms | undefined => this.twilio.sent.find(({ body }) => body === text)),
+    }
   }
 }
 

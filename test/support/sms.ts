@@ -10,15 +10,23 @@ export const openTwilio = async (options?: { reports?: boolean }): Promise<Twili
 }
 
 /** Where a service hands texts over. */
-const smsUrlOf = ({ http }: Pick<TestService, 'http'>): string => `${http.replace('127.0.0.1', 'localhost')}/channels/sms/messages`
+const smsUrlOf = ({ http }: Pick<TestService, 'http'>): string =>
+  `${http.replace('127.0.0.1', 'localhost')}/channels/sms/messages`
 
 /** Gives an agent a phone number, as its set-up would. */
-export const giveNumber = async (service: TestService, twilio: TwilioStandIn, agent: TestAgent, value: string): Promise<string> => {
+export const giveNumber = async (
+  service: TestService,
+  twilio: TwilioStandIn,
+  agent: TestAgent,
+  value: string,
+): Promise<string> => {
   const sid = `PN${value.slice(1).padStart(32, '0')}`
   twilio.numbers.set(value, { sid, smsUrl: smsUrlOf(service) })
   const { prisma } = service.db
   const { workspaceId } = await prisma.agent.findUniqueOrThrow({ where: { id: agent.id } })
-  const address = await prisma.address.create({ data: { workspaceId, agentId: agent.id, channel: 'sms', value, primary: true } })
+  const address = await prisma.address.create({
+    data: { workspaceId, agentId: agent.id, channel: 'sms', value, primary: true },
+  })
   await prisma.phoneNumber.create({ data: { workspaceId, value, providerId: sid, addressId: address.id } })
   return value
 }

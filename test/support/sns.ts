@@ -1,15 +1,28 @@
 import { createSign } from 'node:crypto'
 import { generate } from 'selfsigned'
 
-/** A topic of Amazon SNS, with a certificate of its own: signs as docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html says. */
+/**
+ * A topic of Amazon SNS, with a certificate of its own: signs as
+ * docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html says.
+ */
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
-export const CERTIFICATE_URL = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem'
+export const certificateUrl = (id: string, host = 'sns.eu-west-1.amazonaws.com') =>
+  `https://${host}/SimpleNotificationService-${id}.pem`
+export const CERTIFICATE_URL = certificateUrl('0123456789abcdef')
 
 type Message = Record<string, string | undefined>
 
 const FIELDS: Record<string, string[]> = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
-  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: [
+    'Message',
+    'MessageId',
+    'SubscribeURL',
+    'Timestamp',
+    'Token',
+    'TopicArn',
+    'Type',
+  ],
   UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 }
 
@@ -19,11 +32,18 @@ export interface Signer {
   sign(message: Message, version?: '1' | '2'): Message
 }
 
-export const createSigner = async (
+interface Certified {
+  from?: Date
+  to?: Date
+  name?: string
+}
+
+export const createSigner = async ({
   from = new Date(Date.now() - 86_400_000),
   to = new Date(Date.now() + 30 * 86_400_000),
-): Promise<Signer> => {
-  const pair = await generate([{ name: 'commonName', value: 'sns.amazonaws.com' }], {
+  name = 'sns.amazonaws.com',
+}: Certified = {}): Promise<Signer> => {
+  const pair = await generate([{ name: 'commonName', value: name }], {
     keySize: 2048,
     notBeforeDate: from,
     notAfterDate: to,

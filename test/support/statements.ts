@@ -1,6 +1,9 @@
 import type pg from 'pg'
 
-/** Runs `work` and tells which statements went to the database meanwhile. What is told to other processes is none of it. */
+/**
+ * Runs `work` and tells which statements went to the database meanwhile. What is told to other processes is
+ * none of it.
+ */
 export const statementsOf = async <Result>(
   pool: pg.Pool,
   work: () => Promise<Result>,

@@ -4,7 +4,14 @@ import { openTelegram, type TelegramStandIn } from '../../src/demo/telegram/stan
 import type { StandInBot } from '../../src/demo/telegram/world.ts'
 import { createTestLog } from './log.ts'
 import { visit } from './page.ts'
-import { createTestAgent, type ServiceOptions, startService, type Tenant, type TestAgent, type TestService } from './service.ts'
+import {
+  createTestAgent,
+  type ServiceOptions,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from './service.ts'
 
 /** A stand-in for Telegram, stopped after the file's last test. */
 export const startTelegram = async (): Promise<TelegramStandIn> => {
@@ -32,7 +39,11 @@ export const connectBot = async (
 export const arrangeTelegram = async (options: ServiceOptions = {}) => {
   const log = createTestLog()
   const telegram = await startTelegram()
-  const service = await startService({ log, ...options, environment: { TELEGRAM_API_URL: telegram.url, ...options.environment } })
+  const service = await startService({
+    log,
+    ...options,
+    environment: { TELEGRAM_API_URL: telegram.url, ...options.environment },
+  })
   const owner = await service.workspace()
 
   /** Sets whom an agent's bot lets in. */
@@ -50,7 +61,8 @@ export const arrangeTelegram = async (options: ServiceOptions = {}) => {
   const { agent, bot } = await another('Support Test')
   const ann = telegram.world.person('Ann', 'ann_example')
 
-  const messages = async (of = agent) => (await of.api('GET', `/agents/${of.id}/messages?channel=telegram&limit=100`)).body.items
+  const messages = async (of = agent) =>
+    (await of.api('GET', `/agents/${of.id}/messages?channel=telegram&limit=100`)).body.items
   return {
     log,
     telegram,
@@ -63,10 +75,12 @@ export const arrangeTelegram = async (options: ServiceOptions = {}) => {
     messages,
     open: (admit: string, senders: string[] = []) => open(admit, senders, agent),
     newest: async (of = agent) => (await messages(of))[0],
-    events: async (of = agent) => (await of.api('GET', `/agents/${of.id}/events?after=0&limit=100`)).body.items,
+    events: async (of = agent) =>
+      (await of.api('GET', `/agents/${of.id}/events?after=0&limit=100`)).body.items,
     read: async (id: string, of = agent) => (await of.api('GET', `/agents/${of.id}/messages/${id}`)).body,
     /** Asks the agent to send; the message, or what was wrong. */
-    send: async (input: object, of = agent) => (await of.api('POST', `/agents/${of.id}/messages`, input)).body,
+    send: async (input: object, of = agent) =>
+      (await of.api('POST', `/agents/${of.id}/messages`, input)).body,
     /** An update that the stand-in has not sent itself. */
     told: (update_id: number, text: string, from: User = ann) => ({
       update_id,

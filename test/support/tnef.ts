@@ -8,7 +8,13 @@ const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes
 
 /** An attribute of the message (level 1) or of the file that was begun last (level 2). */
 const attribute = (level: number, id: number, data: Buffer) =>
-  Buffer.concat([Buffer.from([level]), uint32(id), uint32(data.length), data, uint16(data.reduce((sum, byte) => (sum + byte) & 0xffff, 0))])
+  Buffer.concat([
+    Buffer.from([level]),
+    uint32(id),
+    uint32(data.length),
+    data,
+    uint16(data.reduce((sum, byte) => (sum + byte) & 0xffff, 0)),
+  ])
 
 /** A property of variable length. */
 const property = (type: number, id: number, value: Buffer) =>
@@ -48,9 +54,20 @@ export function tnef({ text, html, rtf, files = [] }: TnefParts): Buffer {
       ),
     ),
   ])
-  return Buffer.concat([uint32(0x223e9f78), uint16(1), attribute(1, 0x00069003, properties(...body)), ...attachments])
+  return Buffer.concat([
+    uint32(0x223e9f78),
+    uint16(1),
+    attribute(1, 0x00069003, properties(...body)),
+    ...attachments,
+  ])
 }
 
 /** RTF in the envelope of compressed RTF, not compressed. */
 export const plainRtf = (rtf: string): Buffer =>
-  Buffer.concat([uint32(rtf.length + 12), uint32(rtf.length), Buffer.from('MELA'), uint32(0), Buffer.from(rtf, 'latin1')])
+  Buffer.concat([
+    uint32(rtf.length + 12),
+    uint32(rtf.length),
+    Buffer.from('MELA'),
+    uint32(0),
+    Buffer.from(rtf, 'latin1'),
+  ])

@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Asks until the answer is not undefined, null or false, and returns it. Throws after `ms` milliseconds, with the last error if there was one. */
-export async function until<T>(ask: () => T | Promise<T>, ms = 10_000): Promise<NonNullable<Exclude<T, false>>> {
+/**
+ * Asks until the answer is not undefined, null or false, and returns it. Throws after `ms` milliseconds, with
+ * the last error if there was one.
+ */
+export async function until<T>(
+  ask: () => T | Promise<T>,
+  ms = 10_000,
+): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = performance.now() + ms
   let failure: unknown
   for (;;) {
     try {
       const answer = await ask()
-      if (answer !== undefined && answer !== null && answer !== false) return answer as NonNullable<Exclude<T, false>>
+      if (answer !== undefined && answer !== null && answer !== false)
+        return answer as NonNullable<Exclude<T, false>>
       failure = undefined
     } catch (error) {
       failure = error

@@ -1,22 +1,32 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { silentLogger } from '../../src/core/logger.ts'
-import type { Db } from '../../src/db/client.ts'
+import type { RootDb } from '../../src/db/client.ts'
 import type { Notifier } from '../../src/db/notify.ts'
+import { apartFrom } from '../../src/db/transaction.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
-import { createAllow } from '../../src/webhook/address.ts'
-import { Dialler } from '../../src/webhook/dial.ts'
-import { createLanes, type LaneOptions, type Lanes, type LanesDeps } from '../../src/webhook/lanes.ts'
-import { createLookup } from '../../src/webhook/lookup.ts'
+import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
+import { Dialler } from '../../src/outgoing-http/dial.ts'
+import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import {
+  createLanes,
+  type LaneOptions,
+  type Lanes,
+  type LanesDeps,
+} from '../../src/webhook/delivery/lanes.ts'
+import { newSecret } from '../../src/webhook/delivery/sign.ts'
 import { sealSecret } from '../../src/webhook/secret.ts'
-import { newSecret } from '../../src/webhook/sign.ts'
 import { type AddedWebhook, addWebhook, type WebhookDeps } from '../../src/webhook/webhook.ts'
+import { ExternalCalls } from '../../src/workspace/external-calls.ts'
 import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import { createFakeClock, type FakeClock } from './clock.ts'
 
-/** What the tests of webhooks stand on: agents with logs, events that are committed with their jobs, and workers. */
+/**
+ * What the tests of webhooks stand on: agents with logs, events that are committed with their jobs, and
+ * workers.
+ */
 export interface WebhookBench {
-  db: Db
+  db: RootDb
   clock: FakeClock
   keyring: Keyring
   /** An agent of a workspace of its own, or of the one given. */
@@ -58,7 +68,7 @@ const STORE = `
   )
   select id, message_id, agent_name from events order by id`
 
-export const createWebhookBench = (db: Db, masterKey: Uint8Array = randomBytes(32)): WebhookBench => {
+export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomBytes(32)): WebhookBench => {
   const keyring = createKeyring(db, masterKey)
   const clock = createFakeClock()
   const allow = createAllow(['127.0.0.0/8', 'localhost'])
@@ -83,7 +93,9 @@ export const createWebhookBench = (db: Db, masterKey: Uint8Array = randomBytes(3
   const workspace = async () => {
     const id = randomUUID()
     await db.prisma.plan.upsert({ where: { key: 'unlimited' }, create: { key: 'unlimited' }, update: {} })
-    await db.prisma.workspace.create({ data: { id, name: 'w', planKey: 'unlimited', dataKey: new Uint8Array(wrapDataKey(masterKey, id)) } })
+    await db.prisma.workspace.create({
+      data: { id, name: 'w', planKey: 'unlimited', dataKey: new Uint8Array(wrapDataKey(masterKey, id)) },
+    })
     return id
   }
 
@@ -91,17 +103,39 @@ export const createWebhookBench = (db: Db, masterKey: Uint8Array = randomBytes(3
     db,
     clock,
     keyring,
-    operations: { ...db, keyring, clock, allow, lookup, notifier },
+    operations: {
+      ...db,
+      apart: apartFrom(db),
+      externalCalls: new ExternalCalls(),
+      keyring,
+      clock,
+      allow,
+      lookup,
+      notifier,
+    },
     async agent(given) {
       const workspaceId = given ?? (await workspace())
-      const agent = await db.prisma.agent.create({ data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} } } })
-      return { kind: 'agent', id: agent.id, workspaceId, tokenId: randomUUID(), name: 'Scout', email: null, role: null, expiresAt: null }
+      const agent = await db.prisma.agent.create({
+        data: { workspaceId, name: 'Scout', icon: 'bot', eventLog: { create: {} } },
+      })
+      return {
+        kind: 'agent',
+        id: agent.id,
+        workspaceId,
+        tokenId: randomUUID(),
+        name: 'Scout',
+        email: null,
+        role: null,
+        expiresAt: null,
+      }
     },
     webhook: (viewer, url) => addWebhook(bench.operations, viewer, viewer.id, { url }),
     async crowd(workspaceId, count, urlOf) {
       const agents = Array.from({ length: count }, () => randomUUID())
       const webhooks = agents.map(() => randomUUID())
-      const secrets = await Promise.all(webhooks.map((id) => sealSecret(keyring, workspaceId, id, newSecret())))
+      const secrets = await Promise.all(
+        webhooks.map((id) => sealSecret(keyring, workspaceId, id, newSecret())),
+      )
       await db.pool.query(
         `with agents as (insert into agent (id, workspace_id, name, icon) select id, $1, 'Scout', 'bot' from unnest($2::uuid[]) id)
          insert into event_log (agent_id) select id from unnest($2::uuid[]) id`,
@@ -115,9 +149,18 @@ export const createWebhookBench = (db: Db, masterKey: Uint8Array = randomBytes(3
       return agents
     },
     async store(agentId, count, fields = {}) {
-      const event = { channel: 'email' as const, from: 'Ann <ann@example.com>', subject: 'Hi', createdAt: clock.now(), ...fields }
+      const event = {
+        channel: 'email' as const,
+        from: 'Ann <ann@example.com>',
+        subject: 'Hi',
+        createdAt: clock.now(),
+        ...fields,
+      }
       const values = [agentId, count, event.channel, event.from, event.subject, event.createdAt]
-      const { rows } = await db.pool.query<{ id: number; message_id: string; agent_name: string }>(STORE, values)
+      const { rows } = await db.pool.query<{ id: number; message_id: string; agent_name: string }>(
+        STORE,
+        values,
+      )
       const sender = { id: null, kind: 'contact' as const, name: null, email: null, phone: null }
       return rows.map((row) => ({
         ...event,

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import type { Described, Description, Json } from './description.ts'
 
-/** Requests as nobody sane makes them, made from the interface's description: good ones, and good ones with one thing wrong. */
+/**
+ * Requests as nobody sane makes them, made from the interface's description: good ones, and good ones with
+ * one thing wrong.
+ */
 
 export interface WildRequest {
   /** The operation's. */
@@ -27,11 +30,35 @@ interface Piece<Value> {
 const good = <Value>(value: Value): Piece<Value> => ({ value, broken: false })
 const bad = <Value>(value: Value): Piece<Value> => ({ value, broken: true })
 
-const CHARACTERS = ['a', 'Z', '7', ' ', '-', "'", '"', '\\', '<', '&', '\n', '\t', '\u202e', 'é', 'ß', '漢', '😀', '𝒳', '\u0301', '%', ';']
+const CHARACTERS = [
+  'a',
+  'Z',
+  '7',
+  ' ',
+  '-',
+  "'",
+  '"',
+  '\\',
+  '<',
+  '&',
+  '\n',
+  '\t',
+  '\u202e',
+  'é',
+  'ß',
+  '漢',
+  '😀',
+  '𝒳',
+  '\u0301',
+  '%',
+  ';',
+]
 const textOf = (length: number): fc.Arbitrary<string> =>
   length > 2_000
     ? fc.constantFrom('x', '😀').map((character) => character.repeat(length))
-    : fc.array(fc.constantFrom(...CHARACTERS), { minLength: length, maxLength: length }).map((parts) => parts.join(''))
+    : fc
+        .array(fc.constantFrom(...CHARACTERS), { minLength: length, maxLength: length })
+        .map((parts) => parts.join(''))
 
 const lengths = (min: number, max: number) =>
   [...new Set([min, min + 1, Math.min(12, max), Math.max(min, max - 1), max])].filter((n) => n <= max)
@@ -47,14 +74,22 @@ const goodText = (
 ): fc.Arbitrary<string> => {
   if (values) return fc.constantFrom(...values)
   if (contentEncoding === 'base64') return fc.constantFrom('aGVsbG8=', 'AAECAwQ=', 'A'.repeat(4_000))
-  if (format === 'uuid') return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...(pool.messageId ?? [])) }, fc.uuid())
+  if (format === 'uuid')
+    return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...(pool.messageId ?? [])) }, fc.uuid())
   if (format === 'date-time') return fc.constantFrom('2030-01-01T00:00:00Z', '2099-12-31T23:59:59.999+14:00')
   const samples = pattern ? SAMPLES.find(([mark]) => mark.test(pattern))?.[1] : undefined
   if (samples) return fc.constantFrom(...samples)
-  const useful = ['ann@example.com', '*@example.com', 'http://127.0.0.1:9/hook', '+15551234567', '@someone'].filter(
-    (one) => one.length >= minLength,
+  const useful = [
+    'ann@example.com',
+    '*@example.com',
+    'http://127.0.0.1:9/hook',
+    '+15551234567',
+    '@someone',
+  ].filter((one) => one.length >= minLength)
+  return fc.oneof(
+    fc.constantFrom(...useful),
+    ...lengths(minLength, maxLength).map((length) => textOf(length)),
   )
-  return fc.oneof(fc.constantFrom(...useful), ...lengths(minLength, maxLength).map((length) => textOf(length)))
 }
 
 /** A value that the schema takes. Whether the operation does is another matter. */
@@ -63,13 +98,20 @@ const goodValue = (schema: Json, pool: Pool): fc.Arbitrary<Json> => {
   const orNull = types.includes('null') ? [fc.constant(null)] : []
   if (types.includes('string')) return fc.oneof(goodText(schema, pool), ...orNull)
   if (types.includes('boolean')) return fc.boolean()
-  if (types.includes('integer')) return fc.constantFrom(...new Set([schema.minimum ?? 0, (schema.minimum ?? 0) + 1, schema.maximum ?? 9]))
+  if (types.includes('integer'))
+    return fc.constantFrom(...new Set([schema.minimum ?? 0, (schema.minimum ?? 0) + 1, schema.maximum ?? 9]))
   if (types.includes('array')) {
     const { minItems: minLength = 0, maxItems = 5 } = schema
-    return fc.array(goodValue(schema.items, pool), { minLength, maxLength: Math.min(maxItems, 60), size: 'medium' })
+    return fc.array(goodValue(schema.items, pool), {
+      minLength,
+      maxLength: Math.min(maxItems, 60),
+      size: 'medium',
+    })
   }
   const required = schema.required ?? []
-  const fields = Object.entries<Json>(schema.properties ?? {}).map(([name, value]) => [name, goodValue(value, pool)] as const)
+  const fields = Object.entries<Json>(schema.properties ?? {}).map(
+    ([name, value]) => [name, goodValue(value, pool)] as const,
+  )
   return fc.record(Object.fromEntries(fields), { requiredKeys: required })
 }
 
@@ -77,7 +119,13 @@ const HALVES = ['\ud800', 'a\udc00b']
 const wrongTypes = (types: string[]): Json[] => {
   const values: Json[] = [0, -1, 1.5, 1e308, true, null, [], {}, 'x', [[]], { a: null }]
   const kindOf = (value: Json) =>
-    value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value
+    value === null
+      ? 'null'
+      : Array.isArray(value)
+        ? 'array'
+        : Number.isInteger(value)
+          ? 'integer'
+          : typeof value
   return values.filter((value) => !types.includes(kindOf(value)))
 }
 
@@ -89,11 +137,15 @@ const badValues = (schema: Json): Json[] => {
     values.push('a\0b', ...HALVES)
     if (schema.minLength > 0) values.push('')
     if (schema.contentEncoding) values.push('no base64', 'aGVsbG8')
-    else if (schema.maxLength) values.push('x'.repeat(schema.maxLength + 1), '😀'.repeat(schema.maxLength + 1))
+    else if (schema.maxLength)
+      values.push('x'.repeat(schema.maxLength + 1), '😀'.repeat(schema.maxLength + 1))
     if (schema.enum || schema.format || schema.pattern) values.push('nonsense!', '', ' ')
   }
   if (types.includes('array')) {
-    const [one] = fc.sample(goodValue(schema.items, { messageId: ['00000000-0000-4000-8000-000000000000'] }), { numRuns: 1, seed: 1 })
+    const [one] = fc.sample(
+      goodValue(schema.items, { messageId: ['00000000-0000-4000-8000-000000000000'] }),
+      { numRuns: 1, seed: 1 },
+    )
     if (schema.minItems > 0) values.push([])
     if (schema.maxItems) values.push(Array.from({ length: schema.maxItems + 1 }, () => one))
     values.push(
@@ -113,7 +165,9 @@ const brokenBody = (schema: Json, pool: Pool): fc.Arbitrary<string> => {
   const wrongField = fc
     .tuple(whole, fc.constantFrom(...names))
     .chain(([body, name]) =>
-      fc.constantFrom(...badValues(schema.properties[name])).map((value) => JSON.stringify({ ...body, [name]: value })),
+      fc
+        .constantFrom(...badValues(schema.properties[name]))
+        .map((value) => JSON.stringify({ ...body, [name]: value })),
     )
   const required: string[] = schema.required ?? []
   const missing = required.map((name) =>
@@ -148,13 +202,22 @@ const brokenBody = (schema: Json, pool: Pool): fc.Arbitrary<string> => {
     `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
   )
   const huge = fc.constant(JSON.stringify({ [names[0]!]: 'x'.repeat(1024 * 1024) }))
-  return fc.oneof({ weight: 8, arbitrary: wrongField }, ...missing, { weight: 2, arbitrary: unknown }, noObject, noJson, {
-    weight: 1,
-    arbitrary: huge,
-  })
+  return fc.oneof(
+    { weight: 8, arbitrary: wrongField },
+    ...missing,
+    { weight: 2, arbitrary: unknown },
+    noObject,
+    noJson,
+    {
+      weight: 1,
+      arbitrary: huge,
+    },
+  )
 }
 
-/** The same name twice: the last one counts, as in every reader of JSON; whatever the answer, it is no 500. */
+/**
+ * The same name twice: the last one counts, as in every reader of JSON; whatever the answer, it is no 500.
+ */
 const doubled = (schema: Json, pool: Pool): fc.Arbitrary<string> =>
   fc.tuple(goodValue(schema, pool), goodValue(schema, pool)).map(([one, two]) => {
     const [first, second] = [JSON.stringify(one), JSON.stringify(two)]
@@ -188,29 +251,54 @@ const goodSegment = (name: string, schema: Json, pool: Pool): fc.Arbitrary<strin
   const known = pool[name] ?? []
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.format === 'uuid')
-    return known.length > 0 ? fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...known) }, fc.uuid()) : fc.uuid()
-  return schema.type === 'integer' ? fc.constantFrom('0', '1', '9999') : fc.constantFrom('KEY', 'OTHER', 'K'.repeat(128), 'a.b-c_d')
+    return known.length > 0
+      ? fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...known) }, fc.uuid())
+      : fc.uuid()
+  return schema.type === 'integer'
+    ? fc.constantFrom('0', '1', '9999')
+    : fc.constantFrom('KEY', 'OTHER', 'K'.repeat(128), 'a.b-c_d')
 }
 
 /** Whether the path takes such a segment after all: a secret may well be called `x`. */
 const takes = (schema: Json, segment: string): boolean =>
-  schema.type === 'integer' ? /^\d{1,4}$/.test(segment) : schema.format !== 'uuid' && new RegExp(schema.pattern ?? '(?!)').test(segment)
+  schema.type === 'integer'
+    ? /^\d{1,4}$/.test(segment)
+    : schema.format !== 'uuid' && new RegExp(schema.pattern ?? '(?!)').test(segment)
 
 const segmentOf = (name: string, schema: Json, pool: Pool): fc.Arbitrary<Piece<string>> =>
   fc.oneof(
     { weight: 12, arbitrary: goodSegment(name, schema, pool).map(good) },
-    { weight: 1, arbitrary: fc.constantFrom(...WRONG_SEGMENTS).map((segment) => (takes(schema, segment) ? good(segment) : bad(segment))) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(...WRONG_SEGMENTS)
+        .map((segment) => (takes(schema, segment) ? good(segment) : bad(segment))),
+    },
   )
 
 const pathOf = ({ path }: Described, parameters: Json[], pool: Pool): fc.Arbitrary<Piece<string>> => {
   const inside = parameters.filter((parameter) => parameter.in === 'path')
   return fc.tuple(...inside.map(({ name, schema }) => segmentOf(name, schema, pool))).map((segments) => ({
-    value: inside.reduce((whole, { name }, index) => whole.replace(`{${name}}`, () => segments[index]!.value), path),
+    value: inside.reduce(
+      (whole, { name }, index) => whole.replace(`{${name}}`, () => segments[index]!.value),
+      path,
+    ),
     broken: segments.some(({ broken }) => broken),
   }))
 }
 
-const QUERY_JUNK = ['%00', '%zz', 'a%00b', '-1', '1.5', '1e3', '99999999999999999999', '%F0%9F%98%80', "';--", 'x'.repeat(600)]
+const QUERY_JUNK = [
+  '%00',
+  '%zz',
+  'a%00b',
+  '-1',
+  '1.5',
+  '1e3',
+  '99999999999999999999',
+  '%F0%9F%98%80',
+  "';--",
+  'x'.repeat(600),
+]
 const queryOf = (parameters: Json[], pool: Pool): fc.Arbitrary<string> => {
   const names = parameters.filter((parameter) => parameter.in === 'query')
   if (names.length === 0) return fc.constant('')
@@ -222,7 +310,10 @@ const queryOf = (parameters: Json[], pool: Pool): fc.Arbitrary<string> => {
       )
       .map((value) => `${name}=${value}`),
   )
-  const any = fc.oneof({ weight: 9, arbitrary: one }, fc.constantFrom('unknown=1', '=', '&&', '__proto__=1', '%', 'limit'))
+  const any = fc.oneof(
+    { weight: 9, arbitrary: one },
+    fc.constantFrom('unknown=1', '=', '&&', '__proto__=1', '%', 'limit'),
+  )
   return fc.array(any, { maxLength: 3 }).map((pairs) => (pairs.length > 0 ? `?${pairs.join('&')}` : ''))
 }
 
@@ -235,7 +326,18 @@ const TYPES = [
   'nonsense',
   '',
 ]
-const KEYS = ['one', '"two"', '""', '"', 'k'.repeat(255), 'k'.repeat(256), 'caf\xe9', 'a b', '\t', "'; drop table token; --"]
+const KEYS = [
+  'one',
+  '"two"',
+  '""',
+  '"',
+  'k'.repeat(255),
+  'k'.repeat(256),
+  'caf\xe9',
+  'a b',
+  '\t',
+  "'; drop table token; --",
+]
 
 const headersOf = (hasBody: boolean): fc.Arbitrary<Piece<Record<string, string>>> => {
   const type = fc.oneof(
@@ -244,7 +346,10 @@ const headersOf = (hasBody: boolean): fc.Arbitrary<Piece<Record<string, string>>
   )
   const key = fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, fc.constantFrom(...KEYS), fc.uuid())
   return fc.tuple(type, key).map(([{ value, broken }, idempotency]) => ({
-    value: { ...(hasBody ? { 'Content-Type': value } : {}), ...(idempotency === null ? {} : { 'Idempotency-Key': idempotency }) },
+    value: {
+      ...(hasBody ? { 'Content-Type': value } : {}),
+      ...(idempotency === null ? {} : { 'Idempotency-Key': idempotency }),
+    },
     broken: hasBody && broken,
   }))
 }
@@ -263,7 +368,10 @@ const requestOf = (description: Description, operation: Described, pool: Pool): 
   const own = operation.method.toUpperCase()
   // Another operation's method would do what that one does, delete what the others need among it.
   const others = METHODS.filter((method) => !description.operationOf(method, operation.path))
-  const method = fc.oneof({ weight: 14, arbitrary: fc.constant(own) }, { weight: 1, arbitrary: fc.constantFrom(...others) })
+  const method = fc.oneof(
+    { weight: 14, arbitrary: fc.constant(own) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  )
   return fc
     .tuple(
       pathOf(operation, parameters, pool),
@@ -285,5 +393,8 @@ const requestOf = (description: Description, operation: Described, pool: Pool): 
 }
 
 /** A request to any of the operations. */
-export const wildRequest = (description: Description, poolOf: (operation: Described) => Pool): fc.Arbitrary<WildRequest> =>
+export const wildRequest = (
+  description: Description,
+  poolOf: (operation: Described) => Pool,
+): fc.Arbitrary<WildRequest> =>
   fc.oneof(...description.operations.map((operation) => requestOf(description, operation, poolOf(operation))))

@@ -9,7 +9,7 @@ const nobody: Admittance = {
   proven: false,
   admit: 'list',
   full: false,
-  overRate: () => false,
+  overRate: () => null,
 }
 /** The outcome for each admit: anyone, team, list. */
 const outcomes = (claim: Partial<Admittance>) =>
@@ -28,13 +28,25 @@ describe('who gets in where anyone may, the team may, only the list may', () => 
     ['who claims to be a member', { team: true }, ['anyone', '-unverified', '-unverified']],
     ['who claims to be listed', { listed: true }, ['anyone', '-unverified', '-unverified']],
     ['who claims both', { team: true, listed: true }, ['anyone', '-unverified', '-unverified']],
-    ['one too many for the plan', { full: true, proven: true, team: true }, ['-plan_limit', '-plan_limit', '-plan_limit']],
-    ['one too many in a minute', { overRate: () => true, proven: true, listed: true }, ['-rate_limit', '-rate_limit', '-rate_limit']],
+    [
+      'one too many for the plan',
+      { full: true, proven: true, team: true },
+      ['-plan_limit', '-plan_limit', '-plan_limit'],
+    ],
+    [
+      'one too many in a minute',
+      { overRate: () => 'too many', proven: true, listed: true },
+      ['-rate_limit', '-rate_limit', '-rate_limit'],
+    ],
     ['what is spam', { spam: 'Rspamd', proven: true, team: true, listed: true }, ['-spam', '-spam', '-spam']],
     ['a machine whose mail is spam', { self: 'a loop', spam: 'Rspamd' }, ['-self', '-self', '-self']],
     ['spam beyond the plan', { spam: 'Rspamd', full: true }, ['-spam', '-spam', '-spam']],
     ['a machine', { self: 'Auto-Submitted' }, ['-self', '-self', '-self']],
-    ['a proven member in a loop', { self: 'a loop', proven: true, team: true, listed: true }, ['-self', '-self', '-self']],
+    [
+      'a proven member in a loop',
+      { self: 'a loop', proven: true, team: true, listed: true },
+      ['-self', '-self', '-self'],
+    ],
   ])('%s', (_, claim, expected) => {
     expect(outcomes(claim)).toEqual(expected)
   })
@@ -51,7 +63,9 @@ test('only what got so far counts against the rate', () => {
 
 test('every verdict says which rule decided', () => {
   for (const self of [null, 'a loop']) {
-    for (const [team, listed, proven] of [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, bits & 2, bits & 4].map(Boolean))) {
+    for (const [team, listed, proven] of [0, 1, 2, 3, 4, 5, 6, 7].map((bits) =>
+      [bits & 1, bits & 2, bits & 4].map(Boolean),
+    )) {
       for (const value of ['anyone', 'team', 'list'] as const) {
         const verdict = admit({
           ...nobody,
@@ -61,10 +75,14 @@ test('every verdict says which rule decided', () => {
           proven: proven!,
           admit: value,
           full: false,
-          overRate: () => false,
+          overRate: () => null,
         })
         expect(verdict.refusal === null).toBe(verdict.admission !== null)
-        expect(evidenceOf(verdict)).toEqual({ name: 'admission', verdict: verdict.refusal ?? verdict.admission, detail: verdict.rule })
+        expect(evidenceOf(verdict)).toEqual({
+          name: 'admission',
+          verdict: verdict.refusal ?? verdict.admission,
+          detail: verdict.rule,
+        })
         expect(verdict.rule).toMatch(/\S/)
       }
     }

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { createBatch } from '../../src/db/batch.ts'
 import { until } from '../support/until.ts'
 
-const options = { most: 10, parallel: 1, isUnavailable: (error: unknown) => (error as Error).message === 'away' }
+const options = {
+  most: 10,
+  parallel: 1,
+  isUnavailable: (error: unknown) => (error as Error).message === 'away',
+}
 
 /** A write that notes what it got, and waits until it is let go. */
 const held = () => {
@@ -37,7 +41,7 @@ test('a write holds at most so many items and so many bytes; a larger item goes 
     writes.push(items)
     return items
   }
-  const batch = createBatch(write, { ...options, most: 3, mostBytes: 100, sizeOf: (item) => item })
+  const batch = createBatch(write, { ...options, most: 3, maxBytes: 100, sizeOf: (item) => item })
   await Promise.all([1, 1, 1, 1, 60, 60, 500, 1].map((item) => batch.add(item)))
   expect(writes).toEqual([[1, 1, 1], [1, 60], [60], [500], [1]])
 })

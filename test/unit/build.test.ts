@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
@@ -24,7 +34,10 @@ beforeAll(() => {
   const schema = readFileSync(join(root, 'prisma', 'schema.prisma'), 'utf8')
   const head = schema.slice(0, schema.indexOf('///'))
   writeFileSync(at('prisma', 'schema.prisma'), `${head}\nmodel Thing {\n  id Int @id\n}\n`)
-  writeFileSync(at('src', 'main.ts'), `import { AppError } from './core/errors.ts'\nexport const made = new AppError('internal', 'x')\n`)
+  writeFileSync(
+    at('src', 'main.ts'),
+    `import { AppError } from './core/errors.ts'\nexport const made = new AppError('internal', 'x')\n`,
+  )
   mkdirSync(at('src', 'web'))
   writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
   symlinkSync(join(root, 'node_modules'), at('node_modules'))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Route, RouteCall } from '../../src/channel/channel.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
-import { ServiceMetrics } from '../../src/metrics.ts'
+import { ServiceMetrics } from '../../src/observability/metrics.ts'
 import { createTestLog } from '../support/log.ts'
 
 const calls: RouteCall[] = []
@@ -14,7 +14,7 @@ let server: HttpServer
 const callback: Route = {
   method: 'POST',
   path: '/channels/test',
-  mostBytes: 1_000,
+  maxBytes: 1_000,
   handle: (call) => {
     calls.push(call)
     return answer()
@@ -25,8 +25,24 @@ const none = async () => {
 }
 
 beforeAll(async () => {
-  const skins = { rest: none, graphql: none, web: none, stream: none, metrics: () => metrics.page(), ready: async () => undefined }
-  server = await startHttp({ host: '127.0.0.1', port: 0, api: true, skins, callbacks: [callback], log, metrics })
+  const skins = {
+    rest: none,
+    graphql: none,
+    mcp: none,
+    web: none,
+    stream: none,
+    metrics: () => metrics.page(),
+    ready: async () => undefined,
+  }
+  server = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    api: true,
+    skins,
+    callbacks: [callback],
+    log,
+    metrics,
+  })
 })
 afterAll(() => server.stop(100))
 
@@ -35,15 +51,29 @@ const call = async (path: string, init: RequestInit = {}) => {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 const counted = async (outcome: string) =>
-  Number(new RegExp(`ams_callbacks_total{outcome="${outcome}"} (\\d+)`).exec((await metrics.page()).text)?.[1] ?? 0)
+  Number(
+    new RegExp(`ams_callbacks_total{outcome="${outcome}"} (\\d+)`).exec((await metrics.page()).text)?.[1] ??
+      0,
+  )
 
 test('a call reaches its route to the byte, and gets its answer under a request id', async () => {
   answer = async () => ({ status: 200, type: 'text/xml', body: '<Response/>' })
   const body = Buffer.from([0xff, 0x00, 0x61])
-  const { status, headers, text } = await call('/channels/test/below?key=value%20&b', { body, headers: { 'X-Signature': 's' } })
-  expect({ status, text, type: headers.get('content-type') }).toEqual({ status: 200, text: '<Response/>', type: 'text/xml' })
+  const { status, headers, text } = await call('/channels/test/below?key=value%20&b', {
+    body,
+    headers: { 'X-Signature': 's' },
+  })
+  expect({ status, text, type: headers.get('content-type') }).toEqual({
+    status: 200,
+    text: '<Response/>',
+    type: 'text/xml',
+  })
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-  expect(calls.at(-1)).toMatchObject({ url: '/channels/test/below?key=value%20&b', headers: { 'x-signature': 's' }, body })
+  expect(calls.at(-1)).toMatchObject({
+    url: '/channels/test/below?key=value%20&b',
+    headers: { 'x-signature': 's' },
+    body,
+  })
   expect(await counted('taken')).toBe(1)
   // What a provider's query says stays out of the log.
   expect(log.text()).toContain('/channels/test/below')
@@ -51,7 +81,12 @@ test('a call reaches its route to the byte, and gets its answer under a request 
 })
 
 test.each([
-  ['what the route refuses', 403, 'forbidden', async () => Promise.reject(new AppError('forbidden', 'The signature does not match.'))],
+  [
+    'what the route refuses',
+    403,
+    'forbidden',
+    async () => Promise.reject(new AppError('forbidden', 'The signature does not match.')),
+  ],
   ['what it fails at', 500, 'internal', async () => Promise.reject(new Error('inside'))],
 ])('%s gets the error body: %i', async (_, status, code, fails) => {
   answer = fails
@@ -65,9 +100,15 @@ test.each([
 test('another method, too much, and a path beside it never reach the route', async () => {
   const before = calls.length
   const wrongMethod = await call('/channels/test', { method: 'PUT' })
-  expect({ status: wrongMethod.status, allow: wrongMethod.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+  expect({ status: wrongMethod.status, allow: wrongMethod.headers.get('allow') }).toEqual({
+    status: 405,
+    allow: 'POST',
+  })
   const tooMuch = await call('/channels/test', { body: 'x'.repeat(1_001) })
-  expect({ status: tooMuch.status, code: JSON.parse(tooMuch.text).error.code }).toEqual({ status: 413, code: 'invalid_input' })
+  expect({ status: tooMuch.status, code: JSON.parse(tooMuch.text).error.code }).toEqual({
+    status: 413,
+    code: 'invalid_input',
+  })
   expect((await call('/channels/testing')).status).toBe(404)
   expect(calls).toHaveLength(before)
 })

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { ownCertificate } from '../../src/channel/email/tls.ts'
-import { ConfigError, type Environment, readConfig } from '../../src/config.ts'
+import { ownCertificate } from '../../src/channel/email/receive/tls.ts'
+import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'ams-config-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -36,6 +36,7 @@ test('with nothing set, the defaults', () => {
     inboundSecrets: [],
     sesTopics: [],
     webhookAllow: [],
+    trustProxy: [],
     rateLimit: 600,
     graphql: { introspection: true },
     plan: 'unlimited',
@@ -80,6 +81,7 @@ test('everything set', async () => {
     TELEGRAM_MANAGER_TOKEN: '123:abc',
     TELEGRAM_API_URL: 'http://127.0.0.1:9998',
     WEBHOOK_ALLOW: 'LOCALHOST:8080, 10.0.0.0/8, ::1/128, [::1]:9000, 127.0.0.1, hooks.internal',
+    TRUST_PROXY: '10.0.0.0/8, 2001:DB8::1',
     RATE_LIMIT: '1000',
     PERSISTED_ONLY: operations,
     INTROSPECTION: 'off',
@@ -99,7 +101,13 @@ test('everything set', async () => {
     roles: new Set(['api', 'worker']),
     mailDomain: 'agents.example.com',
     mailHost: 'mx.example.com',
-    smtp: { host: '0.0.0.0', port: 25, tls: pair, relayUrl: 'smtps://u:p@relay.example.com:465?pool=true', direct: false },
+    smtp: {
+      host: '0.0.0.0',
+      port: 25,
+      tls: pair,
+      relayUrl: 'smtps://u:p@relay.example.com:465?pool=true',
+      direct: false,
+    },
     dnsServers: ['127.0.0.1:5353', '[::1]:53', '[::1]:5353', '9.9.9.9:53'],
     rspamdUrl: 'http://127.0.0.1:11333',
     twilio: { accountSid: 'AC123', authToken: 'secret', apiUrl: 'http://127.0.0.1:9999' },
@@ -107,6 +115,7 @@ test('everything set', async () => {
     sesTopics: ['arn:aws:sns:eu-west-1:123456789012:mail'],
     inboundSecrets: ['the-new-one-16-long', 'the-one-before-it'],
     webhookAllow: ['localhost:8080', '10.0.0.0/8', '::1/128', '[::1]:9000', '127.0.0.1', 'hooks.internal'],
+    trustProxy: ['10.0.0.0/8', '2001:db8::1'],
     rateLimit: 1000,
     graphql: { persisted: new Map([['viewer', '{ viewer { id } }']]), introspection: false },
     plan: 'free',
@@ -136,7 +145,9 @@ test.each([
 test.each(['postgresql:///ams', 'postgresql:///ams?host=', 'postgresql://', 'mysql:///ams?host=/run/mysql'])(
   'DATABASE_URL=%s names no PostgreSQL',
   (url) => {
-    expect(problems({ DATABASE_URL: url, MASTER_KEY: KEY })).toEqual([expect.stringMatching(/^DATABASE_URL is .*postgresql:\/\/ or/)])
+    expect(problems({ DATABASE_URL: url, MASTER_KEY: KEY })).toEqual([
+      expect.stringMatching(/^DATABASE_URL is .*postgresql:\/\/ or/),
+    ])
   },
 )
 
@@ -149,6 +160,8 @@ test.each([
   ['PORT', '80a'],
   ['PORT', '1e3'],
   ['SMTP_PORT', ' 25'],
+  ['TRUST_PROXY', 'proxy.internal'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
   ['HOST', 'not a host'],
   ['PUBLIC_URL', 'ftp://example.com'],
   ['PUBLIC_URL', 'example.com'],
@@ -213,7 +226,9 @@ test.each([31, 33])('a master key of %i bytes is refused', (bytes) => {
 })
 
 test('a database of your own needs a master key of your own', () => {
-  expect(problems({ DATABASE_URL: 'postgresql://db/ams' })).toEqual([expect.stringMatching(/^MASTER_KEY is not set; with DATABASE_URL/)])
+  expect(problems({ DATABASE_URL: 'postgresql://db/ams' })).toEqual([
+    expect.stringMatching(/^MASTER_KEY is not set; with DATABASE_URL/),
+  ])
   expect(problems({ DATABASE_URL: 'postgresql://db/ams', MASTER_KEY: KEY })).toEqual([])
 })
 

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import type { Db } from '../../src/db/client.ts'
+import type { RootDb } from '../../src/db/client.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
 import { Feed, type Truncated } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { gatePool } from '../support/gate.ts'
 import { until } from '../support/until.ts'
 import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
 
 let bench: WebhookBench
-let db: Db
+let db: RootDb
 beforeAll(async () => {
   db = await openTestDatabase()
   bench = createWebhookBench(db)
@@ -23,7 +24,7 @@ afterEach(() => {
 })
 
 /** A feed whose notifications go nowhere: what arrives was told by `committed`, or found by the poll. */
-const createFeed = () => {
+const createFeed = (pool = db.pool) => {
   const clock = createFakeClock()
   const published: string[] = []
   const notifier = {
@@ -35,7 +36,7 @@ const createFeed = () => {
   }
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const texts = new Texts({ notifier, sealer, clock, log: silentLogger })
-  const feed = new Feed({ ...db, notifier, clock, log: silentLogger, texts })
+  const feed = new Feed({ ...db, pool, notifier, clock, log: silentLogger, texts })
   return { feed, clock, published }
 }
 
@@ -47,7 +48,12 @@ const follow = (feed: Feed, agentId: string, after: number) => {
     for await (const item of feed.follow(agentId, after, signal.signal)) items.push(item)
   })()
   const ids = () => items.map((item) => ('truncated' in item ? `truncated to ${item.nextId}` : item.id))
-  return { ids, done, leave: () => signal.abort(), got: (count: number) => until(() => items.length >= count) }
+  return {
+    ids,
+    done,
+    leave: () => signal.abort(),
+    got: (count: number) => until(() => items.length >= count),
+  }
 }
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -121,4 +127,32 @@ test('leaving ends it, also while nothing happens; an agent that is not there ha
   reader.leave()
   await reader.done
   expect(reader.ids()).toEqual([])
+})
+
+test('a reader that outlasts the database being away goes on where it stood', async () => {
+  const { pool, set } = gatePool(db.pool)
+  const { feed, clock } = createFeed(pool)
+  const { id } = await bench.agent()
+  const leave = new AbortController()
+  leaving.push(leave)
+  const heard: number[] = []
+  const reading = (async () => {
+    for await (const items of feed.steady(id, 0, leave.signal))
+      heard.push(...(items as LoggedEvent[]).map((event) => event.id))
+  })()
+  feed.committed(await bench.store(id, 3))
+  await until(() => heard.length === 3)
+  set('away')
+  // The first of them is for the log alone to tell: it is not there.
+  const [, last] = await bench.store(id, 2)
+  feed.committed([last!])
+  await until(() => clock.sleepers > 0)
+  set('open')
+  await until(() => {
+    clock.advance(500)
+    return heard.length >= 5
+  })
+  expect(heard).toEqual(upTo(5))
+  leave.abort()
+  await reading
 })

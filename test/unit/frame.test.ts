@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { Subscription } from '../../src/agent/subscriptions.ts'
+import { EventStreamWriter } from '../../src/core/event-stream.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
 import { eventFrame, truncatedFrame } from '../../src/stream/frame.ts'
 import { Stream } from '../../src/stream/stream.ts'
@@ -25,13 +27,22 @@ test('an event is one frame, whatever a stranger wrote into it', () => {
 })
 
 test('a truncated frame carries the last id that is gone, so that resuming goes on behind it', () => {
-  expect(truncatedFrame({ truncated: true, nextId: 3 })).toBe('id: 2\nevent: truncated\ndata: {"nextId":3}\n\n')
+  expect(truncatedFrame({ truncated: true, nextId: 3 })).toBe(
+    'id: 2\nevent: truncated\ndata: {"nextId":3}\n\n',
+  )
 })
 
+const session = new Subscription({
+  agentId: 'a',
+  workspaceId: 'w',
+  connectionId: 'c',
+  tokenId: 't',
+  tokenExpiresAt: null,
+})
 const streams: Stream[] = []
 const server = createServer((_, response) => {
   response.writeHead(200).flushHeaders()
-  streams.push(new Stream(response, { agentId: 'a', connectionId: 'c', tokenId: 't', tokenExpiresAt: null, after: 0 }))
+  streams.push(new Stream(response, session))
 })
 afterAll(() => void server.close())
 
@@ -43,4 +54,37 @@ test('a heartbeat is a comment; after the end there is none', async () => {
   stream!.end()
   stream!.heartbeat()
   expect(await answer.text()).toBe(': heartbeat\n\n')
+})
+
+test('a writer whose reader has left before it began writes nothing and says so', async () => {
+  const closed = new Promise<EventStreamWriter>((resolve) => {
+    const left = createServer((_, response) => {
+      response.once('close', () => {
+        left.close()
+        setImmediate(() => resolve(new EventStreamWriter(response)))
+      })
+      response.socket!.destroy()
+    }).listen(
+      0,
+      '127.0.0.1',
+      () => void fetch(`http://127.0.0.1:${(left.address() as AddressInfo).port}`).catch(() => undefined),
+    )
+  })
+  const writer = await closed
+  expect(writer.signal.aborted).toBe(true)
+  expect(() => writer.open('retry: 3000')).not.toThrow()
+})
+
+test('what ends a stream from within ends it with its last words, also when that happened before', async () => {
+  const over = AbortSignal.abort()
+  const ended = createServer((_, response) => {
+    const writer = new EventStreamWriter(response)
+    writer.open('first\n')
+    writer.endWith(over, () => 'last\n')
+    writer.write('never\n')
+  })
+  await new Promise<void>((resolve) => ended.listen(0, '127.0.0.1', resolve))
+  const answer = await fetch(`http://127.0.0.1:${(ended.address() as AddressInfo).port}`)
+  expect(await answer.text()).toBe('first\nlast\n')
+  ended.close()
 })

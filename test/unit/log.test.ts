@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogger } from '../../src/log.ts'
+import { createLogger } from '../../src/observability/log.ts'
 
 function capture(level: string) {
   const lines: string[] = []
@@ -26,20 +26,26 @@ test('what is below the level is not written', () => {
   expect(lines).toHaveLength(1)
 })
 
-test.each(['authorization', 'token', 'secret', 'password', 'text'])('a %s is never written, however deep', (key) => {
-  const { log, lines } = capture('debug')
-  log.debug(
-    {
-      [key]: 's3cr3t',
-      headers: { [key]: 's3cr3t' },
-      request: { headers: { [key]: 's3cr3t', [key.toUpperCase()]: 's3cr3t', Authorization: 's3cr3t' } },
-    },
-    'asked',
-  )
-  log.debug({ err: Object.assign(new Error('no'), { [key]: 's3cr3t' }), all: [{ [key]: 's3cr3t' }] }, 'failed')
-  log.child({ [key]: 's3cr3t' }).debug({}, 'asked')
-  expect(lines.join()).not.toContain('s3cr3t')
-})
+test.each(['authorization', 'token', 'secret', 'password', 'text'])(
+  'a %s is never written, however deep',
+  (key) => {
+    const { log, lines } = capture('debug')
+    log.debug(
+      {
+        [key]: 's3cr3t',
+        headers: { [key]: 's3cr3t' },
+        request: { headers: { [key]: 's3cr3t', [key.toUpperCase()]: 's3cr3t', Authorization: 's3cr3t' } },
+      },
+      'asked',
+    )
+    log.debug(
+      { err: Object.assign(new Error('no'), { [key]: 's3cr3t' }), all: [{ [key]: 's3cr3t' }] },
+      'failed',
+    )
+    log.child({ [key]: 's3cr3t' }).debug({}, 'asked')
+    expect(lines.join()).not.toContain('s3cr3t')
+  },
+)
 
 test('an error keeps its cause for the log', () => {
   const { log, lines } = capture('info')

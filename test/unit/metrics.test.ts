@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { ServiceMetrics } from '../../src/metrics.ts'
+import { ServiceMetrics } from '../../src/observability/metrics.ts'
 
 afterEach(() => vi.useRealTimers())
 

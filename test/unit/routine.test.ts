@@ -9,7 +9,12 @@ const routine = (round: (signal: AbortSignal) => Promise<unknown>) => {
   const clock = createFakeClock()
   const warnings: string[] = []
   const log = { ...silentLogger, warn: (_fields: object, message?: string) => void warnings.push(message!) }
-  const made = new Routine(round, { everyMs: EVERY_MS, failed: 'could not do it', clock, log: log as typeof silentLogger })
+  const made = new Routine(round, {
+    everyMs: EVERY_MS,
+    failed: 'could not do it',
+    clock,
+    log: log as typeof silentLogger,
+  })
   return { made, clock, warnings }
 }
 

@@ -39,9 +39,12 @@ describe('a UUID', () => {
   })
 })
 
-test.each(['2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '0', 0])('%j is no timestamp', (value) => {
-  expect(timestamp.safeParse(value).success).toBe(false)
-})
+test.each(['2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '0', 0])(
+  '%j is no timestamp',
+  (value) => {
+    expect(timestamp.safeParse(value).success).toBe(false)
+  },
+)
 
 test('a field is called as it is written in JavaScript', () => {
   expect(fieldName(['a', 0, 'b'])).toBe('a[0].b')

@@ -19,7 +19,10 @@ beforeAll(async () => {
 
 let count = 0
 const invite = async (body: object = {}, by = owner) => {
-  const answer = await by.api('POST', '/members/invitations', { email: `guest${count++}@example.com`, ...body })
+  const answer = await by.api('POST', '/members/invitations', {
+    email: `guest${count++}@example.com`,
+    ...body,
+  })
   expect(answer.status, answer.text).toBe(201)
   return answer.body as { id: string; email: string; role: string; expiresAt: string; url: string }
 }
@@ -51,7 +54,9 @@ test('a person is invited, joins by the link and acts with the token that it sho
     createdAt: clock.now().toISOString(),
   })
   expect((await ann('POST', '/agents', { name: "Ann's", icon: 'bot' })).status).toBe(201)
-  const { rows } = await service.db.pool.query("select actor_id, detail from audit_entry where action = 'member.join'")
+  const { rows } = await service.db.pool.query(
+    "select actor_id, detail from audit_entry where action = 'member.join'",
+  )
   expect(rows).toEqual([
     {
       actor_id: members.find((member: { email: string }) => member.email === 'ann@example.com').id,
@@ -64,7 +69,9 @@ test('the link is mailed from the service itself', async () => {
   const { email, url } = await invite()
   const outbox = join(service.dataDir, 'outbox')
   const mail = await until(() => {
-    const mails = readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8').replace(/=\r\n/g, ''))
+    const mails = readdirSync(outbox).map((name) =>
+      readFileSync(join(outbox, name), 'utf8').replace(/=\r\n/g, ''),
+    )
     return mails.find((text) => text.includes(`To: ${email}`))
   })
   expect(mail).toContain('no-reply@agents.localhost')
@@ -77,7 +84,7 @@ describe('a link that leads nowhere says so', () => {
     expect(tokenIn((await visit(service.http, url, {})).text)).toMatch(/^amt_/)
     for (const form of [undefined, { name: 'x' }]) {
       const page = await visit(service.http, url, form)
-      expectPage(page, 410, /This link was used/)
+      expectPage(page, 410, /This link has been used/)
       expect(tokenIn(page.text)).toBeNull()
     }
   })
@@ -87,7 +94,8 @@ describe('a link that leads nowhere says so', () => {
     clock.advance(7 * DAY_MS - 1)
     expectPage(await visit(service.http, url), 200, /Join/)
     clock.advance(1)
-    for (const form of [undefined, { name: 'x' }]) expectPage(await visit(service.http, url, form), 410, /This link has expired/)
+    for (const form of [undefined, { name: 'x' }])
+      expectPage(await visit(service.http, url, form), 410, /This link has expired/)
   })
 
   test('unknown: never made, taken back, or replaced by a newer one', async () => {
@@ -103,7 +111,8 @@ describe('a link that leads nowhere says so', () => {
       'http://localhost/join/%00',
       'http://localhost/join/',
     ]) {
-      for (const form of [undefined, { name: 'x' }]) expectPage(await visit(service.http, url, form), 404, /This link is not known/)
+      for (const form of [undefined, { name: 'x' }])
+        expectPage(await visit(service.http, url, form), 404, /This link is not valid/)
     }
     expectPage(await visit(service.http, second.url), 200, /Join/)
   })
@@ -135,8 +144,16 @@ test('what is no form is refused in words', async () => {
     ['application/json', '{}'],
     ['application/x-www-form-urlencoded', `name=${'x'.repeat(20_000)}`],
   ] as const) {
-    const response = await fetch(service.http + path(url), { method: 'POST', headers: { 'Content-Type': type }, body })
-    expectPage({ status: response.status, headers: response.headers, text: await response.text() }, 400, /could not be read/)
+    const response = await fetch(service.http + path(url), {
+      method: 'POST',
+      headers: { 'Content-Type': type },
+      body,
+    })
+    expectPage(
+      { status: response.status, headers: response.headers, text: await response.text() },
+      400,
+      /could not be read/,
+    )
   }
   expectPage(await visit(service.http, url, {}), 200, /Welcome/)
 })
@@ -159,7 +176,12 @@ test('a full workspace is told on the page, and the link stays good for when the
   await service.db.pool.query("update workspace set plan_key = 'free' where id = $1", [small.id])
   for (const { url } of links.slice(0, 2)) expectPage(await visit(service.http, url, {}), 200, /Welcome/)
   expectPage(await visit(service.http, links[2]!.url, {}), 402, /The plan free includes 3 members/)
-  expectFailure(await small.api('POST', '/members/invitations', { email: 'x@example.com' }), 'plan_limit', /3 members/, 402)
+  expectFailure(
+    await small.api('POST', '/members/invitations', { email: 'x@example.com' }),
+    'plan_limit',
+    /3 members/,
+    402,
+  )
   const members = (await small.api('GET', '/members')).body
   await small.api('DELETE', `/members/${members[1].id}`)
   expectPage(await visit(service.http, links[2]!.url, {}), 200, /Welcome/)

@@ -3,7 +3,13 @@ import type { TelegramStandIn } from '../../src/demo/telegram/stand-in.ts'
 import type { StandInBot } from '../../src/demo/telegram/world.ts'
 import { createTestLog } from '../support/log.ts'
 import { expectPage, visit } from '../support/page.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 import { connectBot, startTelegram } from '../support/telegram.ts'
 import { until } from '../support/until.ts'
 
@@ -20,7 +26,10 @@ beforeAll(async () => {
   manager = telegram.world.bot('maker_bot', { canManage: true })
   const environment = { TELEGRAM_API_URL: telegram.url }
   plain = await startService({ environment, log })
-  managed = await startService({ environment: { ...environment, TELEGRAM_MANAGER_TOKEN: manager.token }, log })
+  managed = await startService({
+    environment: { ...environment, TELEGRAM_MANAGER_TOKEN: manager.token },
+    log,
+  })
   owner = await plain.workspace()
   agent = await createTestAgent(plain, owner, '<i>Support</i>')
 })
@@ -28,7 +37,9 @@ beforeAll(async () => {
 const link = async (of: Pick<TestAgent, 'id'> = agent, by: Pick<Tenant, 'api'> = owner): Promise<string> =>
   (await by.api('POST', `/agents/${of.id}/addresses/setups`, { channel: 'telegram' })).body.url
 const bots = async (of: Pick<TestAgent, 'id'> = agent, by: Pick<Tenant, 'api'> = owner) =>
-  (await by.api('GET', `/agents/${of.id}/addresses`)).body.filter(({ channel }: { channel: string }) => channel === 'telegram')
+  (await by.api('GET', `/agents/${of.id}/addresses`)).body.filter(
+    ({ channel }: { channel: string }) => channel === 'telegram',
+  )
 const bring = (url: string, token: string) => visit(plain.http, url, { token })
 
 describe('with a token that a member brings', () => {
@@ -46,7 +57,7 @@ describe('with a token that a member brings', () => {
       secret: expect.stringMatching(/^[\w-]{43}$/),
       allowed: ['message'],
     })
-    expectPage(await bring(url, bot.token), 410, /This link was used/)
+    expectPage(await bring(url, bot.token), 410, /This link has been used/)
   })
 
   test('a second bot is not the primary one', async () => {
@@ -64,7 +75,7 @@ describe('with a token that a member brings', () => {
     ['hello', /Must be a bot’s token/],
     ['123:', /Must be a bot’s token/],
     [`123456:${'x'.repeat(35)}/../getMe`, /Must be a bot’s token/],
-    [`123456:${'x'.repeat(35)}`, /Is no bot’s: Telegram does not know it/],
+    [`123456:${'x'.repeat(35)}`, /Is not valid: Telegram does not recognize it/],
   ])('%j is no token: said in words, never shown again, and the link stays good', async (token, says) => {
     const url = await link()
     const page = await bring(url, token)
@@ -77,17 +88,23 @@ describe('with a token that a member brings', () => {
     const bot = telegram.world.bot('only_one_bot')
     await connectBot(plain, owner, agent, bot)
     const before = bot.webhook
-    expectPage(await bring(await link(), bot.token), 409, /The agent has @only_one_bot already/)
+    expectPage(await bring(await link(), bot.token), 409, /The agent already has @only_one_bot/)
     const stranger = await plain.workspace('Other')
     const theirs = await createTestAgent(plain, stranger)
-    expectPage(await bring(await link(theirs, stranger), bot.token), 409, /The bot @only_one_bot is another agent’s/)
+    expectPage(
+      await bring(await link(theirs, stranger), bot.token),
+      409,
+      /The bot @only_one_bot belongs to another agent/,
+    )
     expect(bot.webhook).toEqual(before)
     expect(await bots(theirs, stranger)).toEqual([])
   })
 
   test('of ten at once with the same bot, one gets it, and its webhook is that one’s', async () => {
     const bot = telegram.world.bot('wanted_bot')
-    const crowd = await Promise.all(Array.from({ length: 10 }, (_, n) => createTestAgent(plain, owner, `Crowd ${n}`)))
+    const crowd = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => createTestAgent(plain, owner, `Crowd ${n}`)),
+    )
     const links = await Promise.all(crowd.map((each) => link(each)))
     const pages = await Promise.all(links.map((each) => bring(each, bot.token)))
     expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
@@ -115,7 +132,7 @@ describe('with a token that a member brings', () => {
     bot.user.username = 'New_Name_bot'
     expectPage(await bring(await link(other), bot.token), 200, /@new_name_bot/)
     expect(await bots(other)).toMatchObject([{ id: addressId, value: '@new_name_bot' }])
-    expectPage(await bring(await link(other), bot.token), 409, /The agent has @new_name_bot already/)
+    expectPage(await bring(await link(other), bot.token), 409, /The agent already has @new_name_bot/)
     await other.api('PUT', `/agents/${other.id}/access/telegram`, { admit: 'anyone' })
     await telegram.write(bot, telegram.world.person('Gus'), 'hi')
     const { items } = (await other.api('GET', `/agents/${other.id}/messages?channel=telegram`)).body
@@ -123,25 +140,29 @@ describe('with a token that a member brings', () => {
   })
 
   test.each([
-    ['refuses the webhook', 'setwebhook', 400, 409, /Telegram refuses: no such place/],
-    ['is down at getMe', 'getme', 502, 503, /Telegram can’t be asked right now/],
-    ['is down at setWebhook', 'setwebhook', 500, 503, /Telegram can’t be asked right now/],
-  ])('when Telegram %s, nothing is left behind and the link stays good', async (_, method, code, status, says) => {
-    const other = await createTestAgent(plain, owner, 'Unlucky')
-    const bot = telegram.world.bot(`unlucky_${code}_${method}_bot`)
-    telegram.refuse(method, code, 'no such place', 1)
-    const url = await link(other)
-    expectPage(await bring(url, bot.token), status, says)
-    expect(await bots(other)).toEqual([])
-    expectPage(await bring(url, bot.token), 200, /The bot is set up/)
-  })
+    ['refuses the webhook', 'setwebhook', 400, 409, /Telegram refused the request: no such place/],
+    ['is down at getMe', 'getme', 502, 503, /Telegram can’t be reached right now/],
+    ['is down at setWebhook', 'setwebhook', 500, 503, /Telegram can’t be reached right now/],
+  ])(
+    'when Telegram %s, nothing is left behind and the link stays good',
+    async (_, method, code, status, says) => {
+      const other = await createTestAgent(plain, owner, 'Unlucky')
+      const bot = telegram.world.bot(`unlucky_${code}_${method}_bot`)
+      telegram.refuse(method, code, 'no such place', 1)
+      const url = await link(other)
+      expectPage(await bring(url, bot.token), status, says)
+      expect(await bots(other)).toEqual([])
+      expectPage(await bring(url, bot.token), 200, /The bot is set up/)
+    },
+  )
 
   test('the token is nowhere in the database or the log', async () => {
     const bot = telegram.world.bot('secretive_bot')
     await connectBot(plain, owner, agent, bot)
-    const { rows } = await plain.db.pool.query('select encode(token, $1) as token, encode(secret_hash, $1) as hash from telegram_bot', [
-      'escape',
-    ])
+    const { rows } = await plain.db.pool.query(
+      'select encode(token, $1) as token, encode(secret_hash, $1) as hash from telegram_bot',
+      ['escape'],
+    )
     expect(JSON.stringify(rows)).not.toContain(bot.token.split(':')[1])
     expect(JSON.stringify(rows)).not.toContain(bot.webhook!.secret)
     expect(log.text()).not.toContain(bot.token.split(':')[1])
@@ -157,7 +178,8 @@ describe('with a manager bot', () => {
     await until(() => manager.webhook)
   })
   const open = () => link(made, tenant)
-  const suggestedOn = (text: string) => /https:\/\/t\.me\/newbot\/maker_bot\/([a-z][a-z0-9_]{4,31})\?name=([^"]+)"/.exec(text)!
+  const suggestedOn = (text: string) =>
+    /https:\/\/t\.me\/newbot\/maker_bot\/([a-z][a-z0-9_]{4,31})\?name=([^"]+)"/.exec(text)!
 
   test('its webhook is set at the start, with a secret of its own', () => {
     expect(manager.webhook).toMatchObject({
@@ -175,19 +197,44 @@ describe('with a manager bot', () => {
     expect(suggested).toMatch(/^[a-z][a-z0-9_]{4,31}$/)
     expect(suggested).toMatch(/bot$/)
     expect(decodeURIComponent(name!)).toBe('Größter Support & more than a name')
-    expectPage(await visit(managed.http, url, { created: 'yes' }), 200, /Telegram has not told us of the bot yet/)
+    expectPage(
+      await visit(managed.http, url, { created: 'yes' }),
+      200,
+      /Telegram has not reported the new bot yet/,
+    )
     const bot = await telegram.createManaged(manager, bo, suggested!, 'Support')
     expect(await bots(made, tenant)).toMatchObject([{ value: `@${suggested}`, primary: true }])
-    expect((await tenant.api('GET', `/agents/${made.id}/access`)).body.telegram.senders).toEqual([String(bo.id)])
-    for (const form of [{ created: 'yes' }, undefined]) expectPage(await visit(managed.http, url, form), 200, /The bot is set up/)
+    expect((await tenant.api('GET', `/agents/${made.id}/access`)).body.telegram.senders).toEqual([
+      String(bo.id),
+    ])
+    for (const form of [{ created: 'yes' }, undefined])
+      expectPage(await visit(managed.http, url, form), 200, /The bot is set up/)
     await telegram.write(bot, bo, 'hello')
     const { items } = (await made.api('GET', `/agents/${made.id}/messages?channel=telegram`)).body
     expect(items).toMatchObject([{ text: 'hello', status: 'received', admission: 'listed' }])
   })
 
+  test('through a link that the agent made it lists nobody, where only members set access', async () => {
+    const closed = await managed.workspace()
+    await closed.api('PATCH', '/workspace', { agentsMaySetAccess: false })
+    const agent = await createTestAgent(managed, closed, 'Closed')
+    const makeBot = async (by: Pick<Tenant, 'api'>, person: ReturnType<typeof telegram.world.person>) => {
+      const [, suggested] = suggestedOn((await visit(managed.http, await link(agent, by))).text)
+      await telegram.createManaged(manager, person, suggested!)
+    }
+    const [eve, ann] = [telegram.world.person('Eve'), telegram.world.person('Ann')]
+    const sendersOf = async () => (await agent.api('GET', `/agents/${agent.id}/access`)).body.telegram.senders
+    await makeBot(agent, eve)
+    expect([(await bots(agent, closed)).length, await sendersOf()]).toEqual([1, []])
+    await makeBot(closed, ann)
+    expect([(await bots(agent, closed)).length, await sendersOf()]).toEqual([2, [String(ann.id)]])
+  })
+
   test('under another name it is found by the member’s Telegram id', async () => {
     const cy = telegram.world.person('Cy')
-    await managed.db.prisma.memberIdentity.create({ data: { memberId: tenant.member, channel: 'telegram', value: String(cy.id) } })
+    await managed.db.prisma.memberIdentity.create({
+      data: { memberId: tenant.member, channel: 'telegram', value: String(cy.id) },
+    })
     await open()
     await telegram.createManaged(manager, cy, 'my_own_name_bot')
     expect(await bots(made, tenant)).toContainEqual(expect.objectContaining({ value: '@my_own_name_bot' }))
@@ -233,10 +280,16 @@ describe('with a manager bot', () => {
 
   test('a manager that may not manage: the page asks for a token', async () => {
     const idle = telegram.world.bot('idle_bot')
-    const service = await startService({ environment: { TELEGRAM_API_URL: telegram.url, TELEGRAM_MANAGER_TOKEN: idle.token } })
+    const service = await startService({
+      environment: { TELEGRAM_API_URL: telegram.url, TELEGRAM_MANAGER_TOKEN: idle.token },
+    })
     const someone = await service.workspace()
     const theirs = await createTestAgent(service, someone)
-    expectPage(await visit(service.http, await link(theirs, someone)), 200, /write <strong>\/newbot<\/strong>/)
+    expectPage(
+      await visit(service.http, await link(theirs, someone)),
+      200,
+      /write <strong>\/newbot<\/strong>/,
+    )
   })
 })
 

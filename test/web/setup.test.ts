@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { post } from '../support/letter.ts'
 import { expectPage, visit } from '../support/page.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent, type TestService } from '../support/service.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 let clock: FakeClock
 let service: TestService
@@ -24,8 +30,10 @@ beforeAll(async () => {
 const link = async (channel = 'email', by: Pick<Tenant, 'api'> = owner, of = agent): Promise<string> =>
   (await by.api('POST', `/agents/${of.id}/addresses/setups`, { channel })).body.url
 const addresses = async (of = agent) => (await owner.api('GET', `/agents/${of.id}/addresses`)).body
-const named = async (value: string) => (await addresses()).find((address: { value: string }) => address.value === value)
-const send = (url: string, local: string, domain = 'agents.localhost') => visit(service.http, url, { local, domain })
+const named = async (value: string) =>
+  (await addresses()).find((address: { value: string }) => address.value === value)
+const send = (url: string, local: string, domain = 'agents.localhost') =>
+  visit(service.http, url, { local, domain })
 
 test("a member picks an address; it joins the agent, and the member is on the channel's list", async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: [] })
@@ -41,7 +49,11 @@ test("a member picks an address; it joins the agent, and the member is on the ch
     domainId: null,
   })
   expect((await owner.api('GET', `/agents/${agent.id}/access`)).body.email.senders).toEqual([owner.email])
-  const { accepted } = await post(service, { from: 'ann@example.com', to: 'help.desk@agents.localhost', text: 'hi' })
+  const { accepted } = await post(service, {
+    from: 'ann@example.com',
+    to: 'help.desk@agents.localhost',
+    text: 'hi',
+  })
   expect(accepted).toEqual(['help.desk@agents.localhost'])
 })
 
@@ -86,7 +98,8 @@ describe('what the agent cannot have is refused in words, and the link stays goo
 
   test('an eleventh address', async () => {
     const collector = await createTestAgent(service, owner, 'Collector')
-    for (let n = 1; n < 10; n++) expectPage(await send(await link('email', owner, collector), `name${n}`), 200, /set up/)
+    for (let n = 1; n < 10; n++)
+      expectPage(await send(await link('email', owner, collector), `name${n}`), 200, /set up/)
     const url = await link('email', owner, collector)
     expectPage(await send(url, 'name10'), 409, /at most 10 email addresses/)
   })
@@ -96,7 +109,7 @@ test('where the plan includes only the address that the service gives, an email 
   const tenant = await service.workspace('Small')
   await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'free' } })
   const url = await link('email', tenant, await createTestAgent(service, tenant, 'Small'))
-  expectPage(await send(url, 'second'), 402, /The plan free includes the address that the service gives/)
+  expectPage(await send(url, 'second'), 402, /The plan free includes the address that the service assigns/)
   await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'team' } })
   expectPage(await send(url, 'second'), 200, /second@agents\.localhost/)
 })
@@ -105,7 +118,7 @@ describe('a link that leads nowhere says so', () => {
   test('used', async () => {
     const url = await link()
     await send(url, 'once')
-    expectPage(await visit(service.http, url), 410, /This link was used/)
+    expectPage(await visit(service.http, url), 410, /This link has been used/)
     // As a button that was pressed twice: it went well.
     expectPage(await send(url, 'once'), 410, /If that was you, the address is set up/)
   })
@@ -121,8 +134,8 @@ describe('a link that leads nowhere says so', () => {
 
   test('unknown', async () => {
     const url = `http://localhost/setup/ast_${'x'.repeat(43)}`
-    expectPage(await visit(service.http, url), 404, /This link is not known/)
-    expectPage(await send(url, 'nobody'), 404, /This link is not known/)
+    expectPage(await visit(service.http, url), 404, /This link is not valid/)
+    expectPage(await send(url, 'nobody'), 404, /This link is not valid/)
   })
 })
 
@@ -130,7 +143,9 @@ test('of twenty at once, one is used; of twenty links for one name, one gets it'
   const url = await link()
   const pages = await Promise.all(Array.from({ length: 20 }, (_, n) => send(url, `race${n}`)))
   expect(pages.filter(({ status }) => status === 200)).toHaveLength(1)
-  const crowd = await Promise.all(Array.from({ length: 20 }, (_, n) => createTestAgent(service, owner, `Crowd ${n}`)))
+  const crowd = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => createTestAgent(service, owner, `Crowd ${n}`)),
+  )
   const links = await Promise.all(crowd.map((each) => link('email', owner, each)))
   const claims = await Promise.all(links.map((each) => send(each, 'wanted')))
   expect(claims.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])

@@ -1,60 +1,69 @@
-import { domainToASCII } from 'node:url'
 import { invalidInput } from '../../core/errors.ts'
-import { storable } from '../storable.ts'
+import { replaceUnstorable } from '../sanitize-text.ts'
+import { toHostname } from './verify/hostname.ts'
 
 // RFC 5321 4.5.3.1: 64 octets before the at-sign, 255 after it, and 254 in all (RFC 3696 errata 1690).
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** The one spelling under which an email address is stored and compared: that of `spell` in lower case. Throws `invalid_input`. */
+/**
+ * The one spelling under which an email address is stored and compared: that of `spell` in lower case. Throws
+ * `invalid_input`.
+ */
 export const normalize = (recipient: string): string => spell(recipient).toLowerCase()
 
 /**
- * An email address as mail is sent to it: the local part in its own case (only its server knows whether that matters, RFC 5321 2.4), the
- * domain in lower-case ASCII (`münchen.de` becomes `xn--mnchen-3ya.de`, so that two scripts that look the same don't compare the same,
- * and DNS can be asked as it stands). Takes exactly one addr-spec: no name, no list, no quoted local part, no line break. Throws
- * `invalid_input` naming the rule.
+ * An email address as mail is sent to it: the local part in its own case (only its server knows whether that
+ * matters, RFC 5321 2.4), the domain in lower-case ASCII (`münchen.de` becomes `xn--mnchen-3ya.de`, so that
+ * two scripts that look the same don't compare the same, and DNS can be asked as it stands). Takes exactly
+ * one addr-spec: no name, no list, no quoted local part, no line break. Throws `invalid_input` naming the
+ * rule.
  */
 export function spell(recipient: string): string {
-  if (/\p{Cc}/u.test(recipient)) throw invalidInput('to', 'an email address has no line breaks or control characters')
+  if (/\p{Cc}/u.test(recipient))
+    throw invalidInput('to', 'an email address has no line breaks or control characters')
   const address = recipient.trim()
-  if (/[,;<>]/.test(address)) throw invalidInput('to', 'give one bare email address each, without a name, a list or angle brackets')
-  if (/["()\\\s]/.test(address)) throw invalidInput('to', 'an email address has no quotes, comments, backslashes or spaces')
+  if (/[,;<>]/.test(address))
+    throw invalidInput('to', 'give one bare email address each, without a name, a list or angle brackets')
+  if (/["()\\\s]/.test(address))
+    throw invalidInput('to', 'an email address has no quotes, comments, backslashes or spaces')
   const at = address.lastIndexOf('@')
-  if (at < 1 || at !== address.indexOf('@')) throw invalidInput('to', 'an email address has one @ with something on both sides')
+  if (at < 1 || at !== address.indexOf('@'))
+    throw invalidInput('to', 'an email address has one @ with something on both sides')
   const local = address.slice(0, at).normalize('NFC')
   if (!LOCAL_PART.test(local))
-    throw invalidInput('to', "the part before the @ is letters, digits and !#$%&'*+/=?^_`{|}~- between single dots")
-  if (Buffer.byteLength(local) > MAX_LOCAL) throw invalidInput('to', `the part before the @ is at most ${MAX_LOCAL} bytes`)
-  const domain = normalizeDomain(address.slice(at + 1))
+    throw invalidInput(
+      'to',
+      "the part before the @ is letters, digits and !#$%&'*+/=?^_`{|}~- between single dots",
+    )
+  if (Buffer.byteLength(local) > MAX_LOCAL)
+    throw invalidInput('to', `the part before the @ is at most ${MAX_LOCAL} bytes`)
+  const domain = toHostname(address.slice(at + 1))
   if (domain === null) throw invalidInput('to', 'the part after the @ is a domain name')
-  if (local.length + 1 + domain.length > MAX_ADDRESS) throw invalidInput('to', `an email address is at most ${MAX_ADDRESS} characters`)
+  if (local.length + 1 + domain.length > MAX_ADDRESS)
+    throw invalidInput('to', `an email address is at most ${MAX_ADDRESS} characters`)
   return `${local}@${domain}`
 }
 
-/** The domain in lower-case ASCII, or null when it is none (an IP literal is none). */
-function normalizeDomain(domain: string): string | null {
-  // domainToASCII reads `127.1` as an IPv4 address, so that what is ASCII already doesn't pass through it.
-  const ascii = /^[\0-\x7f]*$/.test(domain) ? domain.toLowerCase() : domainToASCII(domain)
-  return DOMAIN.test(ascii) && !/(?:^|\.)\d+$/.test(ascii) ? ascii : null
-}
-
 /**
- * What a stranger's header or envelope calls an address, in the spelling of `normalize` as far as it has one: a quoted local part that
- * needs no quotes loses them. Never throws; '' for what is no address.
+ * What a stranger's header or envelope calls an address, in the spelling of `normalize` as far as it has one:
+ * a quoted local part that needs no quotes loses them. Never throws; '' for what is no address.
  */
 export function normalizeLoosely(address: string): string {
   const bare = unquote(address.trim())
   try {
     return normalize(bare)
   } catch {
-    return /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(bare) && bare.length <= 320 ? storable(bare.toLowerCase()) : ''
+    return /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(bare) && bare.length <= 320
+      ? replaceUnstorable(bare.toLowerCase())
+      : ''
   }
 }
 
-/** What a stranger's header calls an address, in the spelling of `spell`; null for what mail can't be sent to. */
+/**
+ * What a stranger's header calls an address, in the spelling of `spell`; null for what mail can't be sent to.
+ */
 export function spellLoosely(address: string): string | null {
   try {
     return spell(unquote(address.trim()))
@@ -64,8 +73,9 @@ export function spellLoosely(address: string): string | null {
 }
 
 /**
- * The addresses that a `RCPT TO` may mean, best first: as written, then without its plus-tag (`bot+x@d` reaches `bot@d` unless
- * `bot+x@d` is somebody's own). `"bot"@d` is `bot@d`. Empty when it is no address that we could have.
+ * The addresses that a `RCPT TO` may mean, best first: as written, then without its plus-tag (`bot+x@d`
+ * reaches `bot@d` unless `bot+x@d` is somebody's own). `"bot"@d` is `bot@d`. Empty when it is no address that
+ * we could have.
  */
 export function recipientCandidates(recipient: string): string[] {
   const address = normalizeLoosely(recipient.replace(/^<?@[^:]*:/, '').replace(/>$/, ''))
@@ -76,21 +86,29 @@ export function recipientCandidates(recipient: string): string[] {
 }
 
 /** The first of the candidates that somebody has; null when nobody has any. */
-export async function firstAccepted(recipient: string, accepts: (address: string) => Promise<boolean>): Promise<string | null> {
+export async function firstAccepted(
+  recipient: string,
+  accepts: (address: string) => Promise<boolean>,
+): Promise<string | null> {
   for (const candidate of recipientCandidates(recipient)) if (await accepts(candidate)) return candidate
   return null
 }
 
-/** Whether a list's entry (`ann@example.com`, or `*@example.com` for a domain without its subdomains) means this normalized address. */
+/**
+ * Whether a list's entry (`ann@example.com`, or `*@example.com` for a domain without its subdomains) means
+ * this normalized address.
+ */
 export function matches(entry: string, address: string): boolean {
   if (address === '') return false
   const wanted = entry.trim()
-  if (wanted.startsWith('*@')) return domainOf(address) !== '' && normalizeDomain(wanted.slice(2)) === domainOf(address)
+  if (wanted.startsWith('*@'))
+    return domainOf(address) !== '' && toHostname(wanted.slice(2)) === domainOf(address)
   return normalizeLoosely(wanted) === address
 }
 
 /** What stands after the last at-sign; '' when there is none. */
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1 || address.length)
+export const domainOf = (address: string): string =>
+  address.slice(address.lastIndexOf('@') + 1 || address.length)
 
 function unquote(address: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"(@[^@]+)$/.exec(address)

@@ -8,20 +8,25 @@ export interface NumberDeps {
   webhookUrl(): string
 }
 
-const MOST_OFFERS = 20
+const MAX_OFFERS = 20
 /** The kinds of numbers that people text with; not every country has each. */
 const KINDS = { Local: 'local', Mobile: 'mobile' } as const
 type Kind = keyof typeof KINDS
 
 const unavailable = (cause: string) =>
-  new AppError('unavailable', 'The provider of phone numbers does not answer; try again later.', { cause })
+  new AppError('unavailable', 'The phone number provider does not respond; try again later.', { cause })
 
-/** What went wrong for whoever asked: Twilio's words of what it refuses, and no more than that it is away of all else. */
+/**
+ * What went wrong for whoever asked: Twilio's words of what it refuses, and no more than that it is away of
+ * all else.
+ */
 const failed = ({ temporary, words }: Extract<TwilioAnswer, { ok: false }>): AppError =>
   temporary ? unavailable(words) : new AppError('conflict', words)
 
 const rows = (value: unknown): Record<string, unknown>[] =>
-  Array.isArray(value) ? value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null) : []
+  Array.isArray(value)
+    ? value.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null)
+    : []
 
 const offersOf = (body: Record<string, unknown>, kind: Kind, prices: Prices): NumberOffer[] =>
   rows(body.available_phone_numbers)
@@ -41,7 +46,13 @@ const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
   const currency = text(answer.body.price_unit).toUpperCase()
   return Object.fromEntries(
     rows(answer.body.phone_number_prices)
-      .map((row) => [text(row.number_type), { amount: text(row.current_price) || text(row.base_price), currency }] as const)
+      .map(
+        (row) =>
+          [
+            text(row.number_type),
+            { amount: text(row.current_price) || text(row.base_price), currency },
+          ] as const,
+      )
       .filter(([, { amount }]) => /^\d{1,6}(\.\d{1,4})?$/.test(amount)),
   )
 }
@@ -56,7 +67,11 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
   }
   return {
     search: async (country, areaCode) => {
-      const filter = { SmsEnabled: 'true', PageSize: String(MOST_OFFERS), ...(areaCode === null ? {} : { AreaCode: areaCode }) }
+      const filter = {
+        SmsEnabled: 'true',
+        PageSize: String(MAX_OFFERS),
+        ...(areaCode === null ? {} : { AreaCode: areaCode }),
+      }
       const [prices, ...answers] = await Promise.all([
         pricesOf(twilio, country),
         ...(Object.keys(KINDS) as Kind[]).map(async (kind) => ({
@@ -64,22 +79,32 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
           answer: await twilio.call('GET', `AvailablePhoneNumbers/${country}/${kind}.json`, filter),
         })),
       ])
-      // A country without one of the kinds answers 404; being refused, or not answered at all, is another matter.
+      // A country without one of the kinds answers 404; being refused, or not answered at all, is another
+      // matter.
       const refused = answers.map(({ answer }) => answer).find((answer) => !answer.ok && !answer.missing)
       if (refused && !refused.ok) throw failed(refused)
-      return answers.flatMap(({ kind, answer }) => (answer.ok ? offersOf(answer.body, kind, prices) : [])).slice(0, MOST_OFFERS)
+      return answers
+        .flatMap(({ kind, answer }) => (answer.ok ? offersOf(answer.body, kind, prices) : []))
+        .slice(0, MAX_OFFERS)
     },
     find,
     buy: async (value) => {
-      const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', { PhoneNumber: value, SmsUrl: webhookUrl(), SmsMethod: 'POST' })
+      const answer = await twilio.call('POST', 'IncomingPhoneNumbers.json', {
+        PhoneNumber: value,
+        SmsUrl: webhookUrl(),
+        SmsMethod: 'POST',
+      })
       if (!answer.ok) throw failed(answer)
       const sid = text(answer.body.sid)
-      if (sid === '') throw unavailable('an answer without an id of the number')
+      if (sid === '') throw unavailable('the response has no id of the number')
       return sid
     },
     webhookUrl,
     connect: async (providerId) => {
-      const answer = await twilio.call('POST', `IncomingPhoneNumbers/${providerId}.json`, { SmsUrl: webhookUrl(), SmsMethod: 'POST' })
+      const answer = await twilio.call('POST', `IncomingPhoneNumbers/${providerId}.json`, {
+        SmsUrl: webhookUrl(),
+        SmsMethod: 'POST',
+      })
       if (!answer.ok) throw failed(answer)
     },
     giveBack: async (providerId) => {

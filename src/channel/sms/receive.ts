@@ -1,17 +1,20 @@
 import type { Inbound } from '../channel.ts'
-import { storable } from '../storable.ts'
+import { replaceUnstorable } from '../sanitize-text.ts'
 import { keywordOf } from './keyword.ts'
 import { fetchMedia, type MediaDeps } from './media.ts'
 import { normalizeNumber, senderOf } from './number.ts'
 
 const SIGNED = { name: 'signature', verdict: 'pass', detail: 'signed by Twilio' }
 
-/** A signed webhook about a text as what the sink takes; null when it names no number of ours or no id. Throws `invalid_input` never. */
-export const understand = async (deps: MediaDeps, form: URLSearchParams): Promise<Inbound | null> => {
+/**
+ * A signed webhook about a text as what the sink takes; null when it names no number of ours or no id. Throws
+ * `invalid_input` never.
+ */
+export const toInbound = async (deps: MediaDeps, form: URLSearchParams): Promise<Inbound | null> => {
   const messageId = form.get('MessageSid') ?? form.get('SmsMessageSid') ?? form.get('SmsSid') ?? ''
   const to = ours(form.get('To') ?? '')
   if (messageId === '' || to === null) return null
-  const text = storable(form.get('Body') ?? '')
+  const text = replaceUnstorable(form.get('Body') ?? '')
   const { attachments, checks } = await fetchMedia(deps, form)
   const keyword = keywordOf(text, form.get('OptOutType'))
   return {
@@ -24,7 +27,7 @@ export const understand = async (deps: MediaDeps, form: URLSearchParams): Promis
     text,
     replyText: text,
     attachments,
-    messageId: storable(messageId).slice(0, 64),
+    messageId: replaceUnstorable(messageId).slice(0, 64),
     inReplyTo: null,
     references: [],
     proven: true,

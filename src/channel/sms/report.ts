@@ -1,8 +1,11 @@
 import type { DeliveryReport } from '../channel.ts'
-import { oneLine } from '../storable.ts'
+import { oneLine } from '../sanitize-text.ts'
 import { normalizeNumber } from './number.ts'
 
-/** Twilio's statuses of a message that say something new; the others (accepted, scheduled, queued, sending …) say that it is on its way. */
+/**
+ * Twilio's statuses of a message that say something new; the others (accepted, scheduled, queued, sending …)
+ * say that it is on its way.
+ */
 const STATES: Record<string, DeliveryReport['status']> = {
   sent: 'sent',
   delivered: 'delivered',
@@ -12,9 +15,13 @@ const STATES: Record<string, DeliveryReport['status']> = {
   canceled: 'failed',
 }
 
-export const stateOf = (status: string): DeliveryReport['status'] | null => STATES[status.toLowerCase()] ?? null
+export const stateOf = (status: string): DeliveryReport['status'] | null =>
+  STATES[status.toLowerCase()] ?? null
 
-/** Twilio's dictionary of errors, as far as messages fail with them after they were taken: callbacks bring the number alone. */
+/**
+ * Twilio's dictionary of errors, as far as messages fail with them after they were taken: callbacks bring the
+ * number alone.
+ */
 const WORDS: Record<number, string> = {
   30001: 'Queue overflow',
   30002: 'Account suspended',
@@ -35,8 +42,13 @@ const LONGEST_DETAIL = 300
 
 export const detailOf = (code: unknown, message: unknown): string => {
   const number = Number(code)
-  const words = (typeof message === 'string' && message !== '' ? message : WORDS[number]) ?? 'Twilio could not deliver the message'
-  return oneLine(Number.isInteger(number) && number > 0 ? `${words} (Twilio error ${number})` : words, LONGEST_DETAIL)
+  const words =
+    (typeof message === 'string' && message !== '' ? message : WORDS[number]) ??
+    'Twilio could not deliver the message'
+  return oneLine(
+    Number.isInteger(number) && number > 0 ? `${words} (Twilio error ${number})` : words,
+    LONGEST_DETAIL,
+  )
 }
 
 const recipientOf = (to: string): string | undefined => {
@@ -47,12 +59,22 @@ const recipientOf = (to: string): string | undefined => {
   }
 }
 
-/** A status callback as a report; null when it says nothing that is not known. `messageId` is ours, from the callback's URL. */
+/**
+ * A status callback as a report; null when it says nothing that is not known. `messageId` is ours, from the
+ * callback's URL.
+ */
 export const reportOf = (form: URLSearchParams, messageId: string): DeliveryReport | null => {
   const status = stateOf(form.get('MessageStatus') ?? form.get('SmsStatus') ?? '')
   const providerId = form.get('MessageSid') ?? form.get('SmsSid') ?? ''
   if (status === null || providerId === '') return null
   const recipient = recipientOf(form.get('To') ?? '')
   const detail = status === 'failed' ? detailOf(form.get('ErrorCode'), form.get('ErrorMessage')) : null
-  return { channel: 'sms', providerId, status, detail, ...(messageId === '' ? {} : { messageId }), ...(recipient ? { recipient } : {}) }
+  return {
+    channel: 'sms',
+    providerId,
+    status,
+    detail,
+    ...(messageId === '' ? {} : { messageId }),
+    ...(recipient ? { recipient } : {}),
+  }
 }

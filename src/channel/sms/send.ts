@@ -29,18 +29,32 @@ const sendOne = async (
   const answer = await twilio.call('POST', 'Messages.json', fields, signal)
   if (!answer.ok) {
     const { temporary, code, words } = answer
-    return { recipient, reason: words, permanent: !temporary, ...(code === OPTED_OUT ? { optedOut: true } : {}) }
+    return {
+      recipient,
+      reason: words,
+      permanent: !temporary,
+      ...(code === OPTED_OUT ? { optedOut: true } : {}),
+    }
   }
   const sid = text(answer.body.sid)
   const state = stateOf(text(answer.body.status))
-  if (sid === '') return { recipient, reason: 'Twilio answered without an id of the message', permanent: false }
-  if (state === 'failed') return { recipient, reason: detailOf(answer.body.error_code, answer.body.error_message), permanent: true }
+  if (sid === '')
+    return { recipient, reason: 'the response of Twilio has no id of the message', permanent: false }
+  if (state === 'failed')
+    return { recipient, reason: detailOf(answer.body.error_code, answer.body.error_message), permanent: true }
   await progress?.took(recipient, sid)
   return { recipient, accepted: state === 'sent' || state === 'delivered', providerId: sid }
 }
 
-/** One SMS for each recipient, one after the other: Twilio lets a number send about one a second and queues the rest. */
-export const sendSms = async (deps: SendDeps, message: Outbound, signal: AbortSignal): Promise<SendResult> => {
+/**
+ * One SMS for each recipient, one after the other: Twilio lets a number send about one a second and queues
+ * the rest.
+ */
+export const sendSms = async (
+  deps: SendDeps,
+  message: Outbound,
+  signal: AbortSignal,
+): Promise<SendResult> => {
   const outcomes: Outcome[] = []
   for (const recipient of message.envelopeTo) outcomes.push(await sendOne(deps, message, recipient, signal))
   const taken = outcomes.filter((outcome) => 'providerId' in outcome)
@@ -52,11 +66,21 @@ export const sendSms = async (deps: SendDeps, message: Outbound, signal: AbortSi
   }
 }
 
-/** What became of a message that Twilio took; null while it is on its way. Throws while Twilio can't be asked. */
-export const askSms = async (twilio: Twilio, sid: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null> => {
+/**
+ * What became of a message that Twilio took; null while it is on its way. Throws while Twilio can't be asked.
+ */
+export const askSms = async (
+  twilio: Twilio,
+  sid: string,
+): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null> => {
   const answer = await twilio.call('GET', `Messages/${sid}.json`)
   if (!answer.ok && answer.missing) return { status: 'failed', detail: answer.words }
   if (!answer.ok) throw new AppError('unavailable', answer.words)
   const status = stateOf(text(answer.body.status))
-  return status && { status, detail: status === 'failed' ? detailOf(answer.body.error_code, answer.body.error_message) : null }
+  return (
+    status && {
+      status,
+      detail: status === 'failed' ? detailOf(answer.body.error_code, answer.body.error_message) : null,
+    }
+  )
 }

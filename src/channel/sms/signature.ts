@@ -2,7 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** Twilio's signature of a webhook: HMAC-SHA1, in base64, of the URL and the form's fields sorted by name. */
 export const sign = (authToken: string, url: string, form: URLSearchParams): string => {
-  const fields = [...new Set(form.keys())].sort().map((name) => name + [...new Set(form.getAll(name))].sort().join(name))
+  const fields = [...new Set(form.keys())]
+    .sort()
+    .map((name) => name + [...new Set(form.getAll(name))].sort().join(name))
   return createHmac('sha1', authToken)
     .update(url + fields.join(''))
     .digest('base64')
@@ -11,8 +13,8 @@ export const sign = (authToken: string, url: string, form: URLSearchParams): str
 const PORTS: Record<string, string> = { 'https:': '443', 'http:': '80' }
 
 /**
- * Twilio names the port in what it signs, or leaves it out, inconsistently: its own libraries take either. The rest is to the letter as it
- * was called.
+ * Twilio names the port in what it signs, or leaves it out, inconsistently: its own libraries take either.
+ * The rest is to the letter as it was called.
  */
 const spellings = (url: string): string[] => {
   const { protocol, port } = new URL(url)
@@ -21,8 +23,17 @@ const spellings = (url: string): string[] => {
   return [url, host + rest, `${host}:${port || PORTS[protocol]}${rest}`]
 }
 
-/** Whether Twilio, who shares the token with us, signed this form for this URL (or for `url` with a fragment of its settings). */
-export const isSigned = (authToken: string, url: string, form: URLSearchParams, signature: string, fragment = ''): boolean => {
+/**
+ * Whether Twilio, who shares the token with us, signed this form for this URL (or for `url` with a fragment
+ * of its settings).
+ */
+export const isSigned = (
+  authToken: string,
+  url: string,
+  form: URLSearchParams,
+  signature: string,
+  fragment = '',
+): boolean => {
   const given = Buffer.from(signature)
   const expected = spellings(url).flatMap((each) => [each, each + fragment])
   // All of them, so that the time tells nothing.

@@ -1,4 +1,5 @@
 import type { Logger } from '../../core/logger.ts'
+import { createPublicFetch } from '../../core/public-fetch.ts'
 import type { Channel, NumberProvider } from '../channel.ts'
 import { matchesNumber, normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
@@ -17,7 +18,7 @@ export interface SmsChannel extends Channel {
 }
 
 /** Twilio's limit for one message, which it splits into segments and the phone puts together again. */
-const MOST_CHARACTERS = 1_600
+const MAX_CHARACTERS = 1_600
 
 /** SMS and MMS through Twilio as a channel. Calls nobody until it is used. */
 export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptions): SmsChannel => {
@@ -25,13 +26,18 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
   const { authToken, apiUrl } = account
   return {
     kind: 'sms',
-    limits: { text: MOST_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
+    limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
     threads: 'counterpart',
     normalize: normalizeNumber,
     matches: matchesNumber,
-    routes: (sink) => webhooks({ twilio, apiUrl, authToken, publicUrl, log }, sink),
+    routes: (sink) =>
+      webhooks({ twilio, apiUrl, publicFetch: createPublicFetch(), authToken, publicUrl, log }, sink),
     send: (message, signal, progress) =>
-      sendSms({ twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress }, message, signal),
+      sendSms(
+        { twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress },
+        message,
+        signal,
+      ),
     ask: (providerId) => askSms(twilio, providerId),
     numbers: createNumbers({ twilio, webhookUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
   }

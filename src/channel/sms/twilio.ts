@@ -1,5 +1,6 @@
+import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
-import { oneLine } from '../storable.ts'
+import { oneLine } from '../sanitize-text.ts'
 
 /** Twilio's REST API as far as it is used here: plain calls, without their library. */
 
@@ -11,8 +12,8 @@ export interface TwilioAccount {
 }
 
 /**
- * What a call came to. `temporary`: nobody was there, or Twilio says to come back later, or what came back makes no sense. `missing`: there
- * is no such thing, or not any more.
+ * What a call came to. `temporary`: nobody was there, or Twilio says to come back later, or what came back
+ * makes no sense. `missing`: there is no such thing, or not any more.
  */
 export type TwilioAnswer =
   | { ok: true; body: Record<string, unknown> }
@@ -20,32 +21,23 @@ export type TwilioAnswer =
 
 /** How long one call may take. */
 const PATIENCE_MS = 10_000
-const MOST_ANSWER_BYTES = 1024 * 1024
+const MAX_ANSWER_BYTES = 1024 * 1024
 const LONGEST_WORDS = 300
-
-/** The whole body, or null when it is longer than `most` bytes: it is then broken off. */
-export const readUpTo = async (response: Response, most: number): Promise<Buffer | null> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > most) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
 
 const parse = (text: string): Record<string, unknown> | null => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
   } catch {
     return null
   }
 }
 
 /** 429, 408 and what is the server's fault pass; what is wrong with the request stays wrong. */
-const isTemporary = (status: number): boolean => status === 429 || status === 408 || status >= 500 || status < 400
+const isTemporary = (status: number): boolean =>
+  status === 429 || status === 408 || status >= 500 || status < 400
 
 export class Twilio {
   readonly #account: TwilioAccount
@@ -60,31 +52,60 @@ export class Twilio {
   }
 
   /** Calls something below the account: `Messages.json`. Never throws. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, fields: Record<string, string> = {}, signal?: AbortSignal): Promise<TwilioAnswer> {
-    return this.request(method, `${this.#account.apiUrl}/2010-04-01/Accounts/${this.#account.accountSid}/${path}`, fields, signal)
+  call(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    fields: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Promise<TwilioAnswer> {
+    return this.request(
+      method,
+      `${this.#account.apiUrl}/2010-04-01/Accounts/${this.#account.accountSid}/${path}`,
+      fields,
+      signal,
+    )
   }
 
-  /** Calls another of Twilio's APIs, where Twilio itself is called: each has a host of its own. A stand-in has one for all. */
+  /**
+   * Calls another of Twilio's APIs, where Twilio itself is called: each has a host of its own. A stand-in has
+   * one for all.
+   */
   sibling(product: string, path: string): Promise<TwilioAnswer> {
     const host = this.#account.apiUrl.replace(/^https:\/\/api\.twilio\.com$/, `https://${product}.twilio.com`)
     return this.request('GET', `${host}/${path}`, {})
   }
 
-  private async request(method: string, url: string, fields: Record<string, string>, signal?: AbortSignal): Promise<TwilioAnswer> {
+  private async request(
+    method: string,
+    url: string,
+    fields: Record<string, string>,
+    signal?: AbortSignal,
+  ): Promise<TwilioAnswer> {
     const form = new URLSearchParams(fields).toString()
     const asQuery = method === 'GET' && form !== ''
     const patience = AbortSignal.timeout(PATIENCE_MS)
     try {
       const response = await fetch(asQuery ? `${url}?${form}` : url, {
         method,
-        headers: { Authorization: this.authorization, Accept: 'application/json', 'User-Agent': 'agent-messaging-service' },
+        headers: {
+          Authorization: this.authorization,
+          Accept: 'application/json',
+          'User-Agent': 'agent-messaging-service',
+        },
         ...(method === 'POST' ? { body: new URLSearchParams(fields) } : {}),
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, patience]) : patience,
       })
-      return this.#understand(response.status, (await readUpTo(response, MOST_ANSWER_BYTES))?.toString() ?? '')
+      return this.#understand(
+        response.status,
+        (await readUpTo(response.body, MAX_ANSWER_BYTES))?.toString() ?? '',
+      )
     } catch (error) {
-      return this.#failed(null, null, patience.aborted ? `Twilio did not answer within ${PATIENCE_MS / 1000} s` : causeOf(error))
+      return this.#failed(
+        null,
+        null,
+        patience.aborted ? `Twilio did not answer within ${PATIENCE_MS / 1000} s` : causeOf(error),
+      )
     }
   }
 
@@ -92,15 +113,18 @@ export class Twilio {
     if (status === 204) return { ok: true, body: {} }
     const body = parse(text)
     if (status >= 200 && status < 300)
-      return body ? { ok: true, body } : this.#failed(null, null, `Twilio answered ${status} with something that is no answer`)
+      return body
+        ? { ok: true, body }
+        : this.#failed(null, null, `Twilio answered ${status} with an invalid response`)
     const code = typeof body?.code === 'number' ? body.code : null
-    const said = typeof body?.message === 'string' && body.message !== '' ? body.message : `Twilio answered ${status}`
+    const said =
+      typeof body?.message === 'string' && body.message !== '' ? body.message : `Twilio answered ${status}`
     return this.#failed(status, code, code === null ? said : `${said} (Twilio error ${code})`)
   }
 
   /**
-   * Its words, of which a message's `error` and the log may hold all: what it repeats of our credentials is taken out. `status`: null where
-   * there was no answer that makes sense.
+   * Its words, of which a message's `error` and the log may hold all: what it repeats of our credentials is
+   * taken out. `status`: null where there was no answer that makes sense.
    */
   #failed(status: number | null, code: number | null, words: string): TwilioAnswer {
     const { authToken } = this.#account

@@ -1,8 +1,9 @@
 import { invalidInput } from '../../core/errors.ts'
 
 /**
- * How Telegram's chats are spelled here. A person is their numeric user id, `123456789`: usernames get reassigned, ids don't. A group is its
- * chat id, `-1001234567890`, and a topic of it that with the topic's number, `-1001234567890/42`. A bot of ours is its `@username`.
+ * How Telegram's chats are spelled here. A person is their numeric user id, `123456789`: usernames get
+ * reassigned, ids don't. A group is its chat id, `-1001234567890`, and a topic of it that with the topic's
+ * number, `-1001234567890/42`. A bot of ours is its `@username`.
  */
 export interface Chat {
   id: number
@@ -25,7 +26,10 @@ export const chatOf = ({ id, topic }: Chat): string => (topic === undefined ? St
 export const normalize = (recipient: string): string => {
   const chat = readChat(recipient.trim())
   if (!chat || (chat.topic !== undefined && chat.id > 0))
-    throw invalidInput('to', "a Telegram recipient is a user's or a group's numeric id, as messages from them have it")
+    throw invalidInput(
+      'to',
+      "a Telegram recipient is a user's or a group's numeric id, as messages from them have it",
+    )
   return chatOf(chat)
 }
 
@@ -37,7 +41,10 @@ export const matches = (entry: string, address: string): boolean => entry === ad
 /** Whether a list's entry is this username. */
 export const names = (entry: string, username: string): boolean => withoutAt(entry) === withoutAt(username)
 
-/** A message's id, for threads: unique among all bots, as Telegram's own (the chat's and a number in it) is not. */
+/**
+ * A message's id, for threads: unique among all bots, as Telegram's own (the chat's and a number in it) is
+ * not.
+ */
 export interface MessageKey {
   botId: number
   chatId: number
@@ -49,5 +56,7 @@ export const keyOf = ({ botId, chatId, messageId }: MessageKey): string => `${bo
 /** Reads what `keyOf` wrote; null for anything else. */
 export const readKey = (key: string): MessageKey | null => {
   const [, botId, chatId, messageId] = /^(\d+):(-?\d+):(\d+)$/.exec(key) ?? []
-  return messageId === undefined ? null : { botId: Number(botId), chatId: Number(chatId), messageId: Number(messageId) }
+  return messageId === undefined
+    ? null
+    : { botId: Number(botId), chatId: Number(chatId), messageId: Number(messageId) }
 }

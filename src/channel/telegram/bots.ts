@@ -30,15 +30,21 @@ export interface Webhook {
 }
 
 /** SHA-256 of a secret, which is all that is kept of it. */
-export const hashSecret = (secret: string): Uint8Array<ArrayBuffer> => Uint8Array.from(createHash('sha256').update(secret).digest())
+export const hashSecret = (secret: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(createHash('sha256').update(secret).digest())
 
 /**
- * What Telegram repeats as `X-Telegram-Bot-Api-Secret-Token`. It follows from the token, so that any process can set a webhook again, and
- * tells nothing of it; a new token makes a new one. 43 characters of `A-Za-z0-9_-`.
+ * What Telegram repeats as `X-Telegram-Bot-Api-Secret-Token`. It follows from the token, so that any process
+ * can set a webhook again, and tells nothing of it; a new token makes a new one. 43 characters of
+ * `A-Za-z0-9_-`.
  */
-export const secretOf = (token: string): string => createHmac('sha256', token).update('secret_token of the webhook').digest('base64url')
+export const secretOf = (token: string): string =>
+  createHmac('sha256', token).update('secret_token of the webhook').digest('base64url')
 
-/** Whether this is the secret with that hash, in the same time whatever it is. Without a hash there is nothing to prove. */
+/**
+ * Whether this is the secret with that hash, in the same time whatever it is. Without a hash there is nothing
+ * to prove.
+ */
 export const isSecret = (secret: unknown, hash: Uint8Array | undefined): boolean => {
   const given = hashSecret(typeof secret === 'string' ? secret : '')
   return timingSafeEqual(given, hash ?? new Uint8Array(given.length)) && hash !== undefined

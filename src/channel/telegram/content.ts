@@ -15,7 +15,10 @@ export interface FileToFetch {
   size: number | null
 }
 
-/** A message's kinds of files: how each is called in a text, its extension and media type where Telegram tells none. */
+/**
+ * A message's kinds of files: how each is called in a text, its extension and media type where Telegram tells
+ * none.
+ */
 const KINDS = {
   // Before `document`, which repeats it.
   animation: { words: 'animation', extension: 'mp4', type: 'video/mp4' },
@@ -26,7 +29,8 @@ const KINDS = {
   voice: { words: 'voice message', extension: 'ogg', type: 'audio/ogg' },
 } as const
 
-const clock = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
+const clock = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
 /** `kind-number.extension`, for files that have no name of their own. */
 const nameOf = (kind: string, { message_id }: TelegramMessage, extension: string): string =>
@@ -59,7 +63,9 @@ const ofFile = (message: TelegramMessage): Described | null => {
 /** Telegram offers each photo in several sizes, the largest last. */
 const ofPhoto = (message: TelegramMessage): Described | null => {
   const largest = message.photo?.toSorted((a, b) => (a.file_size ?? 0) - (b.file_size ?? 0)).at(-1)
-  return largest ? { words: '[photo]', file: toFetch(largest, nameOf('photo', message, 'jpg'), 'image/jpeg') } : null
+  return largest
+    ? { words: '[photo]', file: toFetch(largest, nameOf('photo', message, 'jpg'), 'image/jpeg') }
+    : null
 }
 
 const ofSticker = (message: TelegramMessage): Described | null => {
@@ -79,11 +85,15 @@ const ofSticker = (message: TelegramMessage): Described | null => {
 const fullName = (person: { first_name?: string | undefined; last_name?: string | undefined }): string =>
   [person.first_name, person.last_name].filter(Boolean).join(' ')
 
-const place = ({ latitude, longitude }: { latitude: number; longitude: number }): string => `${latitude}, ${longitude}`
+const place = ({ latitude, longitude }: { latitude: number; longitude: number }): string =>
+  `${latitude}, ${longitude}`
 
 const listed = (items: readonly { text: string }[]): string => items.map(({ text }) => `\n- ${text}`).join('')
 
-/** What has no file and is no text. Null for service messages (somebody joined, a title changed), which are nobody's to answer. */
+/**
+ * What has no file and is no text. Null for service messages (somebody joined, a title changed), which are
+ * nobody's to answer.
+ */
 const inWords = (message: TelegramMessage): string | null => {
   const { contact, venue, location, poll, dice, checklist, rich_message } = message
   if (contact) return `[contact: ${fullName(contact)}, ${contact.phone_number}]`
@@ -93,11 +103,16 @@ const inWords = (message: TelegramMessage): string | null => {
   if (dice) return `[${dice.emoji} ${dice.value}]`
   if (checklist) return `[checklist: ${checklist.title}]${listed(checklist.tasks)}`
   if (rich_message !== undefined) return richText(rich_message) || null
-  const other = (['story', 'game', 'invoice', 'paid_media'] as const).find((kind) => message[kind] !== undefined)
+  const other = (['story', 'game', 'invoice', 'paid_media'] as const).find(
+    (kind) => message[kind] !== undefined,
+  )
   return other ? `[${other.replace('_', ' ')}]` : null
 }
 
-/** Links that stand behind other words, written out behind those: `here (https://…)`. From the last to the first, so that offsets hold. */
+/**
+ * Links that stand behind other words, written out behind those: `here (https://…)`. From the last to the
+ * first, so that offsets hold.
+ */
 const withLinks = (text: string, entities: readonly Entity[] = []): string =>
   entities
     .filter(({ type, url }) => type === 'text_link' && url)
@@ -118,11 +133,15 @@ const forwardedFrom = ({ forward_origin: origin }: TelegramMessage): string => {
 /** A message in words, with its file. Null when there is nothing that anybody wrote. */
 export const contentOf = (message: TelegramMessage): Content | null => {
   const described = ofPhoto(message) ?? ofFile(message) ?? ofSticker(message)
-  const written = withLinks(message.text ?? message.caption ?? '', message.entities ?? message.caption_entities)
+  const written = withLinks(
+    message.text ?? message.caption ?? '',
+    message.entities ?? message.caption_entities,
+  )
   const words = written || described?.words || inWords(message)
   return words ? { text: forwardedFrom(message) + words, file: described?.file ?? null } : null
 }
 
 /** A person's or a chat's name; null when it has none. */
-export const displayName = (sender: Pick<User, 'first_name' | 'last_name'> & { title?: string | undefined }): string | null =>
-  sender.title ?? (fullName(sender) || null)
+export const displayName = (
+  sender: Pick<User, 'first_name' | 'last_name'> & { title?: string | undefined },
+): string | null => sender.title ?? (fullName(sender) || null)

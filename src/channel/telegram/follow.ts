@@ -13,13 +13,13 @@ export interface FollowOptions {
   log: Logger
 }
 
-const MOST_A_ROUND = 500
+const MAX_A_ROUND = 500
 
 /**
- * Sets the webhooks that were last set to another place than where `PUBLIC_URL` is now: one look into the database when there are none.
- * Resolves with whether all are here; one that can't be set is in the log.
+ * Sets the webhooks that were last set to another place than where `PUBLIC_URL` is now: one look into the
+ * database when there are none. Resolves with whether all are here; one that can't be set is in the log.
  */
-export const followPublicUrl = async (options: FollowOptions, signal: AbortSignal): Promise<boolean> => {
+export const registerWebhooks = async (options: FollowOptions, signal: AbortSignal): Promise<boolean> => {
   const { bots, provider, manager, publicUrl, log } = options
   const attempt = async (whose: string, work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -31,8 +31,8 @@ export const followPublicUrl = async (options: FollowOptions, signal: AbortSigna
     }
   }
   const managed = manager === null || (await attempt('the manager bot', () => manager.connect()))
-  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MOST_A_ROUND)
-  let all = managed && elsewhere.length < MOST_A_ROUND
+  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MAX_A_ROUND)
+  let all = managed && elsewhere.length < MAX_A_ROUND
   for (const { addressId } of elsewhere) {
     if (signal.aborted) return false
     const done = await attempt(addressId, async () => {

@@ -1,5 +1,5 @@
 import type { Inbound } from '../channel.ts'
-import { oneLine, storable } from '../storable.ts'
+import { oneLine, replaceUnstorable } from '../sanitize-text.ts'
 import { chatOf, keyOf } from './address.ts'
 import { type Content, contentOf, displayName } from './content.ts'
 import type { Fetched } from './files.ts'
@@ -12,11 +12,14 @@ export interface BotIdentity {
   address: string
 }
 
-const MOST_NAME = 200
+const MAX_NAME = 200
 
 const isPrivate = ({ chat }: TelegramMessage): boolean => chat.type === 'private'
 
-/** `@support_bot` as a word of its own, in any case: not in an email address, not the beginning of a longer name. */
+/**
+ * `@support_bot` as a word of its own, in any case: not in an email address, not the beginning of a longer
+ * name.
+ */
 const mentions = (text: string, { address }: BotIdentity): boolean => {
   const said = text.toLowerCase()
   for (let at = said.indexOf(address); at >= 0; at = said.indexOf(address, at + 1)) {
@@ -33,7 +36,10 @@ const commands = (text: string, { address }: BotIdentity): boolean => {
   return text.startsWith('/') && whose !== null && (whose === undefined || whose.toLowerCase() === address)
 }
 
-/** In a group a bot is spoken to by its name, a command, or an answer to what it said; the rest is talk among others. */
+/**
+ * In a group a bot is spoken to by its name, a command, or an answer to what it said; the rest is talk among
+ * others.
+ */
 const isAddressed = (message: TelegramMessage, bot: BotIdentity): boolean => {
   if (isPrivate(message)) return true
   const text = message.text ?? message.caption ?? ''
@@ -50,24 +56,39 @@ const repliedTo = ({ reply_to_message: original }: TelegramMessage) =>
 /** Groups have posts by the group itself or by a channel: then `from` is a stand-in of Telegram's. */
 const senderOf = (message: TelegramMessage) => {
   const { from, sender_chat } = message
-  if (sender_chat) return { address: String(sender_chat.id), name: displayName(sender_chat), username: null, isBot: false }
+  if (sender_chat)
+    return { address: String(sender_chat.id), name: displayName(sender_chat), username: null, isBot: false }
   if (!from) return null
-  return { address: String(from.id), name: displayName(from), username: from.username ?? null, isBot: from.is_bot === true }
+  return {
+    address: String(from.id),
+    name: displayName(from),
+    username: from.username ?? null,
+    isBot: from.is_bot === true,
+  }
 }
 
 /** The group that it was written in, and where it is answered; a private chat is its user. */
 const groupOf = ({ chat, message_thread_id, is_topic_message }: TelegramMessage): string | null =>
-  chat.type === 'private' ? null : chatOf({ id: chat.id, ...(is_topic_message && message_thread_id ? { topic: message_thread_id } : {}) })
-
-/** Whether somebody wrote it, to the bot. Not so: what a channel posts, service messages, what a group says to others. */
-const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
-  message.chat.type !== 'channel' && !message.is_automatic_forward && senderOf(message) !== null && isAddressed(message, bot)
+  chat.type === 'private'
+    ? null
+    : chatOf({ id: chat.id, ...(is_topic_message && message_thread_id ? { topic: message_thread_id } : {}) })
 
 /**
- * A message to a bot as the sink takes it; null when nobody wrote anything (see `isForBot`). `fetch` gets its file. Telegram itself says
- * who wrote it, over a connection that proved to be Telegram's: the sender is proven.
+ * Whether somebody wrote it, to the bot. Not so: what a channel posts, service messages, what a group says to
+ * others.
  */
-export const understand = async (
+const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
+  message.chat.type !== 'channel' &&
+  !message.is_automatic_forward &&
+  senderOf(message) !== null &&
+  isAddressed(message, bot)
+
+/**
+ * A message to a bot as the sink takes it; null when nobody wrote anything (see `isForBot`). `fetch` gets its
+ * file. Telegram itself says who wrote it, over a connection that proved to be Telegram's: the sender is
+ * proven.
+ */
+export const toInbound = async (
   message: TelegramMessage,
   bot: BotIdentity,
   updateId: number,
@@ -77,7 +98,9 @@ export const understand = async (
   const sender = senderOf(message)
   if (!content || !sender || !isForBot(message, bot)) return null
   const fetched = content.file && (await fetch(content.file))
-  const text = storable(fetched && 'missing' in fetched ? `${content.text}\n${fetched.missing}` : content.text)
+  const text = replaceUnstorable(
+    fetched && 'missing' in fetched ? `${content.text}\n${fetched.missing}` : content.text,
+  )
   const key = (messageId: number) => keyOf({ botId: bot.id, chatId: message.chat.id, messageId })
   const original = repliedTo(message)
   const group = groupOf(message)
@@ -86,7 +109,7 @@ export const understand = async (
     recipients: [bot.address],
     from: {
       address: sender.address,
-      name: sender.name === null ? null : oneLine(sender.name, MOST_NAME) || null,
+      name: sender.name === null ? null : oneLine(sender.name, MAX_NAME) || null,
       username: sender.username,
     },
     to: group === null ? [bot.address] : [bot.address, group],
@@ -102,7 +125,13 @@ export const understand = async (
     references: [],
     proven: true,
     automatic: sender.isBot ? 'written by a bot' : null,
-    checks: [{ name: 'telegram', verdict: 'pass', detail: `user ${sender.address}${sender.username ? ` (@${sender.username})` : ''}` }],
+    checks: [
+      {
+        name: 'telegram',
+        verdict: 'pass',
+        detail: `user ${sender.address}${sender.username ? ` (@${sender.username})` : ''}`,
+      },
+    ],
     raw: null,
   }
 }

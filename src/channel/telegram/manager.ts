@@ -40,14 +40,20 @@ export class Manager {
     this.secretHash = hashSecret(secretOf(options.token))
   }
 
-  /** Its username while it may manage bots; null while it may not, or Telegram can't be asked. Never rejects. */
+  /**
+   * Its username while it may manage bots; null while it may not, or Telegram can't be asked. Never rejects.
+   */
   async #username(): Promise<string | null> {
     const { api, token, clock, log } = this.#options
     const now = clock.now().getTime()
     if (this.#known.until > now) return this.#known.username
     try {
       const { username, can_manage_bots } = await api.call(token, 'getMe', undefined)
-      if (!can_manage_bots) log.warn({ username }, 'the bot of TELEGRAM_MANAGER_TOKEN may not manage bots: BotFather can allow it')
+      if (!can_manage_bots)
+        log.warn(
+          { username },
+          'the bot of TELEGRAM_MANAGER_TOKEN may not manage bots: BotFather can allow it',
+        )
       this.#known = { username: can_manage_bots ? username : null, until: now + FRESH_MS }
       return this.#known.username
     } catch (error) {
@@ -57,8 +63,8 @@ export class Manager {
   }
 
   /**
-   * `https://t.me/newbot/…`: Telegram's own page, where a member makes a bot with one tap, and may change the suggested username. Null
-   * while the manager can't make any.
+   * `https://t.me/newbot/…`: Telegram's own page, where a member makes a bot with one tap, and may change the
+   * suggested username. Null while the manager can't make any.
    */
   async linkFor(suggestion: string, name: string): Promise<string | null> {
     const username = await this.#username()
@@ -69,7 +75,11 @@ export class Manager {
   async connect(): Promise<void> {
     const { api, token, publicUrl } = this.#options
     const url = `${publicUrl()}${WEBHOOK_PATH}/${MANAGER_PATH}`
-    await api.call(token, 'setWebhook', { url, secret_token: secretOf(token), allowed_updates: MANAGER_UPDATES })
+    await api.call(token, 'setWebhook', {
+      url,
+      secret_token: secretOf(token),
+      allowed_updates: MANAGER_UPDATES,
+    })
   }
 
   /** Takes on the bot that an update tells of. Throws `unavailable` when its token can't be had now. */
@@ -79,11 +89,22 @@ export class Manager {
     const { bot, user } = told
     try {
       const its = await api.call(token, 'getManagedBotToken', { user_id: bot.id })
-      await onManaged({ id: bot.id, address: `@${told.bot.username.toLowerCase()}`, ownerId: user.id, token: its })
+      await onManaged({
+        id: bot.id,
+        address: `@${told.bot.username.toLowerCase()}`,
+        ownerId: user.id,
+        token: its,
+      })
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error
-      if (error.permanent) return this.#options.log.warn({ error: error.message }, 'a managed bot whose token Telegram does not give')
-      throw new AppError('unavailable', 'Telegram can’t be asked for the bot’s token right now.', { cause: error })
+      if (error.permanent)
+        return this.#options.log.warn(
+          { error: error.message },
+          'a managed bot whose token Telegram does not give',
+        )
+      throw new AppError('unavailable', 'Telegram did not provide the bot’s token.', {
+        cause: error,
+      })
     }
   }
 }

@@ -1,17 +1,19 @@
-/** Deeper than Telegram nests anything (16 levels of blocks and of formatting), and no danger to the stack. */
-const MOST_DEPTH = 64
+/**
+ * Deeper than Telegram nests anything (16 levels of blocks and of formatting), and no danger to the stack.
+ */
+const MAX_DEPTH = 64
 
 /** A rich text: a string, a list of them, or a formatting around one. */
 const inline = (value: unknown, depth: number): string => {
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return ''
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return ''
   if (Array.isArray(value)) return value.map((each) => inline(each, depth + 1)).join('')
   const { text, alternative_text, expression } = value as Record<string, unknown>
   return inline(text ?? alternative_text ?? expression, depth + 1)
 }
 
 const blocks = (value: unknown, depth: number): string[] => {
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return []
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return []
   if (Array.isArray(value)) return value.flatMap((each) => blocks(each, depth + 1))
   const block = value as Record<string, unknown>
   if (Array.isArray(block.cells))

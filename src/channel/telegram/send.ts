@@ -15,7 +15,10 @@ const partsOf = ({ text, attachments }: Outbound): Part[] => [
   ...attachments.map(({ name, type, content }) => ({ file: new InputFile(name, type, content) })),
 ]
 
-/** The message that it answers, as far as that is in the chat that it goes to. One that was deleted meanwhile is no obstacle. */
+/**
+ * The message that it answers, as far as that is in the chat that it goes to. One that was deleted meanwhile
+ * is no obstacle.
+ */
 const answeredIn = (message: Outbound, bot: Bot, chat: Chat) => {
   const key = message.inReplyTo === null ? null : readKey(message.inReplyTo)
   const isHere = key?.botId === bot.id && key.chatId === chat.id
@@ -36,7 +39,10 @@ class Conversation {
     this.#signal = signal
   }
 
-  /** Sends one part; resolves with its key. Throws `BotApiError`. A group that became another one is followed there, once. */
+  /**
+   * Sends one part; resolves with its key. Throws `BotApiError`. A group that became another one is followed
+   * there, once.
+   */
   async send(part: Part, message: Outbound | null): Promise<string> {
     try {
       return await this.#call(part, message)
@@ -82,7 +88,9 @@ const sendRest = async (
   const had = progress.of(recipient).length
   for (const [index, part] of parts.entries()) {
     if (index < had) continue
-    const sent = await conversation.send(part, index === 0 ? message : null).catch((error: unknown) => rejectionOf(recipient, error))
+    const sent = await conversation
+      .send(part, index === 0 ? message : null)
+      .catch((error: unknown) => rejectionOf(recipient, error))
     if (typeof sent !== 'string') return sent
     await progress.took(recipient, sent)
   }
@@ -90,8 +98,8 @@ const sendRest = async (
 }
 
 /**
- * Sends a message to those of its recipients who don't have it whole yet. Each part is noted before the next one goes: what a crash leaves
- * unsent goes out later, and what was sent is not sent again.
+ * Sends a message to those of its recipients who don't have it whole yet. Each part is noted before the next
+ * one goes: what a crash leaves unsent goes out later, and what was sent is not sent again.
  */
 export const sendMessage = async (
   api: BotApi,
@@ -106,7 +114,7 @@ export const sendMessage = async (
   const sendTo = async (recipient: string): Promise<Rejection | null> => {
     const chat = readChat(recipient)
     if (!chat) return refuse(recipient, 'no Telegram chat')
-    if (parts.length === 0) return refuse(recipient, 'a text of nothing but white space')
+    if (parts.length === 0) return refuse(recipient, 'a text of only white space')
     return sendRest(new Conversation(api, bot, chat, signal), recipient, message, parts, progress)
   }
   for (const recipient of message.envelopeTo) {

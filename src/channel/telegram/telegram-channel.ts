@@ -4,10 +4,11 @@ import type { Channel } from '../channel.ts'
 import { matches, names, normalize } from './address.ts'
 import { type BotApiOptions, createBotApi } from './bot-api.ts'
 import type { BotStore } from './bots.ts'
-import { followPublicUrl } from './follow.ts'
+import { registerWebhooks } from './follow.ts'
 import { type ManagedBot, Manager } from './manager.ts'
 import { type BotProvider, createBotProvider } from './provider.ts'
 import { sendMessage } from './send.ts'
+import { suggestUsername } from './username.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface TelegramChannelOptions extends BotApiOptions {
@@ -25,8 +26,6 @@ export interface TelegramChannel extends Channel {
   /** What setting up a bot asks of Telegram. */
   readonly provider: BotProvider
   readonly manager: Manager | null
-  /** Moves the bots' webhooks to where `PUBLIC_URL` is now. Resolves with whether all are there. */
-  followPublicUrl(signal: AbortSignal): Promise<boolean>
 }
 
 const NO_PROGRESS = { of: () => [], took: async () => undefined }
@@ -49,14 +48,19 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
       const bot = await bots.named(message.from.address)
       if (bot) return sendMessage(api, bot, message, signal, progress)
       const reason = 'the bot that it was to go out from is gone'
-      return { accepted: [], rejected: message.envelopeTo.map((recipient) => ({ recipient, reason, permanent: true })) }
+      return {
+        accepted: [],
+        rejected: message.envelopeTo.map((recipient) => ({ recipient, reason, permanent: true })),
+      }
     },
     async release({ id }) {
       const token = await bots.token(id)
       if (token !== null) await provider.disconnect(token)
     },
+    suggest: suggestUsername,
+    proofLink: provider.startLink,
     provider,
     manager,
-    followPublicUrl: (signal) => followPublicUrl({ ...options, provider, manager }, signal),
+    followPublicUrl: (signal) => registerWebhooks({ ...options, provider, manager }, signal),
   }
 }

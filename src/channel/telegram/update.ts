@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
+import { parseJson } from '../../core/json.ts'
 
 /**
- * As much of an update as the service reads, in the Bot API's own names. What is not named here is passed over: Telegram adds fields and
- * kinds of messages all the time.
+ * As much of an update as the service reads, in the Bot API's own names. What is not named here is passed
+ * over: Telegram adds fields and kinds of messages all the time.
  */
 
 const user = z.object({
@@ -54,7 +55,9 @@ const message = z.object({
   from: user.optional(),
   sender_chat: chat.optional(),
   forward_origin: origin.optional(),
-  reply_to_message: z.object({ message_id: z.int(), from: user.optional(), forum_topic_created: z.unknown().optional() }).optional(),
+  reply_to_message: z
+    .object({ message_id: z.int(), from: user.optional(), forum_topic_created: z.unknown().optional() })
+    .optional(),
   text: z.string().optional(),
   entities: z.array(entity).optional(),
   caption: z.string().optional(),
@@ -66,8 +69,16 @@ const message = z.object({
   video: file.optional(),
   video_note: file.optional(),
   voice: file.optional(),
-  sticker: file.extend({ emoji: z.string().optional(), is_animated: z.boolean().optional(), is_video: z.boolean().optional() }).optional(),
-  contact: z.object({ phone_number: z.string(), first_name: z.string(), last_name: z.string().optional() }).optional(),
+  sticker: file
+    .extend({
+      emoji: z.string().optional(),
+      is_animated: z.boolean().optional(),
+      is_video: z.boolean().optional(),
+    })
+    .optional(),
+  contact: z
+    .object({ phone_number: z.string(), first_name: z.string(), last_name: z.string().optional() })
+    .optional(),
   location: location.optional(),
   venue: z.object({ title: z.string(), address: z.string(), location }).optional(),
   poll: z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) }).optional(),
@@ -92,16 +103,16 @@ export type TelegramUpdate = z.infer<typeof update>
 export const BOT_UPDATES = ['message'] as const
 export const MANAGER_UPDATES = ['message', 'managed_bot'] as const
 
+/**
+ * A message's blocks nest, in Telegram no deeper than a few levels; what is beyond them is not read, and the
+ * rest is.
+ */
+const MAX_LEVELS = 5_000
+
 /** Reads a webhook's body. Throws `invalid_input`, naming the field. */
 export const readUpdate = (body: Buffer): TelegramUpdate => {
-  let json: unknown
-  try {
-    json = JSON.parse(body.toString())
-  } catch {
-    throw invalidInput('body', 'must be JSON')
-  }
-  const read = update.safeParse(json)
+  const read = update.safeParse(parseJson(body.toString(), 'body', MAX_LEVELS))
   if (read.success) return read.data
   const [issue] = read.error.issues
-  throw invalidInput(issue?.path.join('.') || 'body', 'is not as in an update of the Bot API')
+  throw invalidInput(issue?.path.join('.') || 'body', 'does not match an update of the Bot API')
 }

@@ -7,11 +7,17 @@ export interface Binaries {
   initdb: string
 }
 
-/** The package's install script, in case it was not allowed to run: shared libraries are shipped without their symbolic links. */
+/**
+ * The package's install script, in case it was not allowed to run: shared libraries are shipped without their
+ * symbolic links.
+ */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
+    source: string
+    target: string
+  }[]) {
     const link = join(native, '..', target)
     try {
       lstatSync(link)
@@ -33,7 +39,10 @@ export async function findBinaries(): Promise<Binaries> {
   try {
     found = (await import(name)) as Binaries
   } catch (cause) {
-    throw new EmbeddedPostgresError(`${name} is not installed: install with optional dependencies, or set DATABASE_URL.`, { cause })
+    throw new EmbeddedPostgresError(
+      `${name} is not installed: install with optional dependencies, or set DATABASE_URL.`,
+      { cause },
+    )
   }
   linkLibraries(resolve(dirname(found.postgres), '..'))
   return { postgres: found.postgres, initdb: found.initdb }

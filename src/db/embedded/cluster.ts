@@ -35,7 +35,9 @@ export interface Running {
   child: ChildProcess | undefined
 }
 
-/** One database folder (`<home>/pg`) with what belongs to it: its password, its log, the user that runs it. */
+/**
+ * One database folder (`<home>/pg`) with what belongs to it: its password, its log, the user that runs it.
+ */
 export interface Cluster {
   readonly folder: string
   /** A connection string for one of its databases. */
@@ -50,8 +52,15 @@ interface Files {
   log: string
 }
 
-async function initialize(home: string, files: Files, binaries: Binaries, user: RunAs, sync: boolean): Promise<void> {
-  for (const name of readdirSync(home)) if (name.startsWith('pg.new-')) rmSync(join(home, name), { recursive: true, force: true })
+async function initialize(
+  home: string,
+  files: Files,
+  binaries: Binaries,
+  user: RunAs,
+  sync: boolean,
+): Promise<void> {
+  for (const name of readdirSync(home))
+    if (name.startsWith('pg.new-')) rmSync(join(home, name), { recursive: true, force: true })
   const fresh = join(home, `pg.new-${randomUUID()}`)
   const passwordFile = `${fresh}.password`
   mkdirSync(fresh, { mode: 0o700 })
@@ -61,8 +70,16 @@ async function initialize(home: string, files: Files, binaries: Binaries, user: 
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
   const auth = ['-U', SUPERUSER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   try {
-    await execute(user, binaries.initdb, ['-D', fresh, ...auth, ...locale, '--data-checksums', ...(sync ? [] : ['--no-sync'])])
-    // The folder gets its name last: a start that was killed on the way leaves nothing that looks like a database.
+    await execute(user, binaries.initdb, [
+      '-D',
+      fresh,
+      ...auth,
+      ...locale,
+      '--data-checksums',
+      ...(sync ? [] : ['--no-sync']),
+    ])
+    // The folder gets its name last: a start that was killed on the way leaves nothing that looks like a
+    // database.
     writeFileSync(files.password, password, { mode: 0o600 })
     renameSync(fresh, files.folder)
   } finally {
@@ -77,11 +94,18 @@ function execute(user: RunAs, file: string, args: string[]): Promise<void> {
   const run = user.command(file, args)
   return new Promise((resolve, reject) => {
     let said = ''
-    const child = spawn(run.file, run.args, { ...run.options, cwd: '/', env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(run.file, run.args, {
+      ...run.options,
+      cwd: '/',
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.stdout?.on('data', (chunk) => (said += chunk))
     child.stderr?.on('data', (chunk) => (said += chunk))
     child.on('error', (cause) => reject(new EmbeddedPostgresError(`${file}: ${cause.message}`, { cause })))
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${said.trim()}`))))
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${said.trim()}`)),
+    )
   })
 }
 
@@ -129,36 +153,67 @@ function openLog(file: string): number {
   return log
 }
 
-function spawnServer(files: Files, binaries: Binaries, user: RunAs, port: number, extra: Record<string, string>): ChildProcess {
-  const run = user.command(binaries.postgres, ['-D', files.folder, '-p', String(port), ...postgresArguments(extra)])
+function spawnServer(
+  files: Files,
+  binaries: Binaries,
+  user: RunAs,
+  port: number,
+  extra: Record<string, string>,
+): ChildProcess {
+  const run = user.command(binaries.postgres, [
+    '-D',
+    files.folder,
+    '-p',
+    String(port),
+    ...postgresArguments(extra),
+  ])
   const log = openLog(files.log)
-  // Detached: a session of its own, so that Ctrl-C in the terminal reaches the service, which then stops PostgreSQL last.
-  const child = spawn(run.file, run.args, { ...run.options, cwd: '/', env: environment, detached: true, stdio: ['ignore', log, log] })
+  // Detached: a session of its own, so that Ctrl-C in the terminal reaches the service, which then stops
+  // PostgreSQL last.
+  const child = spawn(run.file, run.args, {
+    ...run.options,
+    cwd: '/',
+    env: environment,
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
   closeSync(log)
   child.unref()
   return child
 }
 
-/** Opens the database folder below `home`, making it at the first time. `sync: false` and `extra` settings are for tests. */
-export async function openCluster(home: string, extra: Record<string, string>, sync = true): Promise<Cluster> {
+/**
+ * Opens the database folder below `home`, making it at the first time. `sync: false` and `extra` settings are
+ * for tests.
+ */
+export async function openCluster(
+  home: string,
+  extra: Record<string, string>,
+  sync = true,
+): Promise<Cluster> {
   const files = { folder: join(home, 'pg'), password: join(home, 'pg-password'), log: join(home, 'pg.log') }
   const binaries = await findBinaries()
   const user = runAs(files.folder, binaries.postgres)
   if (!existsSync(join(files.folder, 'PG_VERSION'))) await initialize(home, files, binaries, user, sync)
   const password = readFileSync(files.password, 'utf8')
-  const url = (port: number, database: string) => `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`
+  const url = (port: number, database: string) =>
+    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`
 
   const ready = async () => {
     const found = readPidFile(files.folder)
     return found?.ready && (await answers(url(found.port, 'postgres'), files.folder)) ? found : undefined
   }
 
-  /** Somebody's server, if one runs: it may still be starting. A pid file whose process is gone or another program is removed. */
+  /**
+   * Somebody's server, if one runs: it may still be starting. A pid file whose process is gone or another
+   * program is removed.
+   */
   const attach = async (): Promise<Running | undefined> => {
     for (let found = readPidFile(files.folder); found; found = readPidFile(files.folder)) {
       const server = await ready()
       if (server) return { pid: server.pid, port: server.port, child: undefined }
-      if (!runsPostgres(found.pid, files.folder)) rmSync(join(files.folder, 'postmaster.pid'), { force: true })
+      if (!runsPostgres(found.pid, files.folder))
+        rmSync(join(files.folder, 'postmaster.pid'), { force: true })
       else await sleep(20)
     }
     return undefined
@@ -176,7 +231,13 @@ export async function openCluster(home: string, extra: Record<string, string>, s
       if (server && server.pid === child.pid) return { pid: server.pid, port, child }
       await sleep(15)
     }
-    const said = readFileSync(files.log).subarray(from).toString('utf8').trim().split('\n').slice(-5).join('\n')
+    const said = readFileSync(files.log)
+      .subarray(from)
+      .toString('utf8')
+      .trim()
+      .split('\n')
+      .slice(-5)
+      .join('\n')
     throw new EmbeddedPostgresError(`PostgreSQL did not start: ${said || ended}`)
   }
 

@@ -70,8 +70,9 @@ function tryLock(file: string, mine: Holder): Holder | undefined {
 }
 
 /**
- * Takes the lock `file` for this process and returns what releases it. Waits up to `waitMs` milliseconds for another process to release it,
- * then throws `LockHeldError`. A lock whose process is gone (kill -9, a reboot, a reused process id) is taken over.
+ * Takes the lock `file` for this process and returns what releases it. Waits up to `waitMs` milliseconds for
+ * another process to release it, then throws `LockHeldError`. A lock whose process is gone (kill -9, a
+ * reboot, a reused process id) is taken over.
  */
 export async function takeLock(file: string, waitMs: number): Promise<() => void> {
   const mine: Holder = { pid: process.pid, born: birthOf(process.pid), token: randomUUID() }

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The fields of /proc/<pid>/stat after the command's name (which may hold spaces and brackets); undefined where there is none. */
+/**
+ * The fields of /proc/<pid>/stat after the command's name (which may hold spaces and brackets); undefined
+ * where there is none.
+ */
 function procStat(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -11,7 +14,10 @@ function procStat(pid: number): string[] | undefined {
   }
 }
 
-/** Whether a process with this id runs. A zombie (killed, but nobody has waited for it: usual in containers) does not. */
+/**
+ * Whether a process with this id runs. A zombie (killed, but nobody has waited for it: usual in containers)
+ * does not.
+ */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false
   try {
@@ -33,17 +39,24 @@ function read(file: string): string {
 
 function ps(pid: number, column: string): string {
   try {
-    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
   } catch {
     return ''
   }
 }
 
-/** When the process with this id began, as a text that only ever is the same for the same process: process ids get reused. */
+/**
+ * When the process with this id began, as a text that only ever is the same for the same process: process ids
+ * get reused.
+ */
 export function birthOf(pid: number): string {
   const ticks = procStat(pid)?.[19] // field 22 of proc(5): starttime, in ticks since boot
   return ticks === undefined ? ps(pid, 'lstart') : `${read('/proc/sys/kernel/random/boot_id')} ${ticks}`
 }
 
 /** The command line of a running process; '' when it cannot be told. */
-export const commandOf = (pid: number): string => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') || ps(pid, 'command')
+export const commandOf = (pid: number): string =>
+  read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') || ps(pid, 'command')

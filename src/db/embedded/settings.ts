@@ -1,6 +1,7 @@
 /**
- * PostgreSQL's settings, given on its command line so that an upgrade of the service brings its own. What is not here is PostgreSQL's
- * default, first of all fsync, full_page_writes and synchronous_commit: what was acknowledged has reached the disk.
+ * PostgreSQL's settings, given on its command line so that an upgrade of the service brings its own. What is
+ * not here is PostgreSQL's default, first of all fsync, full_page_writes and synchronous_commit: what was
+ * acknowledged has reached the disk.
  */
 const settings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -15,7 +16,8 @@ const settings: Record<string, string> = {
   autovacuum_naptime: '15s', // the job table turns over quickly
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The log is read by people who may see no message: neither a failed statement nor the DETAIL with a row's values goes into it.
+  // The log is read by people who may see no message: neither a failed statement nor the DETAIL with a row's
+  // values goes into it.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',

@@ -17,7 +17,8 @@ interface Owner {
 
 function lookUp(name: string): Owner | undefined {
   try {
-    const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+    const id = (flag: string) =>
+      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
     return { uid: id('-u'), gid: id('-g') }
   } catch {
     return undefined
@@ -34,7 +35,10 @@ function create(name: string): Owner | undefined {
   return undefined
 }
 
-/** PostgreSQL refuses to run as root, and initdb wants a user with a name. Whoever owns the database already stays its owner. */
+/**
+ * PostgreSQL refuses to run as root, and initdb wants a user with a name. Whoever owns the database already
+ * stays its owner.
+ */
 function chooseOwner(database: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   if (existsSync(database)) {
@@ -62,12 +66,14 @@ function blockedAt(folder: string, owner: Owner): string | undefined {
   })
 }
 
-/** Without this the kernel leaves capabilities out of access(2), by which initdb looks for its own program. */
+/**
+ * Without this the kernel leaves capabilities out of access(2), by which initdb looks for its own program.
+ */
 const SECUREBITS = '--securebits=+no_setuid_fixup'
 
 /**
- * Runs as `owner`, with one capability of root's that lets it pass through other users' folders (a checkout in /root, mode 0700).
- * dac_read_search is the smaller one; containers often have only dac_override.
+ * Runs as `owner`, with one capability of root's that lets it pass through other users' folders (a checkout
+ * in /root, mode 0700). dac_read_search is the smaller one; containers often have only dac_override.
  */
 function withCapability({ uid, gid }: Owner, postgres: string): RunAs | undefined {
   for (const capability of ['+dac_read_search', '+dac_override']) {
@@ -80,15 +86,19 @@ function withCapability({ uid, gid }: Owner, postgres: string): RunAs | undefine
       `--ambient-caps=${capability}`,
       '--',
     ]
-    if (spawnSync('setpriv', [...prefix, postgres, '--version'], { stdio: 'ignore', cwd: '/' }).status !== 0) continue
-    return { owner: { uid, gid }, command: (file, args) => ({ file: 'setpriv', args: [...prefix, file, ...args], options: {} }) }
+    if (spawnSync('setpriv', [...prefix, postgres, '--version'], { stdio: 'ignore', cwd: '/' }).status !== 0)
+      continue
+    return {
+      owner: { uid, gid },
+      command: (file, args) => ({ file: 'setpriv', args: [...prefix, file, ...args], options: {} }),
+    }
   }
   return undefined
 }
 
 /**
- * Decides as whom PostgreSQL runs on the database folder `database` (whose parent exists). Throws `EmbeddedPostgresError` when that user
- * cannot reach its files, naming the folder that is in the way.
+ * Decides as whom PostgreSQL runs on the database folder `database` (whose parent exists). Throws
+ * `EmbeddedPostgresError` when that user cannot reach its files, naming the folder that is in the way.
  */
 export function runAs(database: string, postgres: string): RunAs {
   const owner = chooseOwner(database)

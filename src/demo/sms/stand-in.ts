@@ -35,11 +35,17 @@ interface Asked {
 type Handler = (asked: Asked) => Reply
 
 const sidOf = (prefix: string) => prefix + randomBytes(16).toString('hex')
-const refusal = (status: number, code: number, message: string): Reply => ({ status, body: { code, message, status } })
+const refusal = (status: number, code: number, message: string): Reply => ({
+  status,
+  body: { code, message, status },
+})
 const NOT_FOUND = refusal(404, 20404, 'The requested resource was not found')
 
 const FOR_SALE = ['+15005550101', '+15005550102', '+15005550103']
-const PRICES = { price_unit: 'USD', phone_number_prices: [{ number_type: 'local', base_price: '1.15', current_price: '1.15' }] }
+const PRICES = {
+  price_unit: 'USD',
+  phone_number_prices: [{ number_type: 'local', base_price: '1.15', current_price: '1.15' }],
+}
 
 const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   const chunks: Buffer[] = []
@@ -47,7 +53,8 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   return new URLSearchParams(Buffer.concat(chunks).toString())
 }
 
-const locationOf = ({ location }: { location?: string | undefined }) => (location === undefined ? {} : { Location: location })
+const locationOf = ({ location }: { location?: string | undefined }) =>
+  location === undefined ? {} : { Location: location }
 
 const write = (response: ServerResponse, { status, body, file, location }: Reply): void => {
   const type = file?.type ?? 'application/json'
@@ -55,7 +62,10 @@ const write = (response: ServerResponse, { status, body, file, location }: Reply
   response.end(file?.content ?? (body === undefined ? undefined : JSON.stringify(body)))
 }
 
-/** Stands in for Twilio, speaking its wire protocol as far as the service uses it: for the tour, and for tests. One account, on a free port. */
+/**
+ * Stands in for Twilio, speaking its wire protocol as far as the service uses it: for the tour, and for
+ * tests. One account, on a free port.
+ */
 export class TwilioStandIn {
   readonly accountSid = sidOf('AC')
   readonly authToken = randomBytes(16).toString('hex')
@@ -79,11 +89,20 @@ export class TwilioStandIn {
     this.#routes = [
       [new RegExp(`^POST ${account}/Messages.json$`), (asked) => this.#send(asked)],
       [new RegExp(`^GET ${account}/Messages/(\\w+).json$`), (asked) => this.#tell(asked)],
-      [new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`), (asked) => this.#offer(asked)],
+      [
+        new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`),
+        (asked) => this.#offer(asked),
+      ],
       [new RegExp(`^POST ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#buy(asked)],
       [new RegExp(`^GET ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#list(asked)],
-      [new RegExp(`^(POST|DELETE) ${account}/IncomingPhoneNumbers/(\\w+).json$`), (asked) => this.#change(asked)],
-      [new RegExp(`^GET ${account}/Media/(\\w+)$`), ({ parts: [id] }) => ({ status: 307, location: `/files/${id}` })],
+      [
+        new RegExp(`^(POST|DELETE) ${account}/IncomingPhoneNumbers/(\\w+).json$`),
+        (asked) => this.#change(asked),
+      ],
+      [
+        new RegExp(`^GET ${account}/Media/(\\w+)$`),
+        ({ parts: [id] }) => ({ status: 307, location: `/files/${id}` }),
+      ],
       [/^GET \/v1\/PhoneNumbers\/Countries\/US$/, () => ({ status: 200, body: PRICES })],
     ]
   }
@@ -100,7 +119,11 @@ export class TwilioStandIn {
 
   /** The settings of a service that uses it. */
   get environment(): Record<'TWILIO_ACCOUNT_SID' | 'TWILIO_AUTH_TOKEN' | 'TWILIO_API_URL', string> {
-    return { TWILIO_ACCOUNT_SID: this.accountSid, TWILIO_AUTH_TOKEN: this.authToken, TWILIO_API_URL: this.url }
+    return {
+      TWILIO_ACCOUNT_SID: this.accountSid,
+      TWILIO_AUTH_TOKEN: this.authToken,
+      TWILIO_API_URL: this.url,
+    }
   }
 
   /** A file that a text can bring along: its URL. */
@@ -110,17 +133,33 @@ export class TwilioStandIn {
     return `${this.url}/2010-04-01/Accounts/${this.accountSid}/Media/${id}`
   }
 
-  /** Somebody texts one of our numbers; resolves with the service's answer. `more`: further fields, or other ones. */
+  /**
+   * Somebody texts one of our numbers; resolves with the service's answer. `more`: further fields, or other
+   * ones.
+   */
   text(from: string, to: string, body: string, more: Record<string, string> = {}): Promise<Response> {
     const number = this.numbers.get(to)
     if (!number) throw new Error(`nobody has bought ${to}`)
     const sid = sidOf('SM')
-    const fields = { MessageSid: sid, SmsSid: sid, From: from, To: to, Body: body, NumMedia: '0', NumSegments: '1', ...more }
+    const fields = {
+      MessageSid: sid,
+      SmsSid: sid,
+      From: from,
+      To: to,
+      Body: body,
+      NumMedia: '0',
+      NumSegments: '1',
+      ...more,
+    }
     return this.post(number.smsUrl.split('#', 1)[0]!, fields)
   }
 
   /** Tells the service what became of a text of its. */
-  report({ sid, from, to, statusCallback }: SentSms, status: string, more: Record<string, string> = {}): Promise<Response> {
+  report(
+    { sid, from, to, statusCallback }: SentSms,
+    status: string,
+    more: Record<string, string> = {},
+  ): Promise<Response> {
     return this.post(statusCallback, {
       MessageSid: sid,
       SmsSid: sid,
@@ -135,7 +174,16 @@ export class TwilioStandIn {
   /** A signed webhook. */
   post(url: string, fields: Record<string, string>): Promise<Response> {
     const form = new URLSearchParams({ AccountSid: this.accountSid, ApiVersion: '2010-04-01', ...fields })
-    return fetch(url, { method: 'POST', body: form, headers: { 'X-Twilio-Signature': sign(this.authToken, url, form) } })
+    return fetch(url, {
+      method: 'POST',
+      body: form,
+      headers: { 'X-Twilio-Signature': sign(this.authToken, url, form) },
+    })
+  }
+
+  /** Breaks all connections off, also those that wait for an answer. */
+  hangUp(): void {
+    this.#server.closeAllConnections()
   }
 
   stop(): Promise<void> {
@@ -156,10 +204,16 @@ export class TwilioStandIn {
     write(response, this.#answer(line, request.headers.authorization, searchParams, form))
   }
 
-  #answer(line: string, authorization: string | undefined, query: URLSearchParams, form: URLSearchParams): Reply {
+  #answer(
+    line: string,
+    authorization: string | undefined,
+    query: URLSearchParams,
+    form: URLSearchParams,
+  ): Reply {
     // Files lie elsewhere, where the credentials have no business.
     const file = this.#files.get(line.replace('GET /files/', ''))
-    if (file) return authorization ? refusal(400, 20400, 'credentials have no business here') : { status: 200, file }
+    if (file)
+      return authorization ? refusal(400, 20400, 'credentials have no business here') : { status: 200, file }
     const expected = Buffer.from(`${this.accountSid}:${this.authToken}`).toString('base64')
     if (authorization !== `Basic ${expected}`) return refusal(401, 20003, 'Authenticate')
     for (const [pattern, handle] of this.#routes) {
@@ -170,18 +224,22 @@ export class TwilioStandIn {
   }
 
   #send({ form }: Asked): Reply {
-    const [from, to, body, statusCallback] = ['From', 'To', 'Body', 'StatusCallback'].map((name) => form.get(name) ?? '') as [
-      string,
-      string,
-      string,
-      string,
-    ]
+    const [from, to, body, statusCallback] = ['From', 'To', 'Body', 'StatusCallback'].map(
+      (name) => form.get(name) ?? '',
+    ) as [string, string, string, string]
     if (!this.numbers.has(from))
-      return refusal(400, 21606, `The 'From' phone number provided (${from}) is not a valid number of this account.`)
+      return refusal(
+        400,
+        21606,
+        `The 'From' phone number provided (${from}) is not a valid number of this account.`,
+      )
     const sms = { sid: sidOf('SM'), from, to, body, statusCallback, status: 'queued' }
     this.sent.push(sms)
     if (this.#reports) void this.#reportAll(sms)
-    return { status: 201, body: { sid: sms.sid, status: 'queued', from, to, body, error_code: null, error_message: null } }
+    return {
+      status: 201,
+      body: { sid: sms.sid, status: 'queued', from, to, body, error_code: null, error_message: null },
+    }
   }
 
   /** Whoever is gone by then hears nothing any more, and that is all. */
@@ -191,18 +249,26 @@ export class TwilioStandIn {
 
   #tell({ parts: [sid] }: Asked): Reply {
     const sms = this.sent.find((each) => each.sid === sid)
-    return sms ? { status: 200, body: { sid, status: sms.status, error_code: null, error_message: null } } : NOT_FOUND
+    return sms
+      ? { status: 200, body: { sid, status: sms.status, error_code: null, error_message: null } }
+      : NOT_FOUND
   }
 
   #offer({ parts: [country, kind] }: Asked): Reply {
     if (country !== 'US' || kind !== 'Local') return NOT_FOUND
     const free = FOR_SALE.filter((value) => !this.numbers.has(value))
-    return { status: 200, body: { available_phone_numbers: free.map((phone_number) => ({ phone_number, locality: 'Springfield' })) } }
+    return {
+      status: 200,
+      body: {
+        available_phone_numbers: free.map((phone_number) => ({ phone_number, locality: 'Springfield' })),
+      },
+    }
   }
 
   #buy({ form }: Asked): Reply {
     const value = form.get('PhoneNumber') ?? ''
-    if (this.numbers.has(value) || !FOR_SALE.includes(value)) return refusal(400, 21422, `PhoneNumber ${value} is not available.`)
+    if (this.numbers.has(value) || !FOR_SALE.includes(value))
+      return refusal(400, 21422, `PhoneNumber ${value} is not available.`)
     const sid = sidOf('PN')
     this.numbers.set(value, { sid, smsUrl: form.get('SmsUrl') ?? '' })
     return { status: 201, body: { sid, phone_number: value } }
@@ -211,7 +277,10 @@ export class TwilioStandIn {
   #list({ query }: Asked): Reply {
     const wanted = query.get('PhoneNumber')
     const found = [...this.numbers].filter(([value]) => wanted === null || value === wanted)
-    return { status: 200, body: { incoming_phone_numbers: found.map(([phone_number, { sid }]) => ({ sid, phone_number })) } }
+    return {
+      status: 200,
+      body: { incoming_phone_numbers: found.map(([phone_number, { sid }]) => ({ sid, phone_number })) },
+    }
   }
 
   #change({ parts: [method, sid], form }: Asked): Reply {

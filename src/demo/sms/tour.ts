@@ -17,25 +17,34 @@ const send = async (url: string, form: Record<string, string>): Promise<string> 
 
 /** Looks for a number on the page that the link leads to, and rents the first. */
 const rent = async (url: string): Promise<{ number: string; label: string }> => {
-  const [, number, label] = /<option value="(\+\d+)">([^<]+)</.exec(await send(url, { country: 'US', areaCode: '500' })) ?? []
+  const [, number, label] =
+    /<option value="(\+\d+)">([^<]+)</.exec(await send(url, { country: 'US', areaCode: '500' })) ?? []
   if (!number || !label) throw new Error('the page of the set-up link offers no phone numbers')
-  if (!(await send(url, { number, own: ANN })).includes('The number is set up')) throw new Error('the number was not set up')
+  if (!(await send(url, { number, own: ANN })).includes('The number is set up'))
+    throw new Error('the number was not set up')
   return { number, label }
 }
 
 /** The same agent over SMS: a number is rented for it, Ann texts it, it answers. */
 export const tourSms = async ({ twilio, owner, agent, agentId, say }: SmsStage): Promise<void> => {
-  const { url } = await owner.call<{ url: string }>('POST', `/agents/${agentId}/addresses/setups`, { channel: 'sms' })
+  const { url } = await owner.call<{ url: string }>('POST', `/agents/${agentId}/addresses/setups`, {
+    channel: 'sms',
+  })
   const { number, label } = await rent(url)
-  say(`SMS, which a stand-in that speaks Twilio's API plays: Ann opens a set-up link and rents ${label}.`)
+  say(`SMS, with a local stand-in for Twilio's API: Ann opens a set-up link and rents ${label}.`)
   const { status } = await twilio.text(ANN, number, 'When will it be here? 🚚')
   const { items } = await agent.call<{ items: Message[] }>('GET', `/agents/${agentId}/messages?channel=sms`)
   const [question] = items
   if (status !== 200 || !question) throw new Error('the text did not arrive')
-  say(`She texts it "${question.text}" (admission: ${question.admission}; Twilio's signature proves the number), and the agent answers …`)
-  const answer = await agent.call<Message>('POST', `/agents/${agentId}/messages`, { replyTo: question.id, text: 'Before noon.' })
+  say(
+    `She texts it "${question.text}" (admission: ${question.admission}; Twilio's signature proves the number), and the agent replies.`,
+  )
+  const answer = await agent.call<Message>('POST', `/agents/${agentId}/messages`, {
+    replyTo: question.id,
+    text: 'Before noon.',
+  })
   const sent = await untilSent(agent, `/agents/${agentId}/messages/${answer.id}`)
   const shown = twilio.sent.at(-1)
-  if (shown?.to !== ANN || shown.from !== number) throw new Error('the answer over SMS went elsewhere')
-  say(`… "${shown.body}": ${sent.status}, as Twilio reports, in ${sent.segments} segment.`)
+  if (shown?.to !== ANN || shown.from !== number) throw new Error('the reply over SMS went to another number')
+  say(`She receives "${shown.body}". Twilio reports it as ${sent.status}, in ${sent.segments} segment.`)
 }

@@ -20,10 +20,16 @@ const partOf = (part: Buffer): [string, string | FormFile] | null => {
   const file = parameter(head, 'filename')
   if (name === undefined) return null
   if (file === undefined) return [name, content.toString()]
-  return [name, { name: file, type: /content-type:\s*(\S+)/i.exec(head)?.[1] ?? 'application/octet-stream', content }]
+  return [
+    name,
+    { name: file, type: /content-type:\s*(\S+)/i.exec(head)?.[1] ?? 'application/octet-stream', content },
+  ]
 }
 
-/** Reads a `multipart/form-data` body as clients write it; Node's own reader refuses what some of them send (grammY among them). */
+/**
+ * Reads a `multipart/form-data` body as clients write it; Node's own reader refuses what some of them send
+ * (grammY among them).
+ */
 export const readForm = (body: Buffer, contentType: string): Record<string, string | FormFile> => {
   const boundary = `--${/boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? ''}`
   const form: Record<string, string | FormFile> = {}

@@ -18,11 +18,14 @@ export type Arguments = Record<string, unknown>
 type Call = (world: World, bot: StandInBot, args: Arguments) => unknown
 
 const bad = (what: string) => new Refusal(400, `Bad Request: ${what}`)
-const integer = (value: unknown): number | undefined => (value === undefined || value === '' ? undefined : Number(value))
+const integer = (value: unknown): number | undefined =>
+  value === undefined || value === '' ? undefined : Number(value)
 
 /** Telegram takes objects as JSON in forms and queries, as themselves in JSON. */
 const object = (value: unknown): Record<string, unknown> | undefined =>
-  typeof value === 'string' ? (JSON.parse(value) as Record<string, unknown>) : (value as Record<string, unknown> | undefined)
+  typeof value === 'string'
+    ? (JSON.parse(value) as Record<string, unknown>)
+    : (value as Record<string, unknown> | undefined)
 
 const chatFor = (world: World, bot: StandInBot, args: Arguments): Chat => {
   const id = integer(args.chat_id)
@@ -64,7 +67,11 @@ const sendDocument: Call = (world, bot, args) => {
   if (content.length === 0) throw bad('file must be non-empty')
   const file = world.file(name, content)
   const described = { ...file, file_name: name, mime_type: type }
-  const message = world.write(chat, bot.user, { ...inTopic(args), ...answered(world, chat, args), document: described })
+  const message = world.write(chat, bot.user, {
+    ...inTopic(args),
+    ...answered(world, chat, args),
+    document: described,
+  })
   world.sent.push({ bot, message, file: world.files.get(file.file_id)! })
   return message
 }
@@ -77,7 +84,9 @@ const getMe: Call = (_world, { user, canManage }) => ({
   can_manage_bots: canManage,
 })
 
-/** Telegram calls https only; a Bot API server of one's own calls http too, as this one does on this machine. */
+/**
+ * Telegram calls https only; a Bot API server of one's own calls http too, as this one does on this machine.
+ */
 const isCallable = (url: string): boolean => {
   if (!URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
@@ -88,8 +97,12 @@ const setWebhook: Call = (_world, bot, args) => {
   const { url, secret_token: secret } = args as { url?: string; secret_token?: string }
   if (!url) return deleteWebhook(_world, bot, args)
   if (!isCallable(url)) throw bad('bad webhook: An HTTPS URL must be provided for webhook')
-  if (secret !== undefined && !/^[A-Za-z0-9_-]{1,256}$/.test(secret)) throw bad('secret token contains unallowed characters')
-  const allowed = typeof args.allowed_updates === 'string' ? (JSON.parse(args.allowed_updates) as string[]) : args.allowed_updates
+  if (secret !== undefined && !/^[A-Za-z0-9_-]{1,256}$/.test(secret))
+    throw bad('secret token contains unallowed characters')
+  const allowed =
+    typeof args.allowed_updates === 'string'
+      ? (JSON.parse(args.allowed_updates) as string[])
+      : args.allowed_updates
   bot.webhook = { url, secret, allowed: (allowed as string[] | undefined) ?? [] }
   return true
 }
@@ -131,7 +144,8 @@ const getUpdates: Call = async (_world, bot, args) => {
   const offset = integer(args.offset) ?? 0
   const deadline = Date.now() + (integer(args.timeout) ?? 0) * 1000
   bot.updates = bot.updates.filter(({ update_id }) => update_id >= offset)
-  while (bot.updates.length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  while (bot.updates.length === 0 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   return bot.updates.slice(0, integer(args.limit) ?? 100) satisfies Update[]
 }
 

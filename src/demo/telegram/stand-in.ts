@@ -15,7 +15,10 @@ export interface Fault {
   answer(response: ServerResponse): void
 }
 
-/** Stands in for Telegram where there is no account: the Bot API as far as the service uses it, and people who write to bots. */
+/**
+ * Stands in for Telegram where there is no account: the Bot API as far as the service uses it, and people who
+ * write to bots.
+ */
 export interface TelegramStandIn {
   /** For `TELEGRAM_API_URL`. */
   readonly url: string
@@ -29,11 +32,17 @@ export interface TelegramStandIn {
   refuse(method: string, code: number, description: string, times: number, parameters?: object): void
   /** The next call of a method is told to wait so many seconds. */
   flood(method: string, seconds: number): void
-  /** Somebody writes to a bot, or into a group; resolves when the bot's webhook has taken it, or at once without one. */
+  /**
+   * Somebody writes to a bot, or into a group; resolves when the bot's webhook has taken it, or at once
+   * without one.
+   */
   write(bot: StandInBot, from: User, content: string | object, chat?: Chat): Promise<Message>
   /** Somebody makes a bot with a manager's link. */
   createManaged(manager: StandInBot, owner: User, username: string, name?: string): Promise<StandInBot>
-  /** Posts an update to the bot's webhook once more, as Telegram does when an answer was lost; resolves with the answer's status. */
+  /**
+   * Posts an update to the bot's webhook once more, as Telegram does when an answer was lost; resolves with
+   * the answer's status.
+   */
   post(bot: StandInBot, update: object, secret?: string | null): Promise<number>
   /** Resolves when no bot with a webhook has updates that wait. */
   drained(): Promise<void>
@@ -56,7 +65,8 @@ const argumentsOf = async (request: IncomingMessage, url: URL): Promise<Argument
   const args: Arguments = { ...query, ...readForm(body, type) }
   // Files that a form has under another name, as `attach://name`.
   for (const [name, value] of Object.entries(args)) {
-    if (typeof value === 'string' && value.startsWith('attach://')) args[name] = args[value.slice('attach://'.length)]
+    if (typeof value === 'string' && value.startsWith('attach://'))
+      args[name] = args[value.slice('attach://'.length)]
   }
   return args
 }
@@ -65,7 +75,12 @@ const json = (response: ServerResponse, status: number, body: object): void =>
   void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 
 const refuse = (response: ServerResponse, { code, message, parameters }: Refusal): void =>
-  json(response, code, { ok: false, error_code: code, description: message, ...(parameters ? { parameters } : {}) })
+  json(response, code, {
+    ok: false,
+    error_code: code,
+    description: message,
+    ...(parameters ? { parameters } : {}),
+  })
 
 class StandIn implements TelegramStandIn {
   readonly world = new World()
@@ -89,7 +104,11 @@ class StandIn implements TelegramStandIn {
   }
 
   refuse(method: string, code: number, description: string, times: number, parameters?: object): void {
-    this.faults.push({ method, times, answer: (response) => refuse(response, new Refusal(code, description, parameters)) })
+    this.faults.push({
+      method,
+      times,
+      answer: (response) => refuse(response, new Refusal(code, description, parameters)),
+    })
   }
 
   flood(method: string, seconds: number): void {
@@ -97,7 +116,8 @@ class StandIn implements TelegramStandIn {
   }
 
   async write(bot: StandInBot, from: User, content: string | object, chat?: Chat): Promise<Message> {
-    const place = chat ?? ({ id: from.id, type: 'private', first_name: from.first_name, username: from.username } as Chat)
+    const place =
+      chat ?? ({ id: from.id, type: 'private', first_name: from.first_name, username: from.username } as Chat)
     const message = this.world.write(place, from, typeof content === 'string' ? { text: content } : content)
     bot.chats.add(place.id)
     this.world.queue(bot, { message } as Omit<Update, 'update_id'>)
@@ -105,14 +125,23 @@ class StandIn implements TelegramStandIn {
     return message
   }
 
-  async createManaged(manager: StandInBot, owner: User, username: string, name = username): Promise<StandInBot> {
+  async createManaged(
+    manager: StandInBot,
+    owner: User,
+    username: string,
+    name = username,
+  ): Promise<StandInBot> {
     const bot = this.world.bot(username, { name, manager })
     this.world.queue(manager, { managed_bot: { user: owner, bot: bot.user } })
     await this.#deliver(manager)
     return bot
   }
 
-  async post({ webhook }: StandInBot, update: object, secret: string | null = webhook?.secret ?? null): Promise<number> {
+  async post(
+    { webhook }: StandInBot,
+    update: object,
+    secret: string | null = webhook?.secret ?? null,
+  ): Promise<number> {
     const headers: Record<string, string> = { 'Content-Type': 'application/json' }
     if (secret !== null) headers['X-Telegram-Bot-Api-Secret-Token'] = secret
     const response = await fetch(webhook!.url, { method: 'POST', headers, body: JSON.stringify(update) })
@@ -122,7 +151,9 @@ class StandIn implements TelegramStandIn {
 
   async drained(): Promise<void> {
     for (;;) {
-      const waiting = [...this.world.bots.values()].filter(({ webhook, updates }) => webhook && updates.length > 0)
+      const waiting = [...this.world.bots.values()].filter(
+        ({ webhook, updates }) => webhook && updates.length > 0,
+      )
       if (waiting.length === 0) return
       await Promise.all(waiting.map((bot) => this.#deliver(bot)))
     }

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Chat, Message, Update, User } from '@grammyjs/types'
 
-/** What an account of Telegram's is here: people, bots, groups, and what they said to each other. All in memory. */
+/**
+ * What an account of Telegram's is here: people, bots, groups, and what they said to each other. All in
+ * memory.
+ */
 
 export interface StandInBot {
   user: User
@@ -52,7 +55,10 @@ export class World {
     return { id: this.#groups--, type: 'supergroup', title } as Chat
   }
 
-  bot(username: string, { name = username, canManage = false, manager = null as StandInBot | null } = {}): StandInBot {
+  bot(
+    username: string,
+    { name = username, canManage = false, manager = null as StandInBot | null } = {},
+  ): StandInBot {
     const user = { id: this.#bots++, is_bot: true, first_name: name, username } as User
     const bot: StandInBot = {
       user,
@@ -81,7 +87,13 @@ export class World {
 
   /** A new message under the next number, remembered so that it can be answered. */
   write(chat: Chat, from: User, content: object): Message {
-    const message = { message_id: this.#messages++, date: Math.floor(Date.now() / 1000), chat, from, ...content } as Message
+    const message = {
+      message_id: this.#messages++,
+      date: Math.floor(Date.now() / 1000),
+      chat,
+      from,
+      ...content,
+    } as Message
     this.messages.set(`${chat.id}/${message.message_id}`, message)
     return message
   }

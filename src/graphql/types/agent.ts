@@ -1,5 +1,11 @@
-import { type Agent as AgentRow, createAgent, deleteAgent, type Icon as IconName, updateAgent } from '../../agent/agent.ts'
-import { findAgent } from '../../agent/reach.ts'
+import {
+  type Agent as AgentRow,
+  createAgent,
+  deleteAgent,
+  type Icon as IconName,
+  updateAgent,
+} from '../../agent/agent.ts'
+import { findAgent } from '../../agent/permission.ts'
 import { notFound } from '../../core/errors.ts'
 import { agentName } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
@@ -14,20 +20,23 @@ export const readableBy = (viewer: Viewer): Prisma.AgentWhereInput => ({
   ...(viewer.kind === 'agent' ? { id: viewer.id } : {}),
 })
 
-/** What an agent's token may see of another agent (one that it has just created). Everything else needs `manage`. */
+/**
+ * What an agent's token may see of another agent (one that it has just created). Everything else needs
+ * `manage`.
+ */
 const open = { skipTypeScopes: true } as const
 
 export const Agent = builder.prismaObject('Agent', {
-  description: 'What sends and receives messages.',
+  description: 'An agent, which sends and receives messages.',
   authScopes: ({ id }) => ({ manage: id }),
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', ...open, description: 'Its id.' }),
+    id: t.expose('id', { type: 'UUID', ...open, description: 'Unique identifier.' }),
     name: t.exposeString('name', { ...open, description: 'Its name.' }),
     icon: t.field({ type: Icon, ...open, description: 'Its icon.', resolve: ({ icon }) => icon as IconName }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
     messageUrl: t.string({
       ...open,
-      description: "Its Message URL: where the workspace's members and agents send to it.",
+      description: "The agent's Message URL, to which the workspace's members and agents can send messages.",
       resolve: ({ id }, _args, { deps }) => `${deps.messageUrlBase()}/a/${id}`,
     }),
   }),
@@ -37,9 +46,14 @@ builder.queryFields((t) => ({
   agents: t.prismaField({
     type: [Agent],
     complexity: { multiplier: 50 },
-    description: "The agents that the token may read, oldest first: all of a member's workspace; an agent's token sees its own agent.",
+    description:
+      "The agents that the token can read, oldest first: with a member's token all agents of the workspace, with an agent's token only that agent.",
     resolve: (query, _root, _args, { deps, viewer }) =>
-      deps.prisma.agent.findMany({ ...query, where: readableBy(viewer), orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] }),
+      deps.prisma.agent.findMany({
+        ...query,
+        where: readableBy(viewer),
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      }),
   }),
   agent: t.prismaField({
     type: Agent,
@@ -47,7 +61,10 @@ builder.queryFields((t) => ({
     args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
       if (!query.include) return findAgent(deps, viewer, id) // its own columns: a prepared statement
-      const agent = await deps.prisma.agent.findFirst({ ...query, where: { AND: [{ id }, readableBy(viewer)] } })
+      const agent = await deps.prisma.agent.findFirst({
+        ...query,
+        where: { AND: [{ id }, readableBy(viewer)] },
+      })
       if (agent) return agent
       await findAgent(deps, viewer, id) // throws, in the words that REST has
       throw notFound('agent')
@@ -64,7 +81,7 @@ const CreateAgentInput = builder.inputType('CreateAgentInput', {
 })
 
 const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
-  description: 'What to change of an agent; what is left out stays.',
+  description: 'The changes to an agent. Fields left out are not changed.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     name: t.string({ description: '1 to 100 characters, not blank.' }),
@@ -78,25 +95,33 @@ const DeleteAgentInput = builder.inputType('DeleteAgentInput', {
 })
 
 const CreateAgentPayload = builder.objectRef<{ agent: AgentRow }>('CreateAgentPayload').implement({
-  description: 'What became of `createAgent`.',
-  fields: (t) => ({ agent: t.field({ type: Agent, description: 'The new agent.', resolve: ({ agent }) => agent }) }),
+  description: 'Result of `createAgent`.',
+  fields: (t) => ({
+    agent: t.field({ type: Agent, description: 'The new agent.', resolve: ({ agent }) => agent }),
+  }),
 })
 
 const UpdateAgentPayload = builder.objectRef<{ agent: AgentRow }>('UpdateAgentPayload').implement({
-  description: 'What became of `updateAgent`.',
-  fields: (t) => ({ agent: t.field({ type: Agent, description: 'The agent as it is now.', resolve: ({ agent }) => agent }) }),
+  description: 'Result of `updateAgent`.',
+  fields: (t) => ({
+    agent: t.field({ type: Agent, description: 'The updated agent.', resolve: ({ agent }) => agent }),
+  }),
 })
 
 const DeleteAgentPayload = builder.objectRef<{ agentId: string }>('DeleteAgentPayload').implement({
-  description: 'What became of `deleteAgent`.',
-  fields: (t) => ({ agentId: t.expose('agentId', { type: 'UUID', description: 'The id of the agent that is gone.' }) }),
+  description: 'Result of `deleteAgent`.',
+  fields: (t) => ({
+    agentId: t.expose('agentId', { type: 'UUID', description: 'The id of the deleted agent.' }),
+  }),
 })
 
 builder.mutationFields((t) => ({
   createAgent: t.field({
     type: CreateAgentPayload,
     nullable: true,
-    description: "Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL lists.",
+    idempotency: 'once',
+    description:
+      "Creates an agent with an email address on the service's domain. Its creator is added to its email and Message URL access lists. The agents of a workspace can create at most 60 agents an hour.",
     args: { input: t.arg({ type: CreateAgentInput, required: true, description: 'The new agent.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       agent: await createAgent(deps, viewer, { ...checked({ name: agentName }, input), icon: input.icon }),
@@ -105,15 +130,20 @@ builder.mutationFields((t) => ({
   updateAgent: t.field({
     type: UpdateAgentPayload,
     nullable: true,
+    idempotency: 'ignored',
     description: "Changes an agent's name or icon.",
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
-      agent: await updateAgent(deps, viewer, input.agentId, { ...checked({ name: agentName }, input), icon: given(input.icon) }),
+      agent: await updateAgent(deps, viewer, input.agentId, {
+        ...checked({ name: agentName }, input),
+        icon: given(input.icon),
+      }),
     }),
   }),
   deleteAgent: t.field({
     type: DeleteAgentPayload,
     nullable: true,
+    idempotency: 'ignored',
     description: 'Deletes an agent with its addresses, messages and secrets.',
     args: { input: t.arg({ type: DeleteAgentInput, required: true, description: 'The agent.' }) },
     resolve: async (_root, { input: { agentId } }, { deps, viewer }) => {

@@ -1,45 +1,64 @@
 import { domainName } from '../../core/rules.ts'
-import { addDomain, type DomainRecord as DomainRecordShape, recordsOfAll, removeDomain } from '../../domain/domain.ts'
-import { verifyDomain } from '../../domain/verify.ts'
-import { batched } from '../batch.ts'
+import {
+  addDomain,
+  type DomainRecord as DomainRecordShape,
+  recordsOfAll,
+  removeDomain,
+} from '../../email-domain/domain.ts'
+import { verifyDomain } from '../../email-domain/verify.ts'
 import { builder, forMembers } from '../builder.ts'
+import { batched } from '../execution/batch.ts'
 import { checked } from '../input.ts'
 import { DnsRecordType, DomainRecordPurpose, DomainState } from './enums.ts'
 import { Workspace } from './workspace.ts'
 
 const DomainRecord = builder.objectRef<DomainRecordShape>('DomainRecord').implement({
-  description: 'A DNS record that a domain should have, and what the last check found in its place.',
+  description: 'A DNS record that a domain needs, and what the last check found.',
   fields: (t) => ({
-    purpose: t.expose('purpose', { type: DomainRecordPurpose, description: 'What it is for.' }),
+    purpose: t.expose('purpose', { type: DomainRecordPurpose, description: 'The purpose of the record.' }),
     type: t.expose('type', { type: DnsRecordType, description: 'Its type.' }),
-    name: t.exposeString('name', { description: 'Where it stands.' }),
+    name: t.exposeString('name', { description: 'The name of the record.' }),
     value: t.exposeString('value', {
-      description: 'What it should say. A zone file splits a TXT record of more than 255 characters into several strings.',
+      description:
+        'The expected value. A zone file splits a TXT record of more than 255 characters into several strings.',
     }),
-    priority: t.exposeInt('priority', { nullable: true, description: 'Of an MX record.' }),
+    priority: t.exposeInt('priority', { nullable: true, description: 'The priority of an MX record.' }),
     required: t.exposeBoolean('required', {
-      description: "Whether the domain's state depends on it; of several DKIM records one is enough.",
+      description:
+        "Whether the domain's state depends on this record; if there are several DKIM records, one is enough.",
     }),
-    found: t.exposeStringList('found', { description: 'What the last check found: at most 10 values of 500 characters.' }),
-    ok: t.exposeBoolean('ok', { description: 'Whether it was as it should be; false until a check was made.' }),
-    problem: t.exposeString('problem', { nullable: true, description: 'What is wrong, in words; null: nothing, or not checked yet.' }),
+    found: t.exposeStringList('found', {
+      description: 'What the last check found: at most 10 values of 500 characters.',
+    }),
+    ok: t.exposeBoolean('ok', {
+      description: 'Whether the record is correct; false until the first check.',
+    }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description: 'A description of the problem; null if there is none, or before the first check.',
+    }),
   }),
 })
 
 const Domain = builder.prismaObject('Domain', {
-  description: 'An email domain that the workspace brought.',
+  description: 'An email domain that the workspace added.',
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     name: t.exposeString('name', { description: 'The domain, in lower case and ASCII.' }),
-    state: t.expose('state', { type: DomainState, description: 'How far it has come.' }),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true, description: 'When its DNS records were last looked at.' }),
+    state: t.expose('state', { type: DomainState, description: 'The current status.' }),
+    checkedAt: t.expose('checkedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its DNS records were last checked.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     records: t.field({
       type: [DomainRecord],
       select: { name: true, workspaceId: true, ownershipToken: true, findings: true },
-      description: 'The DNS records that it should have.',
-      resolve: (domain, _args, context) => batched(context, 'domain records', domain, (domains) => recordsOfAll(context.deps, domains)),
+      description: 'The DNS records that it needs.',
+      resolve: (domain, _args, context) =>
+        batched(context, 'domain records', domain, (domains) => recordsOfAll(context.deps, domains)),
     }),
   }),
 })
@@ -48,7 +67,7 @@ builder.prismaObjectField(Workspace, 'domains', (t) =>
   t.relation('domains', {
     type: Domain,
     ...forMembers,
-    description: 'The email domains that it brought, by name. For members.',
+    description: "The workspace's own email domains, by name. Members only.",
     query: { orderBy: { name: 'asc' } },
   }),
 )
@@ -56,34 +75,41 @@ builder.prismaObjectField(Workspace, 'domains', (t) =>
 const AddDomainInput = builder.inputType('AddDomainInput', {
   description: 'A domain to add.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'A domain name; in other scripts than ASCII it becomes its `xn--…` form.' }),
+    name: t.string({
+      required: true,
+      description: 'The domain name. A name with characters outside ASCII is converted to its `xn--…` form.',
+    }),
   }),
 })
 
 const AddDomainPayload = builder.objectRef<{ id: string; created: boolean }>('AddDomainPayload').implement({
-  description: 'What became of `addDomain`.',
+  description: 'Result of `addDomain`.',
   fields: (t) => ({
     domain: t.prismaField({
       type: Domain,
       description: 'The domain, with the records to publish.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { id }, _args, { deps }) =>
+        deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
     }),
-    created: t.exposeBoolean('created', { description: 'Whether it is new; the workspace had it already otherwise.' }),
+    created: t.exposeBoolean('created', {
+      description: 'True if it is new; false if the workspace already had it.',
+    }),
   }),
 })
 
 const VerifyDomainInput = builder.inputType('VerifyDomainInput', {
-  description: 'The domain to look at.',
+  description: 'The domain to check.',
   fields: (t) => ({ domainId: t.field({ type: 'UUID', required: true, description: 'The domain.' }) }),
 })
 
 const VerifyDomainPayload = builder.objectRef<{ id: string }>('VerifyDomainPayload').implement({
-  description: 'What became of `verifyDomain`.',
+  description: 'Result of `verifyDomain`.',
   fields: (t) => ({
     domain: t.prismaField({
       type: Domain,
-      description: 'The domain, with what was found of each record.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
+      description: 'The domain, with what was found for each record.',
+      resolve: (query, { id }, _args, { deps }) =>
+        deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -94,15 +120,19 @@ const RemoveDomainInput = builder.inputType('RemoveDomainInput', {
 })
 
 const RemoveDomainPayload = builder.objectRef<{ domainId: string }>('RemoveDomainPayload').implement({
-  description: 'What became of `removeDomain`.',
-  fields: (t) => ({ domainId: t.expose('domainId', { type: 'UUID', description: 'The id of the domain that is gone.' }) }),
+  description: 'Result of `removeDomain`.',
+  fields: (t) => ({
+    domainId: t.expose('domainId', { type: 'UUID', description: 'The id of the removed domain.' }),
+  }),
 })
 
 builder.mutationFields((t) => ({
   addDomain: t.field({
     type: AddDomainPayload,
     nullable: true,
-    description: 'Adds an email domain, to be verified. The same name again returns the same domain. For members.',
+    idempotency: 'once',
+    description:
+      'Adds an email domain, which then has to be verified. Adding the same name again returns the existing domain. Members only.',
     args: { input: t.arg({ type: AddDomainInput, required: true, description: 'The domain.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { domain, created } = await addDomain(deps, viewer, checked({ name: domainName }, input))
@@ -112,14 +142,16 @@ builder.mutationFields((t) => ({
   verifyDomain: t.field({
     type: VerifyDomainPayload,
     nullable: true,
-    description: "Looks at a domain's DNS records now, which takes up to 6 seconds. For members.",
+    idempotency: 'once',
+    description: "Checks a domain's DNS records now, which takes up to 6 seconds. Members only.",
     args: { input: t.arg({ type: VerifyDomainInput, required: true, description: 'The domain.' }) },
     resolve: (_root, { input: { domainId } }, { deps, viewer }) => verifyDomain(deps, viewer, domainId),
   }),
   removeDomain: t.field({
     type: RemoveDomainPayload,
     nullable: true,
-    description: 'Removes a domain that no agent has an address on. For members.',
+    idempotency: 'ignored',
+    description: 'Removes a domain on which no agent has an address. Members only.',
     args: { input: t.arg({ type: RemoveDomainInput, required: true, description: 'The domain.' }) },
     resolve: async (_root, { input: { domainId } }, { deps, viewer }) => {
       await removeDomain(deps, viewer, domainId)

@@ -1,21 +1,28 @@
 import { urlText } from '../../core/rules.ts'
-import type { EventSender, LoggedEvent } from '../../event/event.ts'
-import { sendToUrl } from '../../message/url.ts'
+import { EVENT_NAMES, type EventSender, type LoggedEvent } from '../../event/event.ts'
+import { sendToUrl } from '../../message/out/url.ts'
 import { builder } from '../builder.ts'
-import { followEvents } from '../follow.ts'
 import { checked } from '../input.ts'
-import type { Item } from '../item.ts'
+import { followEvents } from '../subscription/follow.ts'
+import type { Item } from '../subscription/item.ts'
 import { Channel, SenderKind } from './enums.ts'
 import { Message } from './message.ts'
 import { messageOf } from './message-list.ts'
 
 const Sender = builder.objectRef<EventSender>('EventSender').implement({
-  description: 'Who sent what an event tells of.',
+  description: 'The sender of the message that an event is about.',
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', nullable: true, description: "A member's or an agent's id; null for a contact." }),
-    kind: t.expose('kind', { type: SenderKind, description: 'What the sender is to the workspace.' }),
+    id: t.expose('id', {
+      type: 'UUID',
+      nullable: true,
+      description: "A member's or an agent's id; null for a contact.",
+    }),
+    kind: t.expose('kind', { type: SenderKind, description: "The sender's relationship to the workspace." }),
     name: t.exposeString('name', { nullable: true, description: 'The name, if one is known.' }),
-    email: t.exposeString('email', { nullable: true, description: 'The email address, as the message gives it.' }),
+    email: t.exposeString('email', {
+      nullable: true,
+      description: 'The email address, as given in the message.',
+    }),
     phone: t.exposeString('phone', { nullable: true, description: 'The phone number.' }),
   }),
 })
@@ -23,21 +30,26 @@ const Sender = builder.objectRef<EventSender>('EventSender').implement({
 export const Event = builder.objectRef<LoggedEvent>('Event').implement({
   description: "One entry of an agent's event log, which is kept for 7 days.",
   fields: (t) => ({
-    id: t.expose('id', { type: 'SafeInt', description: 'Its place in the log: grows by 1 per agent. What `after` takes.' }),
-    type: t.exposeString('type', { description: 'What happened: message.received.' }),
-    channel: t.expose('channel', { type: Channel, description: 'The channel that the message came on.' }),
+    id: t.expose('id', {
+      type: 'SafeInt',
+      description:
+        "Its position in the agent's log, which increases by 1 with each event. Pass it as `after`.",
+    }),
+    type: t.exposeString('type', { description: `What happened: ${EVENT_NAMES.join(', ')}.` }),
+    channel: t.expose('channel', { type: Channel, description: 'The channel on which the message arrived.' }),
     messageId: t.expose('messageId', { type: 'UUID', description: "The message's id." }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
     text: t.exposeString('text', {
       nullable: true,
-      description: 'The text of a message that the service keeps no copy of, whole; else null.',
+      description: 'The full text of a message that the service does not store; otherwise null.',
     }),
     sender: t.field({ type: Sender, description: 'Who sent it.', resolve: ({ sender }) => sender }),
     message: t.field({
       type: Message,
       nullable: true,
-      description: 'The message; null when the service keeps no copy of it, or no longer has it.',
-      resolve: ({ messageId, channel }, _args, context, info) => (channel === 'url' ? null : messageOf(context, info, messageId)),
+      description: 'The message; null if the service does not store it, or has deleted it.',
+      resolve: ({ messageId, channel }, _args, context, info) =>
+        channel === 'url' ? null : messageOf(context, info, messageId),
     }),
   }),
 })
@@ -46,16 +58,18 @@ builder.subscriptionField('messageReceived', (t) =>
   t.field({
     type: Event,
     description:
-      'The events of an agent as they happen. For members and the agent itself. A position that is no longer kept gives one error (code not_found, with extensions.nextId), then it goes on there. Before it ends by itself it says why in an error: unauthorized (the token was revoked or ended), conflict (another client connected), not_found (the agent was deleted), unavailable (the service stops). Resume with the id of the last event as `after`.',
+      'The events of an agent as they happen. Available to members and the agent itself. If the events after `after` are no longer all stored, one error is sent (code not_found, with extensions.nextId), and the subscription continues from nextId. Before the server ends the subscription, it sends an error with the reason: unauthorized (the token was revoked or expired), conflict (another client connected), not_found (the agent was deleted), unavailable (the service is stopping). Resume with the id of the last event as `after`. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000; further ones are refused with rate_limited.',
     args: {
       agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
       after: t.arg({
         type: 'SafeInt',
-        description: 'The id of an event: begins behind it, from the log. 0: from its beginning. Left out: from now, or from the connect.',
+        description:
+          'The id of an event: start after it, from the event log. 0 starts at the beginning of the log. If left out, starts now, or, with `connectionId`, at the time the client connected.',
       }),
       connectionId: t.arg({
         type: 'UUID',
-        description: "A connection of the agent's: listens as its client, which keeps it connected. Only with the agent's own token.",
+        description:
+          "The id of a connection of the agent: subscribes as that client, which keeps it connected. Requires the agent's own token.",
       }),
     },
     subscribe: (_root, args, context) => followEvents(context, args),
@@ -75,16 +89,20 @@ const SendToUrlInput = builder.inputType('SendToUrlInput', {
 })
 
 const SendToUrlPayload = builder.objectRef<{ event: LoggedEvent }>('SendToUrlPayload').implement({
-  description: 'What became of `sendToUrl`.',
-  fields: (t) => ({ event: t.field({ type: Event, description: 'The event, with the text.', resolve: ({ event }) => event }) }),
+  description: 'Result of `sendToUrl`.',
+  fields: (t) => ({
+    event: t.field({ type: Event, description: 'The event, with the text.', resolve: ({ event }) => event }),
+  }),
 })
 
 builder.mutationField('sendToUrl', (t) =>
   t.field({
     type: SendToUrlPayload,
     nullable: true,
+    idempotency: 'once',
+    unkept: 'text',
     description:
-      'Sends to an agent of the workspace, as whoever asks. The message is handed whole to whoever listens; no copy is kept. `conflict` when nobody listens, `forbidden` when the agent takes messages from other senders only.',
+      'Sends a message to an agent of the workspace, as the caller. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.',
     args: { input: t.arg({ type: SendToUrlInput, required: true, description: 'The message.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       event: await sendToUrl(deps, viewer, input.agentId, checked({ text: urlText }, input).text),

@@ -6,11 +6,20 @@ import { Agent } from './agent.ts'
 import { ListenerKind } from './enums.ts'
 
 const Listener = builder.objectRef<ListenerShape>('Listener').implement({
-  description: "Who hears the agent's Message URL now.",
+  description: "A current listener on the agent's Message URL.",
   fields: (t) => ({
-    kind: t.expose('kind', { type: ListenerKind, description: 'The connected client or a webhook.' }),
-    client: t.exposeString('client', { nullable: true, description: "The connected client's name; null for a webhook." }),
-    machine: t.exposeString('machine', { nullable: true, description: 'The machine that it runs on; null for a webhook.' }),
+    kind: t.expose('kind', {
+      type: ListenerKind,
+      description: 'Whether it is the connected client or a webhook.',
+    }),
+    client: t.exposeString('client', {
+      nullable: true,
+      description: "The connected client's name; null for a webhook.",
+    }),
+    machine: t.exposeString('machine', {
+      nullable: true,
+      description: 'The machine that it runs on; null for a webhook.',
+    }),
     id: t.expose('id', { type: 'UUID', nullable: true, description: "The webhook's id; null for a client." }),
     url: t.exposeString('url', { nullable: true, description: "The webhook's URL; null for a client." }),
   }),
@@ -19,7 +28,8 @@ const Listener = builder.objectRef<ListenerShape>('Listener').implement({
 builder.prismaObjectField(Agent, 'listeners', (t) =>
   t.field({
     type: [Listener],
-    description: 'Who hears the Message URL now: the client while it is connected, and the webhooks that do not wait for a retry.',
+    description:
+      'Current listeners on the Message URL: the connected client, if any, and the webhooks that are not waiting for a retry.',
     // As a part of the query that reads the agents: for all of them at once.
     select: (_args, { deps }) => {
       const { connections, webhooks } = listeningAt(deps.clock.now())
@@ -36,10 +46,13 @@ builder.prismaObjectField(Agent, 'listeners', (t) =>
 )
 
 const Connection = builder.prismaObject('Connection', {
-  description: "A client that took over the agent's new messages.",
+  description: "A connected client, which receives the agent's new messages.",
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: "Its id, which the agent's events are streamed with." }),
+    id: t.expose('id', {
+      type: 'UUID',
+      description: "Unique identifier; used to open the agent's event stream.",
+    }),
     client: t.exposeString('client', { description: "The client's name." }),
     machine: t.exposeString('machine', { description: 'The machine that it runs on.' }),
     tokenId: t.expose('tokenId', { type: 'UUID', description: "The agent's token that it connected with." }),
@@ -50,18 +63,25 @@ const ConnectInput = builder.inputType('ConnectInput', {
   description: 'The client that connects.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
-    client: t.string({ required: true, description: "The client's name: 1 to 200 characters, not blank." }),
-    machine: t.string({ required: true, description: 'The machine that it runs on: 1 to 200 characters, not blank.' }),
+    client: t.string({
+      required: true,
+      description: 'The name of the client: 1 to 200 characters, not blank.',
+    }),
+    machine: t.string({
+      required: true,
+      description: 'The machine that it runs on: 1 to 200 characters, not blank.',
+    }),
   }),
 })
 
 const ConnectPayload = builder.objectRef<{ id: string }>('ConnectPayload').implement({
-  description: 'What became of `connect`.',
+  description: 'Result of `connect`.',
   fields: (t) => ({
     connection: t.prismaField({
       type: Connection,
-      description: 'The connection, whose id goes into `messageReceived` or the event stream.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.connection.findUniqueOrThrow({ ...query, where: { id } }),
+      description: 'The connection. Pass its id to `messageReceived` or to the event stream.',
+      resolve: (query, { id }, _args, { deps }) =>
+        deps.prisma.connection.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -70,8 +90,9 @@ builder.mutationField('connect', (t) =>
   t.field({
     type: ConnectPayload,
     nullable: true,
+    idempotency: 'ignored',
     description:
-      "Makes the calling client the one that hears the agent's new messages, in place of any other. Only with the agent's own token.",
+      "Makes the caller the client that receives the agent's new messages, replacing any other. Requires the agent's own token.",
     args: { input: t.arg({ type: ConnectInput, required: true, description: 'The client.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
       connectClient(deps, viewer, input.agentId, checked({ client: clientName, machine: clientName }, input)),

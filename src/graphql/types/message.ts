@@ -1,23 +1,26 @@
-import { findAgent } from '../../agent/reach.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
-import type { Message as MessageRow } from '../../db/generated/prisma/client.ts'
-import { type AttachmentLink as AttachmentLinkShape, signLink } from '../../message/attachment-link.ts'
-import { type presentMessage, threadOf } from '../../message/present.ts'
-import { segmentsOf } from '../../message/segments.ts'
+import { segmentsOf } from '../../message/out/segments.ts'
+import {
+  type AttachmentLink as AttachmentLinkShape,
+  signLink,
+} from '../../message/reading/attachment-link.ts'
+import { type presentMessage, threadOf } from '../../message/reading/present.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
 import { AddressChannel, Admission, Direction, MessageStatus, RecipientStatus, Refusal } from './enums.ts'
 
 const AttachmentLink = builder.objectRef<AttachmentLinkShape>('AttachmentLink').implement({
-  description: 'A URL where a file is for whoever has it, for ten minutes.',
+  description: 'A temporary URL from which anyone who has it can download a file, for ten minutes.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The URL. It wants no token.' }),
+    url: t.exposeString('url', { description: 'The URL. No token is required.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it stops working.' }),
   }),
 })
 
 const Attachment = builder.prismaObject('Attachment', {
-  description: 'A file of a message, without its content.',
+  description: 'A file attached to a message, without its content.',
   select: { messageId: true, index: true },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -28,14 +31,15 @@ const Attachment = builder.prismaObject('Attachment', {
     }),
     size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
     url: t.string({
-      description: 'Where its content is, for the same token.',
+      description: 'URL of the content. Requires the same token.',
       select: { messageId: true, index: true, message: { select: { agentId: true } } },
       resolve: ({ messageId, index, message }, _args, { deps }) =>
         `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
     }),
     link: t.field({
       type: AttachmentLink,
-      description: 'A link to its content that works without a token, made anew each time that it is asked for.',
+      description:
+        'A temporary link to the content that works without a token. Each request returns a new link.',
       select: { messageId: true, index: true },
       resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, index }),
     }),
@@ -43,99 +47,144 @@ const Attachment = builder.prismaObject('Attachment', {
 })
 
 const Recipient = builder.prismaObject('Recipient', {
-  description: 'How far a sent message came with one of its recipients.',
+  description: 'The status of a sent message for one recipient.',
   fields: (t) => ({
     address: t.exposeString('address', { description: 'The recipient.' }),
-    status: t.expose('status', { type: RecipientStatus, description: 'How far it came.' }),
-    detail: t.exposeString('detail', { nullable: true, description: "The other side's last words, where it said no." }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When that changed.' }),
+    status: t.expose('status', { type: RecipientStatus, description: 'The current status.' }),
+    detail: t.exposeString('detail', {
+      nullable: true,
+      description: 'The last error reply of the receiving side, if any.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the status last changed.' }),
   }),
 })
 
 type CheckShape = ReturnType<typeof presentMessage>['checks'][number]
 
 const Check = builder.objectRef<CheckShape>('Check').implement({
-  description: 'One piece of the evidence on which a message was received or refused.',
+  description: 'A check that was made when a message was received or refused.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'What was looked at.' }),
-    verdict: t.exposeString('verdict', { description: 'What came out.' }),
-    detail: t.exposeString('detail', { description: 'Why.' }),
+    name: t.exposeString('name', { description: 'The name of the check.' }),
+    verdict: t.exposeString('verdict', { description: 'The result of the check.' }),
+    detail: t.exposeString('detail', { description: 'The reason.' }),
   }),
 })
 
-const ThreadHeaders = builder.objectRef<{ messageId: string; references: string[] }>('ThreadHeaders').implement({
-  description: "What an email's headers say of its conversation.",
-  fields: (t) => ({
-    messageId: t.exposeString('messageId', {
-      description: 'Of a received email its Message-ID, empty where it has none; of a sent one that of the email it answered.',
+const ThreadHeaders = builder
+  .objectRef<{ messageId: string; references: string[] }>('ThreadHeaders')
+  .implement({
+    description: 'The threading headers of an email.',
+    fields: (t) => ({
+      messageId: t.exposeString('messageId', {
+        description:
+          'For a received email, its Message-ID, empty if it has none; for a sent email, that of the email it replied to.',
+      }),
+      references: t.exposeStringList('references', {
+        description: 'The References header of the same email, oldest first.',
+      }),
     }),
-    references: t.exposeStringList('references', { description: 'The References of the same email, oldest first.' }),
-  }),
-})
+  })
 
 export const Message = builder.prismaObject('Message', {
-  description: 'Something that an agent received or sends.',
+  description: 'A message that an agent received or sent.',
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
-    addressId: t.expose('addressId', { type: 'UUID', description: "The agent's address that it came to or goes out from." }),
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
+    addressId: t.expose('addressId', {
+      type: 'UUID',
+      description: "The agent's address that received or sends the message.",
+    }),
     channel: t.field({
       type: AddressChannel,
       select: { channel: true },
       description: 'Its channel.',
       resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
     }),
-    direction: t.expose('direction', { type: Direction, description: 'Which way it went.' }),
-    counterpart: t.exposeString('counterpart', { description: 'Who sent an inbound one, or the recipients of an outbound one.' }),
-    counterpartName: t.exposeString('counterpartName', { nullable: true, description: "The counterpart's name, if one is known." }),
-    to: t.exposeStringList('to', { description: 'Whom it names as recipients: the agent too, unless it got a blind copy.' }),
-    cc: t.exposeStringList('cc', { description: 'Whom it names as recipients of a copy.' }),
-    subject: t.exposeString('subject', { nullable: true, description: 'Its subject, where the channel has one.' }),
-    text: t.exposeString('text', { description: 'Its whole text.' }),
+    direction: t.expose('direction', { type: Direction, description: 'The direction of the message.' }),
+    counterpart: t.exposeString('counterpart', {
+      description: 'The sender of an inbound message, or the recipients of an outbound one.',
+    }),
+    counterpartName: t.exposeString('counterpartName', {
+      nullable: true,
+      description: "The counterpart's name, if one is known.",
+    }),
+    to: t.exposeStringList('to', {
+      description: 'The To recipients, including the agent unless it received a blind copy.',
+    }),
+    cc: t.exposeStringList('cc', { description: 'The Cc recipients.' }),
+    subject: t.exposeString('subject', {
+      nullable: true,
+      description: 'The subject, if the channel has subjects.',
+    }),
+    text: t.exposeString('text', { description: 'The full text.' }),
     replyText: t.string({
-      description: 'Its text without the history that it quotes.',
+      description: 'The text without quoted history.',
       select: { replyText: true, text: true },
       resolve: ({ replyText, text }) => replyText ?? text,
     }),
     segments: t.int({
       nullable: true,
-      description: 'In how many parts it is sent as SMS; null on other channels.',
+      description: 'Number of SMS segments; null on other channels.',
       select: { channel: true, text: true },
       resolve: (message) => segmentsOf(message),
     }),
-    attachments: t.relation('attachments', { type: Attachment, description: 'Its files.', query: { orderBy: { index: 'asc' } } }),
+    attachments: t.relation('attachments', {
+      type: Attachment,
+      description: 'Its files.',
+      query: { orderBy: { index: 'asc' } },
+    }),
     recipients: t.relation('recipients', {
       type: Recipient,
-      description: 'How far a sent one came with each of its recipients; empty for a received one.',
+      description: 'The status of a sent message for each recipient; empty for a received message.',
       query: { orderBy: { address: 'asc' } },
     }),
     thread: t.field({
       type: ThreadHeaders,
       nullable: true,
       select: { threadMessageId: true, threadReferences: true },
-      description: 'What its headers say of its conversation; null where there is nothing of the kind.',
-      resolve: (message) => threadOf(message as MessageRow),
+      description: 'The threading headers; null if the message has none.',
+      resolve: (message) => threadOf(message),
     }),
-    threadId: t.expose('threadId', { type: 'UUID', description: 'The conversation that it belongs to: what `thread` takes.' }),
-    status: t.expose('status', { type: MessageStatus, description: 'How far it has come.' }),
-    refusal: t.expose('refusal', { type: Refusal, nullable: true, description: 'Why an inbound one was refused.' }),
-    admission: t.expose('admission', { type: Admission, nullable: true, description: 'Who the sender of a received one is.' }),
-    error: t.exposeString('error', { nullable: true, description: 'Why a failed one was not sent or did not arrive.' }),
+    threadId: t.expose('threadId', {
+      type: 'UUID',
+      description: 'The id of its thread; pass it as `thread`.',
+    }),
+    status: t.expose('status', { type: MessageStatus, description: 'The current status.' }),
+    refusal: t.expose('refusal', {
+      type: Refusal,
+      nullable: true,
+      description: 'Why an inbound message was refused.',
+    }),
+    admission: t.expose('admission', {
+      type: Admission,
+      nullable: true,
+      description: 'For a received message, how its sender was admitted.',
+    }),
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'Why the message could not be sent or delivered.',
+    }),
     checks: t.field({
       type: [Check],
       select: { checks: true },
-      description: 'The evidence on which it was received or refused; the last one is the rule that decided.',
+      description: 'The checks by which the message was received or refused. The last one decided.',
       resolve: ({ checks }) => checks as unknown as CheckShape[],
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was received, or taken to be sent.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'When it was received, or accepted for sending.',
+    }),
     rawUrl: t.string({
       nullable: true,
-      description: 'Where a received email is as it came, byte for byte, for the same token; null for what is none.',
+      description:
+        'URL of the original email as received, byte for byte. Requires the same token. Null for messages that are not received emails.',
       select: { id: true, agentId: true, channel: true, direction: true },
       resolve: ({ id, agentId, channel, direction }, _args, { deps }) =>
-        channel === 'email' && direction === 'inbound' ? `${deps.publicUrl()}/agents/${agentId}/messages/${id}/raw` : null,
+        CHANNELS[channel as ChannelKind].mail && direction === 'inbound'
+          ? `${deps.publicUrl()}/agents/${agentId}/messages/${id}/raw`
+          : null,
     }),
-    agent: t.relation('agent', { type: Agent, description: 'The agent whose message it is.' }),
+    agent: t.relation('agent', { type: Agent, description: 'The agent that the message belongs to.' }),
   }),
 })
 
@@ -145,9 +194,15 @@ builder.queryField('message', (t) =>
     description: 'One message.',
     args: { id: t.arg({ type: 'UUID', required: true, description: "The message's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
-      const message = await deps.prisma.message.findFirst({ ...query, where: { id, agent: readableBy(viewer) } })
+      const message = await deps.prisma.message.findFirst({
+        ...query,
+        where: { id, agent: readableBy(viewer) },
+      })
       if (message) return message
-      const hidden = await deps.prisma.message.findFirst({ where: { id, workspaceId: viewer.workspaceId }, select: { agentId: true } })
+      const hidden = await deps.prisma.message.findFirst({
+        where: { id, workspaceId: viewer.workspaceId },
+        select: { agentId: true },
+      })
       if (hidden) await findAgent(deps, viewer, hidden.agentId) // throws: it is another agent's
       throw notFound('message')
     },

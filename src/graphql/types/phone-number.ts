@@ -5,25 +5,25 @@ import { builder, forMembers } from '../builder.ts'
 import { checked } from '../input.ts'
 
 export const PhoneNumber = builder.prismaObject('PhoneNumber', {
-  description: "A phone number of the workspace's pool.",
+  description: "A phone number in the workspace's pool.",
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     value: t.exposeString('value', { description: 'The number, in E.164.' }),
     addressId: t.expose('addressId', {
       type: 'UUID',
       nullable: true,
-      description: "An agent's address; null while it waits for an agent.",
+      description: "The id of the agent's address that uses it; null while it is not assigned to an agent.",
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it joined the pool.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added to the pool.' }),
   }),
 })
 
 const Price = builder.objectRef<NonNullable<NumberOffer['price']>>('Price').implement({
-  description: 'What something costs.',
+  description: 'A price.',
   fields: (t) => ({
     amount: t.exposeString('amount', { description: 'As a decimal number.' }),
-    currency: t.exposeString('currency', { description: 'ISO 4217.' }),
+    currency: t.exposeString('currency', { description: 'Currency code (ISO 4217).' }),
   }),
 })
 
@@ -31,8 +31,15 @@ const PhoneNumberOffer = builder.objectRef<NumberOffer>('PhoneNumberOffer').impl
   description: 'A phone number that can be rented.',
   fields: (t) => ({
     value: t.exposeString('value', { description: 'The number, in E.164.' }),
-    locality: t.exposeString('locality', { nullable: true, description: 'The town or region that it belongs to.' }),
-    price: t.expose('price', { type: Price, nullable: true, description: 'For a month; null where the provider does not tell.' }),
+    locality: t.exposeString('locality', {
+      nullable: true,
+      description: 'The city or region of the number.',
+    }),
+    price: t.expose('price', {
+      type: Price,
+      nullable: true,
+      description: 'The price per month; null if the provider does not state it.',
+    }),
   }),
 })
 
@@ -40,13 +47,17 @@ builder.queryField('availablePhoneNumbers', (t) =>
   t.field({
     type: [PhoneNumberOffer],
     ...forMembers,
-    description: 'Phone numbers that can be rented, at most 20. For members.',
+    description: 'Phone numbers available to rent, at most 20. Members only.',
     args: {
-      country: t.arg.string({ required: true, description: 'ISO 3166: two letters.' }),
+      country: t.arg.string({ required: true, description: 'Country code (ISO 3166), two letters.' }),
       areaCode: t.arg.string({ description: '1 to 6 digits.' }),
     },
     resolve: (_root, args, { deps, viewer }) =>
-      searchPhoneNumbers(deps, viewer, { ...args, ...checked({ country, areaCode }, args), areaCode: args.areaCode ?? undefined }),
+      searchPhoneNumbers(deps, viewer, {
+        ...args,
+        ...checked({ country, areaCode }, args),
+        areaCode: args.areaCode ?? undefined,
+      }),
   }),
 )
 
@@ -55,33 +66,47 @@ const BuyPhoneNumberInput = builder.inputType('BuyPhoneNumberInput', {
   fields: (t) => ({ value: t.string({ required: true, description: 'The number, in E.164.' }) }),
 })
 
-const BuyPhoneNumberPayload = builder.objectRef<{ id: string; created: boolean }>('BuyPhoneNumberPayload').implement({
-  description: 'What became of `buyPhoneNumber`.',
-  fields: (t) => ({
-    phoneNumber: t.prismaField({
-      type: PhoneNumber,
-      description: 'The number, in the pool.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.phoneNumber.findUniqueOrThrow({ ...query, where: { id } }),
+const BuyPhoneNumberPayload = builder
+  .objectRef<{ id: string; created: boolean }>('BuyPhoneNumberPayload')
+  .implement({
+    description: 'Result of `buyPhoneNumber`.',
+    fields: (t) => ({
+      phoneNumber: t.prismaField({
+        type: PhoneNumber,
+        description: 'The number, in the pool.',
+        resolve: (query, { id }, _args, { deps }) =>
+          deps.prisma.phoneNumber.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+      created: t.exposeBoolean('created', {
+        description: 'True if it is new; false if the workspace already had it.',
+      }),
     }),
-    created: t.exposeBoolean('created', { description: 'Whether it is new; the workspace had it already otherwise.' }),
-  }),
-})
+  })
 
 const ReleasePhoneNumberInput = builder.inputType('ReleasePhoneNumberInput', {
-  description: 'The number to give back.',
+  description: 'The number to release.',
   fields: (t) => ({ phoneNumberId: t.field({ type: 'UUID', required: true, description: 'The number.' }) }),
 })
 
-const ReleasePhoneNumberPayload = builder.objectRef<{ phoneNumberId: string }>('ReleasePhoneNumberPayload').implement({
-  description: 'What became of `releasePhoneNumber`.',
-  fields: (t) => ({ phoneNumberId: t.expose('phoneNumberId', { type: 'UUID', description: 'The id of the number that is gone.' }) }),
-})
+const ReleasePhoneNumberPayload = builder
+  .objectRef<{ phoneNumberId: string }>('ReleasePhoneNumberPayload')
+  .implement({
+    description: 'Result of `releasePhoneNumber`.',
+    fields: (t) => ({
+      phoneNumberId: t.expose('phoneNumberId', {
+        type: 'UUID',
+        description: 'The id of the released number.',
+      }),
+    }),
+  })
 
 builder.mutationFields((t) => ({
   buyPhoneNumber: t.field({
     type: BuyPhoneNumberPayload,
     nullable: true,
-    description: 'Rents a phone number, which then waits in the pool for an agent. The same again returns the same. For members.',
+    idempotency: 'once',
+    description:
+      'Rents a phone number, which stays in the pool until it is assigned to an agent. Renting the same number again returns the existing one. Members only.',
     args: { input: t.arg({ type: BuyPhoneNumberInput, required: true, description: 'The number.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { number, added } = await buyPhoneNumber(deps, viewer, checked({ value: recipient }, input))
@@ -91,7 +116,8 @@ builder.mutationFields((t) => ({
   releasePhoneNumber: t.field({
     type: ReleasePhoneNumberPayload,
     nullable: true,
-    description: 'Ends the rent of a phone number that no agent has. For members.',
+    idempotency: 'once',
+    description: 'Releases a rented phone number that is not assigned to an agent. Members only.',
     args: { input: t.arg({ type: ReleasePhoneNumberInput, required: true, description: 'The number.' }) },
     resolve: async (_root, { input: { phoneNumberId } }, { deps, viewer }) => {
       await releasePhoneNumber(deps, viewer, phoneNumberId)

@@ -6,7 +6,7 @@ const EMAIL = /^[\w'+-]+(\.[\w'+-]+)*(?<!['-])@([a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
 
 builder.scalarType('UUID', {
   description:
-    'An id: a UUID of version 1 to 8 and variant 8, 9, a or b, or the nil UUID, or the one of all f. Upper case is taken, lower case is given.',
+    'An identifier: a UUID of version 1 to 8 and variant 8, 9, a or b, the nil UUID, or the max UUID (all f). Upper case is accepted; lower case is returned.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
   serialize: (value) => value,
   parseValue(value) {
@@ -17,7 +17,8 @@ builder.scalarType('UUID', {
 })
 
 builder.scalarType('DateTime', {
-  description: 'A moment as an ISO 8601 timestamp. Given in UTC with milliseconds; taken with any offset, but with one.',
+  description:
+    'An ISO 8601 timestamp. Returned in UTC with milliseconds; accepted with any offset, which is required.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (value) => value.toISOString(),
   parseValue(value) {
@@ -32,22 +33,24 @@ builder.scalarType('EmailAddress', {
     'An email address: dot-separated groups of letters, digits and _ \' + - (the last one not ending in \' or -), then "@", then a domain name whose last label is two or more letters.',
   serialize: (value) => value,
   parseValue(value) {
-    if (typeof value !== 'string' || value.length > 320 || !EMAIL.test(value)) throw new ScalarError('must be an email address')
+    if (typeof value !== 'string' || value.length > 320 || !EMAIL.test(value))
+      throw new ScalarError('must be an email address')
     return value
   },
 })
 
 builder.scalarType('SafeInt', {
-  description: 'A whole number from 0 to 2^53 - 1: what a JSON number carries exactly everywhere.',
+  description: 'An integer from 0 to 2^53 - 1, which every JSON implementation represents exactly.',
   serialize: (value) => value,
   parseValue(value) {
-    if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ScalarError('must be a whole number from 0 to 9007199254740991')
+    if (!Number.isSafeInteger(value) || (value as number) < 0)
+      throw new ScalarError('must be a whole number from 0 to 9007199254740991')
     return value as number
   },
 })
 
 builder.scalarType('JSONObject', {
-  description: 'An object of JSON, whose fields depend on what it tells of. Only given, never taken.',
+  description: 'A JSON object whose fields depend on what it describes. Output only.',
   serialize: (value) => value,
   parseValue() {
     throw new ScalarError('is only given, never taken')

@@ -1,47 +1,50 @@
 import { attachments, copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
-import { sendMessage } from '../../message/send.ts'
+import { sendMessage } from '../../message/out/send.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 
 const AttachmentInput = builder.inputType('AttachmentInput', {
-  description: 'A file to send along.',
+  description: 'A file to attach.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Its name: 1 to 255 characters on one line.' }),
     type: t.string({ required: true, description: 'Its media type, without parameters: application/pdf.' }),
     content: t.string({
       required: true,
-      description: 'Its bytes in base64: padded, without line breaks. In a variable: a document is at most 100,000 characters long.',
+      description:
+        'The content in base64, padded and without line breaks. Pass it in a variable: a document is limited to 100,000 characters.',
     }),
   }),
 })
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
-  description: 'A message to send: an answer (`replyTo`), one passed on (`forward` with `to`), or a new one (`channel` with `to`).',
+  description:
+    'A message to send: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`).',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that sends it.' }),
     text: t.string({ required: true, description: 'Its text, 1 to 32000 characters.' }),
-    replyTo: t.field({ type: 'UUID', description: 'The message that it answers.' }),
-    forward: t.field({ type: 'UUID', description: 'The message that it passes on.' }),
-    channel: t.field({ type: AddressChannel, description: 'The channel of a new one.' }),
+    replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
+    forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
+    channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
     to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
-    cc: t.stringList({ description: 'At most 50 recipients of a copy, of 1 to 320 characters.' }),
+    cc: t.stringList({ description: 'At most 50 Cc recipients of 1 to 320 characters.' }),
     subject: t.string({ description: 'At most 240 characters.' }),
     attachments: t.field({
       type: [AttachmentInput],
-      description: 'Files to send along, 10 MiB in all; a forward has the original ones too.',
+      description: 'Attachments, 10 MiB in total; a forward also includes the original ones.',
     }),
   }),
 })
 
 const SendMessagePayload = builder.objectRef<{ id: string }>('SendMessagePayload').implement({
-  description: 'What became of `sendMessage`.',
+  description: 'Result of `sendMessage`.',
   fields: (t) => ({
     message: t.prismaField({
       type: Message,
       description: 'The message, with status `sending`.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.message.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { id }, _args, { deps }) =>
+        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -50,11 +53,15 @@ builder.mutationField('sendMessage', (t) =>
   t.field({
     type: SendMessagePayload,
     nullable: true,
-    description: 'Takes a message to send. Its status tells how far it has come.',
+    idempotency: 'once',
+    description: 'Accepts a message for sending. Its status shows its progress.',
     args: { input: t.arg({ type: SendMessageInput, required: true, description: 'The message.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
       sendMessage(deps, viewer, input.agentId, {
-        ...checked({ text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments }, input),
+        ...checked(
+          { text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments },
+          input,
+        ),
         replyTo: given(input.replyTo),
         forward: given(input.forward),
         channel: given(input.channel),

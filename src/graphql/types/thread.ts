@@ -1,25 +1,27 @@
-import { findAgent } from '../../agent/reach.ts'
+import { findAgent } from '../../agent/permission.ts'
 import { AppError, notFound } from '../../core/errors.ts'
+import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
+  findThread,
   type Participant as ParticipantShape,
   readThreadPlaces,
   readThreads,
   type Thread as ThreadShape,
   UNREAD_WITHIN,
-} from '../../message/thread.ts'
-import { batched } from '../batch.ts'
+} from '../../message/reading/thread.ts'
 import { builder } from '../builder.ts'
+import { batched } from '../execution/batch.ts'
+import { countRows } from '../execution/limits.ts'
 import { given } from '../input.ts'
-import { countRows } from '../limits.ts'
+import { checkPage, pageCost, pageInfoOf, placeOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { MessageConnection, messagesOf, newestOf, pageInfoOf, pathOf } from './message-list.ts'
-import { checkPage, cursorOf, findThread, pageCost, placeOf } from './message-page.ts'
+import { MessageConnection, messagesOf, newestOf, pathOf } from './message-list.ts'
 
 const Participant = builder.objectRef<ParticipantShape>('Participant').implement({
-  description: 'Somebody who wrote or was written to in a thread.',
+  description: 'A sender or recipient in a thread.',
   fields: (t) => ({
     address: t.exposeString('address', { description: 'The email address, phone number or Telegram user.' }),
     name: t.exposeString('name', { nullable: true, description: 'The name, if one is known.' }),
@@ -27,28 +29,39 @@ const Participant = builder.objectRef<ParticipantShape>('Participant').implement
 })
 
 const Thread = builder.objectRef<ThreadShape>('Thread').implement({
-  description: 'A conversation: the messages that answer each other, of one agent.',
+  description: 'A conversation: messages of one agent that reply to each other.',
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id: that of the first message of it that the service saw.' }),
-    agentId: t.expose('agentId', { type: 'UUID', description: 'The agent whose it is.' }),
+    id: t.expose('id', {
+      type: 'UUID',
+      description: 'The id of the thread, which is the id of the first message in it that the service saw.',
+    }),
+    agentId: t.expose('agentId', { type: 'UUID', description: 'The agent that it belongs to.' }),
     channel: t.field({
       type: AddressChannel,
       description: 'Its channel.',
       resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
     }),
-    subject: t.exposeString('subject', { nullable: true, description: 'The subject of its first message, where the channel has one.' }),
+    subject: t.exposeString('subject', {
+      nullable: true,
+      description: 'The subject of its first message, if the channel has subjects.',
+    }),
     participants: t.field({
       type: [Participant],
-      description: 'Who takes part besides the agent, in the order in which they appeared; at most 100.',
+      description: 'The participants other than the agent, in order of appearance; at most 100.',
       resolve: ({ participants }) => participants,
     }),
-    messageCount: t.exposeInt('messageCount', { description: 'How many messages it has.' }),
-    unreadCount: t.exposeInt('unreadCount', { description: 'How many received messages came after the last one of the agent.' }),
-    lastActivityAt: t.expose('lastActivityAt', { type: 'DateTime', description: 'When its newest message came or was taken to be sent.' }),
+    messageCount: t.exposeInt('messageCount', { description: 'Number of messages.' }),
+    unreadCount: t.exposeInt('unreadCount', {
+      description: "Number of messages received after the agent's last message.",
+    }),
+    lastActivityAt: t.expose('lastActivityAt', {
+      type: 'DateTime',
+      description: 'When its newest message was received or accepted for sending.',
+    }),
     lastMessage: t.field({
       type: Message,
       nullable: true,
-      description: 'Its newest message; null when it was deleted just now.',
+      description: 'The newest message; null if it was deleted just now.',
       resolve: ({ agentId, id }, _args, context, info) => newestOf(context, info, { agentId, threadId: id }),
     }),
     messages: t.field({
@@ -56,8 +69,8 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
       description: 'Its messages, newest first.',
       complexity: ({ first }) => pageCost(first),
       args: {
-        first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
-        after: t.arg.string({ description: "A message's cursor: the page begins behind it." }),
+        first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
+        after: t.arg.string({ description: "Return entries after this message's cursor." }),
       },
       resolve: ({ agentId, id }, { first, after }, context, info) =>
         messagesOf(context, info, { agentId, threadId: id }, {}, checkPage(first, after)),
@@ -66,22 +79,29 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
 })
 
 const ThreadConnection = builder.connectionObject(
-  { type: Thread, name: 'ThreadConnection', description: 'A page of threads, those with the newest activity first.' },
-  { name: 'ThreadEdge', description: 'A thread and its place in the list.' },
+  {
+    type: Thread,
+    name: 'ThreadConnection',
+    description: 'A page of threads, most recent activity first.',
+  },
+  { name: 'ThreadEdge', description: 'A thread and its cursor.' },
 )
 
-/** Who takes part in a thread, and how much is unread, is read off its messages: as much as reading so many rows. */
+/**
+ * Who takes part in a thread, and how much is unread, is read off its messages: as much as reading so many
+ * rows.
+ */
 const THREAD_ROWS = 5
 
 builder.prismaObjectFields(Agent, (t) => ({
   threads: t.field({
     type: ThreadConnection,
-    description: "The agent's conversations, those with the newest activity first.",
+    description: "The agent's threads, most recent activity first.",
     complexity: ({ first }) => pageCost(first, 5),
     args: {
-      first: t.arg.int({ description: 'How many: 1 to 100, otherwise 20.' }),
-      after: t.arg.string({ description: "A thread's cursor: the page begins behind it." }),
-      channel: t.arg({ type: AddressChannel, description: 'Only of this channel.' }),
+      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
+      after: t.arg.string({ description: "Return entries after this thread's cursor." }),
+      channel: t.arg({ type: AddressChannel, description: 'Only entries on this channel.' }),
     },
     resolve: async ({ id }, args, context, info) => {
       const page = checkPage(args.first, args.after)
@@ -89,16 +109,23 @@ builder.prismaObjectFields(Agent, (t) => ({
       const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
       const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
       const request = { most: page.first + 1, before, channel: given(args.channel) }
-      const read = await batched(context, JSON.stringify([pathOf(info), request]), id, async (agentIds: readonly string[]) => {
-        const lists = await readThreadPlaces(context.deps, agentIds, request)
-        const shown = lists.flatMap((places) => places.slice(0, page.first))
-        const threads = await readThreads(context.deps, shown)
-        const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
-        return lists.map((places) => ({ places, byId }))
-      })
+      const read = await batched(
+        context,
+        JSON.stringify([pathOf(info), request]),
+        id,
+        async (agentIds: readonly string[]) => {
+          const lists = await readThreadPlaces(context.deps, agentIds, request)
+          const shown = lists.flatMap((places) => places.slice(0, page.first))
+          const threads = await readThreads(context.deps, shown)
+          const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
+          return lists.map((places) => ({ places, byId }))
+        },
+      )
       const edges = read.places.slice(0, page.first).flatMap((place) => {
         const node = read.byId.get(place.threadId)
-        return node ? [{ cursor: cursorOf({ id: place.messageId, createdAt: place.createdAt }), node }] : []
+        return node
+          ? [{ cursor: messageCursor({ id: place.messageId, createdAt: place.createdAt }), node }]
+          : []
       })
       return {
         edges,
@@ -113,10 +140,12 @@ builder.prismaObjectFields(Agent, (t) => ({
     resolve: ({ id }, _args, context, info) => newestOf(context, info, { agentId: id }),
   }),
   unreadCount: t.int({
-    description: `How many received messages nobody has answered: with no later message of the agent in their thread. Of its newest ${UNREAD_WITHIN} messages. (The service keeps no mark of who has looked at what.)`,
+    description: `Number of unanswered messages: received messages, among the newest ${UNREAD_WITHIN} of the agent, after which the agent sent nothing in their thread. (The service does not track which messages have been read.)`,
     complexity: 50,
     resolve: ({ id }, _args, context, info) =>
-      batched(context, pathOf(info), id, (agentIds: readonly string[]) => countUnread(context.deps, agentIds)),
+      batched(context, pathOf(info), id, (agentIds: readonly string[]) =>
+        countUnread(context.deps, agentIds),
+      ),
   }),
 }))
 
@@ -129,7 +158,13 @@ builder.queryField('thread', (t) =>
   t.field({
     type: Thread,
     description: 'One conversation.',
-    args: { id: t.arg({ type: 'UUID', required: true, description: "The thread's id, or that of any message of it." }) },
+    args: {
+      id: t.arg({
+        type: 'UUID',
+        required: true,
+        description: 'The id of the thread, or of any message in it.',
+      }),
+    },
     resolve: async (_root, { id }, { deps, viewer }) => {
       const found = await findThread(deps, id)
       if (found) await findAgent(deps, viewer, found.agentId).catch(hidden)

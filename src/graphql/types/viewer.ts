@@ -23,17 +23,18 @@ interface Permissions {
 const may = (description: string) => ({ description })
 
 const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
-  description: 'What whoever asks may do, beyond reading: to the agents that `agents` lists, and to the workspace.',
+  description:
+    'What the caller may do besides reading, with the agents that `agents` returns and with the workspace.',
   fields: (t) => ({
     createAgents: t.exposeBoolean('createAgents', may('Create agents.')),
-    createTokens: t.exposeBoolean('createTokens', may("Make agents' tokens.")),
-    setAccess: t.exposeBoolean('setAccess', may('Set whom channels let in.')),
+    createTokens: t.exposeBoolean('createTokens', may('Create tokens for agents.')),
+    setAccess: t.exposeBoolean('setAccess', may('Set who may send messages on channels.')),
     updateWorkspace: t.exposeBoolean('updateWorkspace', may("Change the workspace's name and settings.")),
     manageDomains: t.exposeBoolean('manageDomains', may('Add, verify and remove domains.')),
-    managePhoneNumbers: t.exposeBoolean('managePhoneNumbers', may('Rent phone numbers, and give them back.')),
-    inviteMembers: t.exposeBoolean('inviteMembers', may('Invite members, and take invitations back.')),
+    managePhoneNumbers: t.exposeBoolean('managePhoneNumbers', may('Rent and release phone numbers.')),
+    inviteMembers: t.exposeBoolean('inviteMembers', may('Invite members and revoke invitations.')),
     inviteOwners: t.exposeBoolean('inviteOwners', may('Invite owners.')),
-    removeMembers: t.exposeBoolean('removeMembers', may('Take members out of the workspace.')),
+    removeMembers: t.exposeBoolean('removeMembers', may('Remove members from the workspace.')),
     connect: t.exposeBoolean('connect', may("Connect as the agent's client.")),
     revealSecrets: t.exposeBoolean('revealSecrets', may("Reveal the agent's secrets.")),
   }),
@@ -42,7 +43,10 @@ const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
 /** The rules are the operations' own; this says them beforehand, for a page that shows only what works. */
 const permissionsOf = (
   { kind, role }: ViewerShape,
-  { agentsMayCreateAgents, agentsMaySetAccess }: { agentsMayCreateAgents: boolean; agentsMaySetAccess: boolean },
+  {
+    agentsMayCreateAgents,
+    agentsMaySetAccess,
+  }: { agentsMayCreateAgents: boolean; agentsMaySetAccess: boolean },
 ): Permissions => {
   const [member, owner] = [kind === 'member', role === 'owner']
   return {
@@ -61,48 +65,77 @@ const permissionsOf = (
 }
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'Who asks: the member or the agent whose token came with the request.',
+  description: 'The caller: the member or the agent whose token was sent with the request.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: ViewerKind, description: 'Whether a member or an agent asks.' }),
+    kind: t.expose('kind', { type: ViewerKind, description: 'Whether the caller is a member or an agent.' }),
     id: t.expose('id', { type: 'UUID', description: "The member's or the agent's id." }),
     name: t.exposeString('name', { nullable: true, description: "The member's or the agent's name." }),
-    email: t.expose('email', { type: 'EmailAddress', nullable: true, description: "A member's email address; null for an agent." }),
-    role: t.expose('role', { type: MemberRole, nullable: true, description: "A member's role; null for an agent." }),
-    tokenId: t.expose('tokenId', { type: 'UUID', description: 'The id of the token that came with the request.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When that token ends; null: never.' }),
+    email: t.expose('email', {
+      type: 'EmailAddress',
+      nullable: true,
+      description: "A member's email address; null for an agent.",
+    }),
+    role: t.expose('role', {
+      type: MemberRole,
+      nullable: true,
+      description: "A member's role; null for an agent.",
+    }),
+    tokenId: t.expose('tokenId', {
+      type: 'UUID',
+      description: 'The id of the token that was sent with the request.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When that token expires; null if it never does.',
+    }),
     may: t.field({
       type: ViewerMay,
       description: 'What the viewer may do.',
       resolve: async (viewer, _args, { deps }) =>
-        permissionsOf(viewer, await deps.prisma.workspace.findUniqueOrThrow({ where: { id: viewer.workspaceId } })),
+        permissionsOf(
+          viewer,
+          await deps.prisma.workspace.findUniqueOrThrow({ where: { id: viewer.workspaceId } }),
+        ),
     }),
     tokens: t.prismaField({
       type: [Token],
       ...forMembers,
-      description: "The member's own tokens, oldest first. For members.",
+      description: "The member's own tokens, oldest first. Members only.",
       resolve: (query, viewer, _args, { deps }) =>
-        deps.prisma.token.findMany({ ...query, where: { memberId: viewer.id }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] }),
+        deps.prisma.token.findMany({
+          ...query,
+          where: { memberId: viewer.id },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        }),
     }),
     identities: t.prismaField({
       type: [MemberIdentity],
       ...forMembers,
-      description: 'The phone numbers and Telegram ids that the member proved to be theirs. For members.',
+      description: 'The verified phone numbers and Telegram ids of the member. Members only.',
       resolve: (query, viewer, _args, { deps }) =>
-        deps.prisma.memberIdentity.findMany({ ...query, where: { memberId: viewer.id }, orderBy: [{ channel: 'asc' }, { value: 'asc' }] }),
+        deps.prisma.memberIdentity.findMany({
+          ...query,
+          where: { memberId: viewer.id },
+          orderBy: [{ channel: 'asc' }, { value: 'asc' }],
+        }),
     }),
     workspace: t.prismaField({
       type: Workspace,
-      description: 'The workspace that all of it happens in.',
-      resolve: (query, viewer, _args, { deps }) => deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id: viewer.workspaceId } }),
+      description: "The caller's workspace.",
+      resolve: (query, viewer, _args, { deps }) =>
+        deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id: viewer.workspaceId } }),
     }),
     agent: t.prismaField({
       type: Agent,
       nullable: true,
-      description: 'The agent that asks; null for a member.',
+      description: 'The calling agent; null for a member.',
       resolve: (query, viewer, _args, { deps }) =>
         viewer.kind === 'agent' ? deps.prisma.agent.findUnique({ ...query, where: { id: viewer.id } }) : null,
     }),
   }),
 })
 
-builder.queryField('viewer', (t) => t.field({ type: Viewer, description: 'Who asks.', resolve: (_root, _args, { viewer }) => viewer }))
+builder.queryField('viewer', (t) =>
+  t.field({ type: Viewer, description: 'The caller.', resolve: (_root, _args, { viewer }) => viewer }),
+)

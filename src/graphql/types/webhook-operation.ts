@@ -16,7 +16,7 @@ const RotateWebhookInput = webhookInput('RotateWebhookInput', 'The webhook that 
 const TestWebhookInput = webhookInput('TestWebhookInput', 'The webhook to test.')
 
 const ResendDeliveryInput = builder.inputType('ResendDeliveryInput', {
-  description: 'The delivery to send again.',
+  description: 'The delivery to resend.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
@@ -25,31 +25,44 @@ const ResendDeliveryInput = builder.inputType('ResendDeliveryInput', {
 })
 
 const ReplayWebhookInput = builder.inputType('ReplayWebhookInput', {
-  description: 'The stretch of the log to send again.',
+  description: 'The part of the event log to resend.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
-    after: t.field({ type: 'SafeInt', required: true, description: 'The id of an event: what came behind it goes out again. 0: all.' }),
+    after: t.field({
+      type: 'SafeInt',
+      required: true,
+      description: 'The id of an event: all events after it are resent. 0 resends all events.',
+    }),
   }),
 })
 
-const RotateWebhookPayload = builder.objectRef<{ id: string; secret: string }>('RotateWebhookPayload').implement({
-  description: 'What became of `rotateWebhook`.',
-  fields: (t) => ({
-    webhook: t.prismaField({
-      type: Webhook,
-      description: 'The webhook.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
+const RotateWebhookPayload = builder
+  .objectRef<{ id: string; secret: string }>('RotateWebhookPayload')
+  .implement({
+    description: 'Result of `rotateWebhook`.',
+    fields: (t) => ({
+      webhook: t.prismaField({
+        type: Webhook,
+        description: 'The webhook.',
+        resolve: (query, { id }, _args, { deps }) =>
+          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+      secret: t.exposeString('secret', {
+        description: 'The new secret. For 24 hours, requests are also signed with the previous one.',
+      }),
     }),
-    secret: t.exposeString('secret', { description: 'The new secret. The one before it signs too for 24 hours.' }),
-  }),
-})
+  })
 
 const deliveryPayload = (name: string, of: string) =>
   builder.objectRef<typeof Delivery.$inferType>(name).implement({
-    description: `What became of \`${of}\`.`,
+    description: `Result of \`${of}\`.`,
     fields: (t) => ({
-      delivery: t.field({ type: Delivery, description: 'The delivery, which is tried once.', resolve: (delivery) => delivery }),
+      delivery: t.field({
+        type: Delivery,
+        description: 'The delivery, which is attempted once.',
+        resolve: (delivery) => delivery,
+      }),
     }),
   })
 
@@ -57,15 +70,16 @@ const TestWebhookPayload = deliveryPayload('TestWebhookPayload', 'testWebhook')
 const ResendDeliveryPayload = deliveryPayload('ResendDeliveryPayload', 'resendDelivery')
 
 const ReplayWebhookPayload = builder.objectRef<{ events: number }>('ReplayWebhookPayload').implement({
-  description: 'What became of `replayWebhook`.',
-  fields: (t) => ({ events: t.exposeInt('events', { description: 'How many events go out again.' }) }),
+  description: 'Result of `replayWebhook`.',
+  fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
 })
 
 builder.mutationFields((t) => ({
   rotateWebhook: t.field({
     type: RotateWebhookPayload,
     nullable: true,
-    description: 'Gives a webhook a new signing secret.',
+    idempotency: 'once',
+    description: 'Replaces the signing secret of a webhook.',
     args: { input: t.arg({ type: RotateWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { webhook, secret } = await rotateWebhook(deps, viewer, input.agentId, input.webhookId)
@@ -75,22 +89,37 @@ builder.mutationFields((t) => ({
   testWebhook: t.field({
     type: TestWebhookPayload,
     nullable: true,
-    description: 'Sends a test to a webhook, signed like all deliveries, tried once. It moves nothing of the order or the schedule.',
+    idempotency: 'once',
+    description:
+      'Sends a test delivery to a webhook, signed like every delivery and attempted once. It does not affect the order or the schedule of other deliveries.',
     args: { input: t.arg({ type: TestWebhookInput, required: true, description: 'The webhook.' }) },
-    resolve: (_root, { input }, { deps, viewer }) => testWebhook(deps, viewer, input.agentId, input.webhookId),
+    resolve: (_root, { input }, { deps, viewer }) =>
+      testWebhook(deps, viewer, input.agentId, input.webhookId),
   }),
   resendDelivery: t.field({
     type: ResendDeliveryPayload,
     nullable: true,
-    description: "Sends a delivery's event again, at once, tried once, under the same `webhook-id`.",
+    idempotency: 'once',
+    description:
+      'Resends the event of a delivery immediately, with the same `webhook-id`. A manual delivery is attempted once, without retries.',
     args: { input: t.arg({ type: ResendDeliveryInput, required: true, description: 'The delivery.' }) },
-    resolve: (_root, { input }, { deps, viewer }) => resendDelivery(deps, viewer, input.agentId, input.webhookId, input.deliveryId),
+    resolve: (_root, { input }, { deps, viewer }) =>
+      resendDelivery(deps, viewer, input.agentId, input.webhookId, input.deliveryId),
   }),
   replayWebhook: t.field({
     type: ReplayWebhookPayload,
     nullable: true,
-    description: 'Sends every kept event behind a position to a webhook again, in order, and then goes on.',
-    args: { input: t.arg({ type: ReplayWebhookInput, required: true, description: 'Where to begin.' }) },
-    resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input.agentId, input.webhookId, { after: input.after }),
+    idempotency: 'once',
+    description:
+      'Resends every stored event after a position to a webhook, in order, then continues where it was.',
+    args: {
+      input: t.arg({
+        type: ReplayWebhookInput,
+        required: true,
+        description: 'The position after which events are resent.',
+      }),
+    },
+    resolve: (_root, { input }, { deps, viewer }) =>
+      replayWebhook(deps, viewer, input.agentId, input.webhookId, { after: input.after }),
   }),
 }))

@@ -5,24 +5,40 @@ import { checked } from '../input.ts'
 import { Agent } from './agent.ts'
 
 export const Webhook = builder.prismaObject('Webhook', {
-  description: "A server that hears the agent's events, in order, through signed requests.",
+  description: "A server that receives the agent's events in order, as signed requests.",
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
-    url: t.exposeString('url', { description: 'Where the events are posted to.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added: it hears what came after.' }),
-    error: t.exposeString('error', { nullable: true, description: 'How the last attempt with the waiting event failed.' }),
-    attempts: t.exposeInt('attempts', { description: 'How many attempts with the waiting event failed.' }),
-    retryAt: t.expose('retryAt', { type: 'DateTime', nullable: true, description: 'When the waiting event is tried again.' }),
-    lastDeliveredAt: t.expose('lastDeliveredAt', { type: 'DateTime', nullable: true, description: 'When it last took an event.' }),
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
+    url: t.exposeString('url', { description: 'The URL to which events are sent.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'When it was added. It receives the events after that.',
+    }),
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'The error of the last attempt to deliver the pending event.',
+    }),
+    attempts: t.exposeInt('attempts', {
+      description: 'Number of failed attempts to deliver the pending event.',
+    }),
+    retryAt: t.expose('retryAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When delivery of the pending event is retried.',
+    }),
+    lastDeliveredAt: t.expose('lastDeliveredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it last accepted an event.',
+    }),
   }),
 })
 
 builder.prismaObjectField(Agent, 'webhooks', (t) =>
   t.relation('webhooks', {
     type: Webhook,
-    description: "The servers that hear the agent's events, oldest first.",
-    query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+    description: "The agent's webhooks, oldest first.",
+    query: { where: { kind: 'webhook' }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
   }),
 )
 
@@ -35,15 +51,21 @@ const AddWebhookInput = builder.inputType('AddWebhookInput', {
 })
 
 const AddWebhookPayload = builder.objectRef<AddedWebhook>('AddWebhookPayload').implement({
-  description: 'What became of `addWebhook`.',
+  description: 'Result of `addWebhook`.',
   fields: (t) => ({
     webhook: t.prismaField({
       type: Webhook,
       description: 'The webhook.',
-      resolve: (query, { webhook: { id } }, _args, { deps }) => deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { webhook: { id } }, _args, { deps }) =>
+        deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
     }),
-    secret: t.exposeString('secret', { description: 'What its requests are signed with (Standard Webhooks): whsec_ and base64.' }),
-    created: t.exposeBoolean('created', { description: 'False when the agent had this URL already: same webhook, same secret.' }),
+    secret: t.exposeString('secret', {
+      description: 'The signing secret (Standard Webhooks): whsec_ followed by base64.',
+    }),
+    created: t.exposeBoolean('created', {
+      description:
+        'False if the agent already had a webhook with this URL: the webhook and its secret are unchanged.',
+    }),
   }),
 })
 
@@ -56,22 +78,28 @@ const RemoveWebhookInput = builder.inputType('RemoveWebhookInput', {
 })
 
 const RemoveWebhookPayload = builder.objectRef<{ webhookId: string }>('RemoveWebhookPayload').implement({
-  description: 'What became of `removeWebhook`.',
-  fields: (t) => ({ webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the webhook that is gone.' }) }),
+  description: 'Result of `removeWebhook`.',
+  fields: (t) => ({
+    webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the removed webhook.' }),
+  }),
 })
 
 builder.mutationFields((t) => ({
   addWebhook: t.field({
     type: AddWebhookPayload,
     nullable: true,
-    description: 'Adds a webhook; at most 10 per agent. The same URL again returns the same webhook and secret.',
+    idempotency: 'once',
+    description:
+      'Adds a webhook; at most 10 per agent. Adding the same URL again returns the existing webhook and secret.',
     args: { input: t.arg({ type: AddWebhookInput, required: true, description: 'The new webhook.' }) },
-    resolve: (_root, { input }, { deps, viewer }) => addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input)),
+    resolve: (_root, { input }, { deps, viewer }) =>
+      addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input)),
   }),
   removeWebhook: t.field({
     type: RemoveWebhookPayload,
     nullable: true,
-    description: 'Removes a webhook with its deliveries.',
+    idempotency: 'ignored',
+    description: 'Removes a webhook and its deliveries.',
     args: { input: t.arg({ type: RemoveWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: async (_root, { input: { agentId, webhookId } }, { deps, viewer }) => {
       await removeWebhook(deps, viewer, agentId, webhookId)

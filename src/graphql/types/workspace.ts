@@ -1,4 +1,4 @@
-import { workspaceName } from '../../core/rules.ts'
+import { keepRefusedDays, workspaceName } from '../../core/rules.ts'
 import type { Plan as PlanRow, Workspace as WorkspaceRow } from '../../db/generated/prisma/client.ts'
 import { type Usage, usageOf } from '../../workspace/plan.ts'
 import { updateWorkspace } from '../../workspace/settings.ts'
@@ -11,73 +11,95 @@ const LIMITED: Record<keyof Usage, { limit: string; usage: string }> = {
   agents: { limit: 'Agents.', usage: 'Agents.' },
   members: { limit: 'Members.', usage: 'Members.' },
   ownDomains: { limit: "The workspace's own domains.", usage: "The workspace's own domains." },
-  webhooks: { limit: 'Webhooks of all agents.', usage: 'Webhooks of all agents.' },
+  webhooks: { limit: 'Webhooks across all agents.', usage: 'Webhooks across all agents.' },
   sendsPerDay: { limit: 'Messages sent in 24 hours.', usage: 'Messages sent in the last 24 hours.' },
-  storedMessages: { limit: 'Messages that are kept.', usage: 'Messages that are kept.' },
+  storedMessages: {
+    limit: 'Stored messages, not counting refused ones.',
+    usage: 'Stored messages, not counting refused ones.',
+  },
   phoneNumbers: { limit: 'Phone numbers.', usage: 'Phone numbers.' },
 }
 const limited = Object.keys(LIMITED) as (keyof Usage)[]
 
 const PlanLimits = builder.objectRef<Record<keyof Usage, number | null>>('PlanLimits').implement({
-  description: 'How much a plan includes. Null is no limit.',
+  description: 'The limits of a plan. Null means no limit.',
   fields: (t) =>
     Object.fromEntries(
-      limited.map((name) => [name, t.int({ nullable: true, description: LIMITED[name].limit, resolve: (limits) => limits[name] })]),
+      limited.map((name) => [
+        name,
+        t.int({ nullable: true, description: LIMITED[name].limit, resolve: (limits) => limits[name] }),
+      ]),
     ),
 })
 
 const PlanUsage = builder.objectRef<Usage>('PlanUsage').implement({
-  description: 'How much of what plans limit a workspace has.',
+  description: "A workspace's current usage of the quantities that plans limit.",
   fields: (t) =>
-    Object.fromEntries(limited.map((name) => [name, t.int({ description: LIMITED[name].usage, resolve: (usage) => usage[name] })])),
+    Object.fromEntries(
+      limited.map((name) => [
+        name,
+        t.int({ description: LIMITED[name].usage, resolve: (usage) => usage[name] }),
+      ]),
+    ),
 })
 
 const Plan = builder.objectRef<PlanRow & { workspaceId: string }>('Plan').implement({
-  description: 'What a workspace may do, and how much of it is in use.',
+  description: "A workspace's plan: what it includes and the current usage.",
   fields: (t) => ({
     key: t.exposeString('key', { description: 'Its name.' }),
-    limits: t.field({ type: PlanLimits, description: 'How much it includes.', resolve: (plan) => plan }),
+    limits: t.field({ type: PlanLimits, description: 'The limits of the plan.', resolve: (plan) => plan }),
     usage: t.field({
       type: PlanUsage,
       complexity: 10,
-      description: 'How much of it the workspace uses now.',
+      description: "The workspace's current usage.",
       resolve: ({ workspaceId }, _args, { deps }) => usageOf(deps, workspaceId),
     }),
-    changeAddress: t.exposeBoolean('changeAddress', { description: 'Whether the address that the service gives an agent may be changed.' }),
+    changeAddress: t.exposeBoolean('changeAddress', {
+      description: 'Whether the email address that the service assigns to an agent can be changed.',
+    }),
   }),
 })
 
-const Settings = builder.objectRef<Pick<WorkspaceRow, 'agentsMaySetAccess' | 'agentsMayCreateAgents'>>('WorkspaceSettings').implement({
-  description: 'What agents may do by themselves.',
+type SettingsRow = Pick<WorkspaceRow, 'agentsMaySetAccess' | 'agentsMayCreateAgents' | 'keepRefusedDays'>
+
+const Settings = builder.objectRef<SettingsRow>('WorkspaceSettings').implement({
+  description: 'What agents may do on their own, and how long refused messages are kept.',
   fields: (t) => ({
-    agentsMaySetAccess: t.exposeBoolean('agentsMaySetAccess', { description: 'Whether they may set whom their channels let in.' }),
-    agentsMayCreateAgents: t.exposeBoolean('agentsMayCreateAgents', { description: 'Whether they may create agents.' }),
+    agentsMaySetAccess: t.exposeBoolean('agentsMaySetAccess', {
+      description: 'Whether agents may set who can send messages on their channels.',
+    }),
+    agentsMayCreateAgents: t.exposeBoolean('agentsMayCreateAgents', {
+      description: 'Whether agents may create agents.',
+    }),
+    keepRefusedDays: t.exposeInt('keepRefusedDays', {
+      description: 'Days after which refused messages are deleted.',
+    }),
   }),
 })
 
 export const Workspace = builder.prismaObject('Workspace', {
-  description: 'A tenant: its members and agents. Nothing crosses its border.',
+  description: 'A tenant with its members and agents, isolated from all others.',
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Its id.' }),
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     settings: t.field({
       type: Settings,
-      select: { agentsMaySetAccess: true, agentsMayCreateAgents: true },
-      description: 'What agents may do by themselves.',
+      select: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: true },
+      description: 'What agents may do on their own, and how long refused messages are kept.',
       resolve: (workspace) => workspace,
     }),
     plan: t.field({
       type: Plan,
       select: { id: true, plan: true },
-      description: 'What it may do, and how much of that is in use.',
+      description: 'The plan and its current usage.',
       resolve: ({ id, plan }) => ({ ...plan, workspaceId: id }),
     }),
     phoneNumbers: t.relation('phoneNumbers', {
       type: PhoneNumber,
       ...forMembers,
-      description: 'Its pool of phone numbers. For members.',
+      description: 'The pool of phone numbers. Members only.',
       query: { where: { providerId: { not: '' } }, orderBy: { value: 'asc' } },
     }),
   }),
@@ -86,28 +108,32 @@ export const Workspace = builder.prismaObject('Workspace', {
 builder.queryField('workspace', (t) =>
   t.prismaField({
     type: Workspace,
-    description: 'The workspace of whoever asks.',
+    description: 'The workspace of the caller.',
     resolve: (query, _root, _args, { deps, viewer }) =>
       deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id: viewer.workspaceId } }),
   }),
 )
 
 const UpdateWorkspaceInput = builder.inputType('UpdateWorkspaceInput', {
-  description: 'What to change of the workspace; what is left out stays.',
+  description: 'The changes to the workspace. Fields left out are not changed.',
   fields: (t) => ({
     name: t.string({ description: '1 to 100 characters, not blank.' }),
-    agentsMaySetAccess: t.boolean({ description: 'Whether agents may set whom their channels let in.' }),
+    agentsMaySetAccess: t.boolean({
+      description: 'Whether agents may set who can send messages on their channels.',
+    }),
     agentsMayCreateAgents: t.boolean({ description: 'Whether agents may create agents.' }),
+    keepRefusedDays: t.int({ description: 'Days after which refused messages are deleted: 1 to 365.' }),
   }),
 })
 
 const UpdateWorkspacePayload = builder.objectRef<{ id: string }>('UpdateWorkspacePayload').implement({
-  description: 'What became of `updateWorkspace`.',
+  description: 'Result of `updateWorkspace`.',
   fields: (t) => ({
     workspace: t.prismaField({
       type: Workspace,
-      description: 'The workspace as it is now.',
-      resolve: (query, { id }, _args, { deps }) => deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id } }),
+      description: 'The updated workspace.',
+      resolve: (query, { id }, _args, { deps }) =>
+        deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -116,12 +142,14 @@ builder.mutationField('updateWorkspace', (t) =>
   t.field({
     type: UpdateWorkspacePayload,
     nullable: true,
-    description: "Changes the workspace's name, or what agents may do by themselves. For members.",
+    idempotency: 'ignored',
+    description:
+      "Changes the workspace's name, what agents may do on their own, or how long refused messages are kept. Members only.",
     args: { input: t.arg({ type: UpdateWorkspaceInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentsMaySetAccess, agentsMayCreateAgents } = input
       const { workspace } = await updateWorkspace(deps, viewer, {
-        ...checked({ name: workspaceName }, input),
+        ...checked({ name: workspaceName, keepRefusedDays }, input),
         agentsMaySetAccess: given(agentsMaySetAccess),
         agentsMayCreateAgents: given(agentsMayCreateAgents),
       })

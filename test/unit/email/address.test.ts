@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { matches, normalize, normalizeLoosely, recipientCandidates } from '../../../src/channel/email/address.ts'
+import {
+  matches,
+  normalize,
+  normalizeLoosely,
+  recipientCandidates,
+} from '../../../src/channel/email/address.ts'
 
 describe('normalize', () => {
   test.each([
@@ -9,6 +14,7 @@ describe('normalize', () => {
     ["o'neil+tag@sub.example.co.uk", "o'neil+tag@sub.example.co.uk"],
     ['grüße@münchen.de', 'grüße@xn--mnchen-3ya.de'],
     ['a@xn--mnchen-3ya.de', 'a@xn--mnchen-3ya.de'],
+    ['a@ＭÜＮＣＨＥＮ。de', 'a@xn--mnchen-3ya.de'],
     ['GRU\u0308SSE@example.com', 'grüsse@example.com'],
   ])('spells %s as %s', (given, expected) => expect(normalize(given)).toBe(expected))
 
@@ -31,10 +37,17 @@ describe('normalize', () => {
     ['a@127.0.0.1', 'domain name'],
     ['a@-x.com', 'domain name'],
     ['a@x..com', 'domain name'],
+    ['a@ö.x.com/.evil.example', 'domain name'],
+    ['a@ö.x%2ecom', 'domain name'],
+    ['a@ö.x.com#y', 'domain name'],
+    ['a@x.com／y', 'domain name'],
+    ['a@xn--zzzzzz.com', 'domain name'],
     [`${'a'.repeat(65)}@x.com`, 'at most 64'],
     [`a@${'b'.repeat(64)}.com`, 'domain name'],
   ])('refuses %j, naming the rule', (given, rule) => {
-    expect(() => normalize(given)).toThrowError(expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(rule) }))
+    expect(() => normalize(given)).toThrowError(
+      expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(rule) }),
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeCalendar } from '../../../src/channel/email/calendar.ts'
+import { describeCalendar } from '../../../src/channel/email/parse/calendar.ts'
+import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
 
 const calendar = (event: string, method = 'REQUEST') =>
   `BEGIN:VCALENDAR\r\nMETHOD:${method}\r\nBEGIN:VEVENT\r\n${event.replace(/\n/g, '\r\n')}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`
@@ -8,13 +9,27 @@ describe('when it is', () => {
   test.each([
     ['in UTC', 'DTSTART:20261224T100000Z\nDTEND:20261224T103000Z', '2026-12-24 10:00 to 10:30 UTC'],
     ['with a duration', 'DTSTART:20261224T100000Z\nDURATION:PT30M', '2026-12-24 10:00 to 10:30 UTC'],
-    ['over midnight', 'DTSTART:20261224T233000Z\nDTEND:20261225T003000Z', '2026-12-24 23:30 to 2026-12-25 00:30 UTC'],
+    [
+      'over midnight',
+      'DTSTART:20261224T233000Z\nDTEND:20261225T003000Z',
+      '2026-12-24 23:30 to 2026-12-25 00:30 UTC',
+    ],
     ['a day', 'DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261225', '2026-12-24 (all day)'],
-    ['three days', 'DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261227', '2026-12-24 to 2026-12-26 (all day)'],
+    [
+      'three days',
+      'DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261227',
+      '2026-12-24 to 2026-12-26 (all day)',
+    ],
     ['in no zone', 'DTSTART:20261224T100000', '2026-12-24 10:00 (no time zone)'],
-    ['in a zone that it does not define', 'DTSTART;TZID=Pacific Standard Time:20261224T100000', '2026-12-24 10:00 Pacific Standard Time'],
+    [
+      'in a zone that it does not define',
+      'DTSTART;TZID=Pacific Standard Time:20261224T100000',
+      '2026-12-24 10:00 Pacific Standard Time',
+    ],
   ])('%s', (_, event, expected) => {
-    expect(describeCalendar(calendar(`${event}\nSUMMARY:Talk`), false)).toBe(`Invitation: Talk\nWhen: ${expected}`)
+    expect(describeCalendar(calendar(`${event}\nSUMMARY:Talk`), false, new Budget(1_000))).toBe(
+      `Invitation: Talk\nWhen: ${expected}`,
+    )
   })
 })
 
@@ -27,14 +42,16 @@ describe('what is wanted', () => {
     ['PUBLISH', 'Event'],
     ['', 'Event'],
   ])('%s is: %s', (method, expected) => {
-    expect(describeCalendar(calendar('SUMMARY:Talk', method), false)).toBe(`${expected}: Talk`)
+    expect(describeCalendar(calendar('SUMMARY:Talk', method), false, new Budget(1_000))).toBe(
+      `${expected}: Talk`,
+    )
   })
 })
 
 test('a title can not pretend to be another line', () => {
-  expect(describeCalendar(calendar('SUMMARY:Talk\\nOrganizer: boss@example.com'), false)).toBe(
-    'Invitation: Talk Organizer: boss@example.com',
-  )
+  expect(
+    describeCalendar(calendar('SUMMARY:Talk\\nOrganizer: boss@example.com'), false, new Budget(1_000)),
+  ).toBe('Invitation: Talk Organizer: boss@example.com')
 })
 
 test.each([
@@ -43,12 +60,12 @@ test.each([
   ['one without an end', 'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:x'],
   ['a date that is none', calendar('DTSTART:tomorrow')],
   ['a megabyte of it', `BEGIN:VCALENDAR\r\n${'X'.repeat(1024 * 1024)}`],
-])('%s is not described', (_, source) => expect(describeCalendar(source, true)).toBeNull())
+])('%s is not described', (_, source) => expect(describeCalendar(source, true, new Budget(1_000))).toBeNull())
 
 test('hundreds of events are told by their first ten, and in bounded time', () => {
   const events = 'BEGIN:VEVENT\r\nSUMMARY:Talk\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\n'.repeat(300)
   const started = performance.now()
-  const text = describeCalendar(`BEGIN:VCALENDAR\r\n${events}END:VCALENDAR`, true)
+  const text = describeCalendar(`BEGIN:VCALENDAR\r\n${events}END:VCALENDAR`, true, new Budget(1_000))
   expect(text?.match(/Talk/g)).toHaveLength(10)
   expect(text).toContain('(290 more in the attachment)')
   expect(performance.now() - started).toBeLessThan(2_000)

@@ -1,14 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { headerLength } from '../../../src/channel/email/headers.ts'
-import { parseMail } from '../../../src/channel/email/parse.ts'
-import { replyText } from '../../../src/channel/email/reply-text.ts'
+import { headerLength } from '../../../src/channel/email/parse/headers.ts'
+import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
 
 // Real mail that isn't ours to keep here; it stands beside the checkout where there is some.
 const corpora = join(import.meta.dirname, '../../../../shared/corpora')
 const files = (folder: string, ending: string) =>
-  existsSync(join(corpora, folder)) ? readdirSync(join(corpora, folder)).filter((name) => name.endsWith(ending)) : []
+  existsSync(join(corpora, folder))
+    ? readdirSync(join(corpora, folder)).filter((name) => name.endsWith(ending))
+    : []
 const read = (folder: string, name: string) => readFileSync(join(corpora, folder, name))
 const squeeze = (text: string) => text.replace(/\s+/g, ' ').trim()
 
@@ -20,11 +22,15 @@ describe.skipIf(!existsSync(corpora))(`real mail from ${corpora} (skipped when i
     expect(performance.now() - started).toBeLessThan(1_000)
     expect(mail.damage).toBeNull()
     const { attachments, ...rest } = mail
-    expect(JSON.stringify([rest, attachments.map((part) => [part.name, part.type])])).not.toMatch(/\\u0000|\\ud[89a-f]/)
+    expect(JSON.stringify([rest, attachments.map((part) => [part.name, part.type])])).not.toMatch(
+      /\\u0000|\\ud[89a-f]/,
+    )
     if (raw.length - headerLength(raw) > 10 && attachments.length === 0) expect(mail.text).not.toBe('')
   })
 
-  const answered = files('replies', '_reply_text').map((name) => [name.replace(/_reply_text$/, ''), name] as const)
+  const answered = files('replies', '_reply_text').map(
+    (name) => [name.replace(/_reply_text$/, ''), name] as const,
+  )
   test.each(answered.filter(([name]) => existsSync(join(corpora, 'replies', `${name}.eml`))))(
     'the reply in %s stands without its history',
     async (name, answer) => {

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createDirect, type DirectOptions } from '../../../src/channel/email/direct.ts'
-import { findExchangers } from '../../../src/channel/email/exchangers.ts'
+import { createDirect, type DirectOptions } from '../../../src/channel/email/send/direct.ts'
+import { findMxHosts } from '../../../src/channel/email/send/mx.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 
 const signal = new AbortController().signal
@@ -12,13 +12,18 @@ afterEach(async () => {
 })
 
 interface Taken {
+  from: string
   to: string[]
   secure: boolean
   helo: string
 }
 
 /** A mail server on an address of the loopback. The first one chooses the port for all of its test. */
-async function server(address: string, port = 0, options: SMTPServerOptions = {}): Promise<{ port: number; taken: Taken[] }> {
+async function server(
+  address: string,
+  port = 0,
+  options: SMTPServerOptions = {},
+): Promise<{ port: number; taken: Taken[] }> {
   const taken: Taken[] = []
   const smtp = new SMTPServer({
     authOptional: true,
@@ -26,8 +31,14 @@ async function server(address: string, port = 0, options: SMTPServerOptions = {}
     logger: false,
     onData: (stream, session, done) => {
       stream.resume().on('end', () => {
-        const { rcptTo } = session.envelope
-        taken.push({ to: rcptTo.map((one) => one.address), secure: session.secure, helo: String(session.hostNameAppearsAs) })
+        const { mailFrom, rcptTo } = session.envelope
+        const from = mailFrom ? mailFrom.address : ''
+        taken.push({
+          from,
+          to: rcptTo.map((one) => one.address),
+          secure: session.secure,
+          helo: String(session.hostNameAppearsAs),
+        })
         done()
       })
     },
@@ -39,10 +50,19 @@ async function server(address: string, port = 0, options: SMTPServerOptions = {}
   return { port: (smtp.server.address() as AddressInfo).port, taken }
 }
 
+const envelopesOf = (to: string[]) =>
+  to.map((recipient, place) => ({ recipient, reversePath: `bounce-${place}@agents.localhost` }))
+
 const send = (zone: Zone, to: string[], options: Partial<DirectOptions>) => {
-  const mail = { reversePath: 'bot@agents.localhost', recipients: to, raw: Buffer.from('Subject: hi\r\n\r\nhi\r\n') }
+  const mail = { envelopes: envelopesOf(to), raw: Buffer.from('Subject: hi\r\n\r\nhi\r\n') }
   const timeouts = { connectMs: 500, greetingMs: 500, idleMs: 500 }
-  const direct = createDirect({ mailHost: 'agents.localhost', resolver: fakeResolver(zone), timeouts, mayDial: () => true, ...options })
+  const direct = createDirect({
+    mailHost: 'agents.localhost',
+    resolver: fakeResolver(zone),
+    timeouts,
+    mayDial: () => true,
+    ...options,
+  })
   return direct.send(mail, signal)
 }
 const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code })
@@ -60,8 +80,16 @@ test('the most preferred host gets the mail, over TLS where it offers it', async
     'a.x.com': { A: ['127.0.0.2'] },
     'b.x.com': { A: ['127.0.0.3'] },
   }
-  expect(await send(zone, ['bo@x.com', 'Cy@x.com'], first)).toEqual({ accepted: ['bo@x.com', 'Cy@x.com'], rejected: [] })
-  expect([first.taken, second.taken]).toEqual([[{ to: ['bo@x.com', 'Cy@x.com'], secure: true, helo: 'agents.localhost' }], []])
+  expect(await send(zone, ['bo@x.com', 'Cy@x.com'], first)).toEqual({
+    accepted: ['bo@x.com', 'Cy@x.com'],
+    rejected: [],
+  })
+  const secured = { secure: true, helo: 'agents.localhost' }
+  expect(first.taken).toEqual([
+    { from: 'bounce-0@agents.localhost', to: ['bo@x.com'], ...secured },
+    { from: 'bounce-1@agents.localhost', to: ['Cy@x.com'], ...secured },
+  ])
+  expect(second.taken).toEqual([])
 })
 
 test.each<[string, SMTPServerOptions | null]>([
@@ -87,7 +115,10 @@ test.each<[string, SMTPServerOptions | null]>([
 
 test('without TLS that works it goes in the open', async () => {
   const plain = await server('127.0.0.2', 0, { disabledCommands: ['STARTTLS'] })
-  const broken = await server('127.0.0.3', plain.port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1' } as SMTPServerOptions)
+  const broken = await server('127.0.0.3', plain.port, {
+    maxVersion: 'TLSv1.1',
+    minVersion: 'TLSv1.1',
+  } as SMTPServerOptions)
   const zone: Zone = { 'p.com': { A: ['127.0.0.2'] }, 'b.com': { A: ['127.0.0.3'] } }
   expect((await send(zone, ['bo@p.com', 'cy@b.com'], plain)).rejected).toEqual([])
   expect([...plain.taken, ...broken.taken].map(({ secure }) => secure)).toEqual([false, false])
@@ -100,13 +131,28 @@ test('without an MX record the domain itself is the host', async () => {
 
 test('each domain has its own servers, and its own answers', async () => {
   const good = await server('127.0.0.2')
-  await server('127.0.0.3', good.port, { onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such user')) })
+  await server('127.0.0.3', good.port, {
+    onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such user')),
+  })
   await server('127.0.0.4', good.port, { onRcptTo: (_, __, done) => done(refusal(451, '4.7.1 greylisted')) })
-  const zone: Zone = { 'good.com': { A: ['127.0.0.2'] }, 'bad.com': { A: ['127.0.0.3'] }, 'grey.com': { A: ['127.0.0.4'] } }
-  const { accepted, rejected } = await send(zone, ['a@good.com', 'b@bad.com', 'c@grey.com', 'd@good.com'], good)
+  const zone: Zone = {
+    'good.com': { A: ['127.0.0.2'] },
+    'bad.com': { A: ['127.0.0.3'] },
+    'grey.com': { A: ['127.0.0.4'] },
+  }
+  const { accepted, rejected } = await send(
+    zone,
+    ['a@good.com', 'b@bad.com', 'c@grey.com', 'd@good.com'],
+    good,
+  )
   expect(accepted).toEqual(['a@good.com', 'd@good.com'])
   expect(rejected).toEqual([
-    { recipient: 'b@bad.com', reason: expect.stringContaining('550 5.1.1'), permanent: true, lasting: true },
+    {
+      recipient: 'b@bad.com',
+      reason: expect.stringContaining('550 5.1.1'),
+      permanent: true,
+      unknownRecipient: true,
+    },
     { recipient: 'c@grey.com', reason: expect.stringContaining('451 4.7.1'), permanent: false },
   ])
 })
@@ -120,17 +166,27 @@ describe('nothing is dialled', () => {
     ['no such domain', {}, '5.1.2', true],
     ['a domain without any host', { 'x.com': { TXT: ['hi'] } }, '5.4.4', false],
     ['an MX that is nowhere', { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } }, '5.4.4', false],
-  ])('for %s', async (_, zone, reason, lasting) => {
+  ])('for %s', async (_, zone, reason, unknownRecipient) => {
     const { rejected } = await send(zone, ['bo@x.com'], { port: 1 })
     expect(rejected).toEqual([
-      { recipient: 'bo@x.com', reason: expect.stringContaining(reason), permanent: true, ...(lasting ? { lasting } : {}) },
+      {
+        recipient: 'bo@x.com',
+        reason: expect.stringContaining(reason),
+        permanent: true,
+        ...(unknownRecipient ? { unknownRecipient } : {}),
+      },
     ])
   })
 
-  test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])('while the name servers answer %s; it is tried again', async (code) => {
-    const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: dead(code) })
-    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: expect.stringContaining(code), permanent: false }])
-  })
+  test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])(
+    'while the name servers answer %s; it is tried again',
+    async (code) => {
+      const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: dead(code) })
+      expect(rejected).toEqual([
+        { recipient: 'bo@x.com', reason: expect.stringContaining(code), permanent: false },
+      ])
+    },
+  )
 
   test.each([
     '127.0.0.2',
@@ -151,14 +207,82 @@ describe('nothing is dialled', () => {
     }
     const { mayDial: _, ...guarded } = { mayDial: null, port: host.port }
     const direct = createDirect({ mailHost: 'agents.localhost', resolver: fakeResolver(zone), ...guarded })
-    const { rejected } = await direct.send({ reversePath: 'a@b.c', recipients: ['bo@x.com'], raw: Buffer.from('x') }, signal)
-    expect(rejected).toEqual([{ recipient: 'bo@x.com', reason: '5.4.4 x.com has no mail server on a public address', permanent: true }])
+    const { rejected } = await direct.send(
+      { envelopes: envelopesOf(['bo@x.com']), raw: Buffer.from('x') },
+      signal,
+    )
+    expect(rejected).toEqual([
+      {
+        recipient: 'bo@x.com',
+        reason: '5.4.4 x.com has no mail server on a public address',
+        permanent: true,
+      },
+    ])
     expect(host.taken).toEqual([])
   })
 })
 
+test('of a thousand MX records the most preferred are looked up, and only what is a host name', async () => {
+  const asked: string[] = []
+  const host = await server('127.0.0.2')
+  const junk = ['127.0.0.2', 'a b.x.com', 'x\r\ny.x.com', 'mx.x.com', 'MX.x.com.']
+  const records = [...junk, ...Array.from({ length: 1_000 }, (_, n) => `mx${n}.x.com`)]
+  const zone: Zone = {
+    'x.com': { MX: records.map((exchange, n) => ({ priority: n + 1, exchange })) },
+    'mx.x.com': { A: Array.from({ length: 1_000 }, () => '127.0.0.2') },
+  }
+  const resolver = fakeResolver(zone)
+  const counting: typeof resolver = (name, type) => {
+    asked.push(name)
+    return resolver(name, type)
+  }
+  expect((await send(zone, ['bo@x.com'], { port: host.port, resolver: counting })).accepted).toEqual([
+    'bo@x.com',
+  ])
+  expect([...new Set(asked)]).toEqual(['x.com', 'mx.x.com', 'mx0.x.com', 'mx1.x.com', 'mx2.x.com'])
+  const { rejected } = await send(
+    { 'x.com': { MX: [{ priority: 1, exchange: '127.0.0.2' }] } },
+    ['bo@x.com'],
+    { port: host.port },
+  )
+  expect(rejected).toMatchObject([
+    { reason: '5.4.4 the MX records of x.com contain no host', permanent: true },
+  ])
+})
+
+test('the recipients of one domain that are left when its server breaks off go to the next one', async () => {
+  let recipients = 0
+  const last = await server('127.0.0.3')
+  const first = await server('127.0.0.2', last.port, {
+    onRcptTo: (_, __, done) => {
+      if (++recipients > 1) return done(refusal(421, '4.3.2 shutting down'))
+      done()
+    },
+  })
+  const zone: Zone = {
+    'x.com': {
+      MX: [
+        { priority: 1, exchange: 'a.x.com' },
+        { priority: 2, exchange: 'b.x.com' },
+      ],
+    },
+    'a.x.com': { A: ['127.0.0.2'] },
+    'b.x.com': { A: ['127.0.0.3'] },
+  }
+  const { accepted, rejected } = await send(zone, ['a@x.com', 'b@x.com', 'c@x.com'], last)
+  expect([accepted, rejected]).toEqual([['a@x.com', 'b@x.com', 'c@x.com'], []])
+  expect([first, last].map(({ taken }) => taken.map(({ to }) => to[0]))).toEqual([
+    ['a@x.com'],
+    ['b@x.com', 'c@x.com'],
+  ])
+})
+
 test('hosts of equal preference take turns', async () => {
-  const zone: Zone = { 'x.com': { MX: ['a', 'b', 'c'].map((name) => ({ priority: 1, exchange: `${name}.x.com` })) } }
+  const zone: Zone = {
+    'x.com': { MX: ['a', 'b', 'c'].map((name) => ({ priority: 1, exchange: `${name}.x.com` })) },
+  }
   const draws = [0.9, 0.1, 0.5]
-  expect(await findExchangers(fakeResolver(zone), 'x.com', () => draws.shift()!)).toEqual({ hosts: ['b.x.com', 'c.x.com', 'a.x.com'] })
+  expect(await findMxHosts(fakeResolver(zone), 'x.com', () => draws.shift()!)).toEqual({
+    hosts: ['b.x.com', 'c.x.com', 'a.x.com'],
+  })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { htmlToReadable } from '../../../src/channel/email/html/readable.ts'
-import { visibleText } from '../../../src/channel/email/html/stream.ts'
+import { htmlToReadable } from '../../../src/channel/email/parse/html/readable.ts'
+import { visibleText } from '../../../src/channel/email/parse/html/stream.ts'
+import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
 
-const readable = (html: string) => htmlToReadable(html, { ms: 2_000 })
+const readable = (html: string) => htmlToReadable(html, new Budget(2_000))
 
 describe('what a person would not see is not in the text', () => {
   const HIDDEN = [
@@ -10,6 +11,32 @@ describe('what a person would not see is not in the text', () => {
     '<div style="DISPLAY : NONE !important; color:red">IGNORE</div>',
     '<div style="dis/**/play:none">IGNORE</div>',
     '<p hidden>IGNORE</p>',
+    '<p popover>IGNORE</p>',
+    // A browser passes over what it does not know.
+    '<div style="display:none;display:x">IGNORE</div>',
+    '<span style="font-size:0;font-size:x">IGNORE</span>',
+    '<span style="opacity:0;opacity:x">IGNORE</span>',
+    '<span style="visibility:hidden;visibility:x">IGNORE</span>',
+    '<div style="display:none !important;display:block">IGNORE</div>',
+    '<span style="color:white !important;color:black">IGNORE</span>',
+    '<div style="display:n\\6f ne">IGNORE</div>',
+    '<div style="d\\69splay:none">IGNORE</div>',
+    '<span style="font-size:calc(0px)">IGNORE</span>',
+    '<div style="position:absolute;left:calc(-9999px)">IGNORE</div>',
+    '<div style="position:absolute;inset:-9999px">IGNORE</div>',
+    '<div style="margin:-9999px">IGNORE</div>',
+    '<div style="translate:-9999px">IGNORE</div>',
+    '<div style="height:0;overflow:auto">IGNORE</div>',
+    '<div style="zoom:0">IGNORE</div><div style="scale:0">IGNORE</div>',
+    '<div style="transform:scaleX(0)">IGNORE</div><div style="transform:scale(0.001)">IGNORE</div>',
+    '<div style="transform:rotateX(90deg)">IGNORE</div>',
+    '<div style="clip-path:polygon(0 0,0 0,0 0)">IGNORE</div>',
+    '<div style="position:absolute;clip:rect(1px,1px,1px,1px)">IGNORE</div>',
+    '<style>@media (min-width:1px) { .pre { display:none } }</style><div class="pre">IGNORE</div>',
+    '<style>@media only screen and (min-width:480px) { .pre { display:none } }</style><div class="pre">IGNORE</div>',
+    '<style>@supports (display:block) { .pre { display:none } }</style><div class="pre">IGNORE</div>',
+    '<style>@layer a { .pre { display:none } }</style><div class="pre">IGNORE</div>',
+    '<progress>IGNORE</progress><svg><defs><text>IGNORE</text></defs></svg>',
     '<span style="font-size:0">IGNORE</span>',
     '<span style="font-size:0.5px">IGNORE</span>',
     '<div style="font-size:0"><b>IGNORE</b></div>',
@@ -97,6 +124,19 @@ describe('what a person would see stays', () => {
     '<!--[if !mso]><!--><p>SEEN</p><!--<![endif]-->',
     '<button style="color:#fff">SEEN</button>',
   ]
+  test.each([
+    '<style>@media (max-width:600px) { p { display:none } }</style><p>SEEN</p>',
+    '<style>@media (min-width:2000px) { p { display:none } }</style><p>SEEN</p>',
+    '<style>@media print { p { display:none } }</style><p>SEEN</p>',
+    '<p style="display:inline-block;display:flex">SEEN</p>',
+    '<p style="display:none;display:table-cell">SEEN</p>',
+    '<p style="zoom:1;scale:1;transform:scale(0.5)">SEEN</p>',
+    '<p style="overflow:auto;height:10px">SEEN</p>',
+  ])('%s', (html) => {
+    expect(readable(html)).toContain('SEEN')
+    expect(visibleText(html)).toContain('SEEN')
+  })
+
   test.each(SEEN)('%s', (html) => {
     expect(readable(html)).toContain('SEEN')
     expect(visibleText(html)).toContain('SEEN')
@@ -104,12 +144,12 @@ describe('what a person would see stays', () => {
 
   test.each([100, 1_000, 10_000])('%d levels deep', (levels) => {
     const html = `<p>before</p>${'<div>'.repeat(levels)}SEEN<p style="display:none">IGNORE</p>${'</div>'.repeat(levels)}<p>after</p>`
-    expect(htmlToReadable(html, { ms: 20_000 })).toMatch(/^before\s+SEEN\s+after$/)
+    expect(htmlToReadable(html, new Budget(20_000))).toMatch(/^before\s+SEEN\s+after$/)
   })
 
   test('and megabytes long', () => {
     const html = `<p style="display:none">IGNORE</p>${'<p>some words of a very long letter</p>'.repeat(80_000)}<p>SEEN</p>`
-    const text = htmlToReadable(html, { ms: 10_000 })
+    const text = htmlToReadable(html, new Budget(10_000))
     expect(text.match(/some words/g)).toHaveLength(80_000)
     expect(text).toMatch(/SEEN$/)
     expect(text).not.toContain('IGNORE')
@@ -117,18 +157,25 @@ describe('what a person would see stays', () => {
 
   test('where it takes too long, a note stands in its place and nothing hidden is shown', () => {
     const slow = `<p style="display:none">IGNORE</p>${'<ul><li>'.repeat(40_000)}`
-    expect(htmlToReadable(slow, { ms: 2 })).toMatch(/^\[The HTML of this message could not be made readable/)
-    expect(htmlToReadable(slow, { ms: 0 })).toMatch(/^\[The HTML of this message could not be made readable/)
+    expect(htmlToReadable(slow, new Budget(2))).toMatch(
+      /^\[The HTML of this message could not be made readable/,
+    )
+    expect(htmlToReadable(slow, new Budget(0))).toMatch(
+      /^\[The HTML of this message could not be made readable/,
+    )
   })
 })
 
 test('read as a stream, words, lines, lists, cells, links and pictures stay apart', () => {
   const html =
     '<h1>Title</h1>\n<p>one\n two<br>three <b>f</b>our</p><ul><li>a</li><li>b</li></ul><table><tr><td>1</td><td>200</td></tr><tr><td>2</td></tr></table><a href="https://x.com/a">go</a> <img alt="pic">'
-  expect(visibleText(html)).toBe('Title\n\none two\nthree four\n\n* a\n* b\n\n1 200\n2\n\ngo <https://x.com/a> [pic]')
+  expect(visibleText(html)).toBe(
+    'Title\n\none two\nthree four\n\n* a\n* b\n\n1 200\n2\n\ngo <https://x.com/a> [pic]',
+  )
 })
 
 test('the cells and rows of a table stay apart', () => {
-  const html = '<table><tr><th>Item</th><th>Qty</th><th>Price</th></tr><tr><td>Pens</td><td>1</td><td>200</td></tr></table>'
+  const html =
+    '<table><tr><th>Item</th><th>Qty</th><th>Price</th></tr><tr><td>Pens</td><td>1</td><td>200</td></tr></table>'
   expect(readable(html)).toBe('Item Qty Price\nPens 1 200')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { scanHeaders } from '../../../src/channel/email/headers.ts'
 import { automaticMark } from '../../../src/channel/email/loop.ts'
+import { scanHeaders } from '../../../src/channel/email/parse/headers.ts'
 
 const mark = (header: string, reversePath: string | null = 'a@x.com') =>
   automaticMark(scanHeaders(Buffer.from(`${header}\r\n\r\nbody`)), reversePath, 'agents.example')
@@ -13,7 +13,10 @@ test.each([
   ['List-Id: Ours <news.agents.example>', 'list-id names agents.example'],
   ['List-Post: <mailto:team@agents.example>', 'list-post names agents.example'],
   ['Mailing-List: list team@agents.example; contact x@else.example', 'mailing-list names agents.example'],
-  [Array.from({ length: 26 }, (_, i) => `Received: from h${i}`).join('\r\n'), '26 Received headers, at most 25 are taken'],
+  [
+    Array.from({ length: 26 }, (_, i) => `Received: from h${i}`).join('\r\n'),
+    '26 Received headers, at most 25 are accepted',
+  ],
 ])('%j is a mark', (header, expected) => expect(mark(header)).toBe(expected))
 
 test.each([

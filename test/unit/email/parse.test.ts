@@ -1,10 +1,14 @@
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse.ts'
+import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 
-const parse = (mail: string | Buffer) => parseMail(typeof mail === 'string' ? Buffer.from(mail.replace(/\r?\n/g, '\r\n')) : mail)
+const parse = (mail: string | Buffer) =>
+  parseMail(typeof mail === 'string' ? Buffer.from(mail.replace(/\r?\n/g, '\r\n')) : mail)
 const mime = (charset: string, bytes: Buffer) =>
-  Buffer.concat([Buffer.from(`From: a@x.com\r\nSubject: s\r\nContent-Type: text/plain; charset=${charset}\r\n\r\n`), bytes])
+  Buffer.concat([
+    Buffer.from(`From: a@x.com\r\nSubject: s\r\nContent-Type: text/plain; charset=${charset}\r\n\r\n`),
+    bytes,
+  ])
 
 describe('an ordinary mail', () => {
   test('is read in full', async () => {
@@ -45,7 +49,9 @@ JVBERg==
       damage: null,
     })
     expect(mail.text).toContain('> Shall I?')
-    expect(mail.attachments).toEqual([{ name: 'Invoice 7.pdf', type: 'application/pdf', content: new Uint8Array(Buffer.from('%PDF')) }])
+    expect(mail.attachments).toEqual([
+      { name: 'Invoice 7.pdf', type: 'application/pdf', content: new Uint8Array(Buffer.from('%PDF')) },
+    ])
   })
 
   test('that is only a quote keeps it as its reply text', async () => {
@@ -84,11 +90,15 @@ Content-Type: text/html
     [' >not a quote\n From here\n  code', '>not a quote\nFrom here\n code'],
     ['words \n-- \nAnn', 'words \n-- \nAnn'],
   ])('flowed text is joined again: %j', async (flowed, expected) => {
-    expect((await parse(`From: a@x.com\nContent-Type: text/plain; format=flowed\n\n${flowed}\n`)).text).toBe(expected)
+    expect((await parse(`From: a@x.com\nContent-Type: text/plain; format=flowed\n\n${flowed}\n`)).text).toBe(
+      expected,
+    )
   })
 
   test('flowed text whose spaces are none of its own (DelSp)', async () => {
-    const mail = await parse('From: a@x.com\nContent-Type: text/plain; format=flowed; delsp=yes\n\n日本 \n語\n次\n')
+    const mail = await parse(
+      'From: a@x.com\nContent-Type: text/plain; format=flowed; delsp=yes\n\n日本 \n語\n次\n',
+    )
     expect(mail.text).toBe('日本語\n次')
   })
 
@@ -148,10 +158,20 @@ describe('charsets', () => {
     ['x-made-up', Buffer.from('caf\xe9', 'latin1'), 'café'],
     ['""', Buffer.from('plain'), 'plain'],
     ['utf-8', iconv.encode('Привет, как дела сегодня?', 'windows-1251'), 'Привет, как дела сегодня?'],
-    ['utf-8', iconv.encode('今天天气很好，我们去公园散步吧。', 'gb18030'), '今天天气很好，我们去公园散步吧。'],
-    ['iso-8859-1', iconv.encode('本日は晴天なり、散歩に行きましょう。', 'shift_jis'), '本日は晴天なり、散歩に行きましょう。'],
+    [
+      'utf-8',
+      iconv.encode('今天天气很好，我们去公园散步吧。', 'gb18030'),
+      '今天天气很好，我们去公园散步吧。',
+    ],
+    [
+      'iso-8859-1',
+      iconv.encode('本日は晴天なり、散歩に行きましょう。', 'shift_jis'),
+      '本日は晴天なり、散歩に行きましょう。',
+    ],
     ['us-ascii', Buffer.from('déjà vu à la carte', 'latin1'), 'déjà vu à la carte'],
-  ])('%s', async (charset, bytes, expected) => expect((await parse(mime(charset, bytes))).text).toBe(expected))
+  ])('%s', async (charset, bytes, expected) =>
+    expect((await parse(mime(charset, bytes))).text).toBe(expected),
+  )
 
   test.each([
     ['utf-16le', iconv.encode('naïve', 'utf-16le')],
@@ -168,8 +188,11 @@ describe('charsets', () => {
   })
 
   test('UTF-16 as it stands, eight bits to the byte', async () => {
-    const head = 'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: 8bit\r\n\r\n'
-    expect((await parse(Buffer.concat([Buffer.from(head), iconv.encode('one\r\nzwölf', 'utf-16le')]))).text).toBe('one\nzwölf')
+    const head =
+      'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: 8bit\r\n\r\n'
+    expect(
+      (await parse(Buffer.concat([Buffer.from(head), iconv.encode('one\r\nzwölf', 'utf-16le')]))).text,
+    ).toBe('one\nzwölf')
   })
 
   test.each([
@@ -178,16 +201,28 @@ describe('charsets', () => {
     [Buffer.from('Subject: café'), 'café'],
     [Buffer.from('Subject: =?utf-7?Q?+AOQ-?= and =?cp437?B?hA==?='), 'ä and ä'],
     [Buffer.from('Subject: =?iso-2022-kr?B?GyQpQw5HUTFbDw==?='), '한글'],
-    [Buffer.concat([Buffer.from('Subject: '), Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42])]), '日本'],
+    [
+      Buffer.concat([
+        Buffer.from('Subject: '),
+        Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]),
+      ]),
+      '日本',
+    ],
     [Buffer.from('Subject: =?x-nothing?Q?caf=C3=A9?='), 'cafÃ©'],
     [Buffer.from('Subject: =?utf-8?Q?unfinished'), '=?utf-8?Q?unfinished'],
   ])('in a header: %s', async (line, expected) => {
-    expect((await parse(Buffer.concat([Buffer.from('From: a@x.com\r\n'), line, Buffer.from('\r\n\r\nbody')]))).subject).toBe(expected)
+    expect(
+      (await parse(Buffer.concat([Buffer.from('From: a@x.com\r\n'), line, Buffer.from('\r\n\r\nbody')])))
+        .subject,
+    ).toBe(expected)
   })
 })
 
 const nested = (depth: number) => {
-  const open = Array.from({ length: depth }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`).join('')
+  const open = Array.from(
+    { length: depth },
+    (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`,
+  ).join('')
   return `From: a@x.com\nSubject: deep\n${open}Content-Type: text/plain\n\nthe core\n`
 }
 
@@ -199,28 +234,52 @@ describe('mail that breaks parsers', () => {
     ['a header without an end', 'From: a@x.com\nSubject: s', { text: '', subject: 's' }],
     ['no header that is one', 'hello there\n\nbody', { text: 'hello there\n\nbody' }],
     ['words and nothing else', 'just words\n', { text: 'just words' }],
-    ['words that look a little like a header', 'Hello Bot,\nplease: do this\n\nBye\n', { text: 'Hello Bot,\nplease: do this\n\nBye' }],
-    ['no empty line before its body', 'From: a@x.com\nSubject: s\nthe words\nto: read\n', { subject: 's', text: 'the words\nto: read' }],
-    ['a header that begins with garbage', '#!garbage\nFrom: a@x.com\nSubject: s\n\nbody', { subject: 's', text: 'body' }],
+    [
+      'words that look a little like a header',
+      'Hello Bot,\nplease: do this\n\nBye\n',
+      { text: 'Hello Bot,\nplease: do this\n\nBye' },
+    ],
+    [
+      'no empty line before its body',
+      'From: a@x.com\nSubject: s\nthe words\nto: read\n',
+      { subject: 's', text: 'the words\nto: read' },
+    ],
+    [
+      'a header that begins with garbage',
+      '#!garbage\nFrom: a@x.com\nSubject: s\n\nbody',
+      { subject: 's', text: 'body' },
+    ],
     [
       "an mbox's first line",
       'From a@x.com Sat Nov 21 03:00:00 2026\nFrom: a@x.com\n\nbody',
       { from: { address: 'a@x.com', name: null }, text: 'body' },
     ],
-    ['multipart without a boundary', 'From: a@x.com\nContent-Type: multipart/mixed\n\nsome words', { text: 'some words' }],
+    [
+      'multipart without a boundary',
+      'From: a@x.com\nContent-Type: multipart/mixed\n\nsome words',
+      { text: 'some words' },
+    ],
     [
       'multipart whose boundary only its body knows',
       'From: a@x.com\nContent-Type: multipart/mixed\n\n--b7\nContent-Type: text/html\n\n<p>some words</p>\n--b7\nContent-Type: text/csv; name=x.csv\n\n1,2\n--b7--\n',
       { text: 'some words', attachments: [expect.objectContaining({ name: 'x.csv' })] },
     ],
-    ['bare line feeds', Buffer.from('From: a@x.com\nSubject: lf\n\none\ntwo\n'), { subject: 'lf', text: 'one\ntwo' }],
+    [
+      'bare line feeds',
+      Buffer.from('From: a@x.com\nSubject: lf\n\none\ntwo\n'),
+      { subject: 'lf', text: 'one\ntwo' },
+    ],
     ['bare carriage returns in the body', Buffer.from('From: a@x.com\r\n\r\none\rtwo'), { text: 'one\ntwo' }],
     [
       'characters that nobody sees',
       'From: a@x.com\n\nseen\u{e0049}\u{e0047}\u{e004e} 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
       { text: 'seen 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}' },
     ],
-    ['a NUL in the subject', 'From: a@x.com\nSubject: a\0b\n\nt\0u', { subject: 'a\ufffdb', text: 't\ufffdu' }],
+    [
+      'a NUL in the subject',
+      'From: a@x.com\nSubject: a\0b\n\nt\0u',
+      { subject: 'a\ufffdb', text: 't\ufffdu' },
+    ],
     [
       'an encoded NUL and half a surrogate',
       'From: a@x.com\nSubject: =?utf-8?Q?a=00b=ED=A0=80?=\n\n',
@@ -230,7 +289,11 @@ describe('mail that breaks parsers', () => {
     [
       '20,000 nested parts',
       nested(20_000),
-      { subject: 'deep', text: expect.stringContaining('--b4000'), damage: expect.stringContaining('nesting') },
+      {
+        subject: 'deep',
+        text: expect.stringContaining('--b4000'),
+        damage: expect.stringContaining('nesting'),
+      },
     ],
     [
       'a boundary that never comes',
@@ -245,12 +308,32 @@ describe('mail that breaks parsers', () => {
       'From: a@x.com\nMessage-ID: m1@x.com\nReferences: r1@x r2@x\nIn-Reply-To: r2@x\n\n',
       { messageId: 'm1@x.com', references: ['r1@x', 'r2@x'], inReplyTo: 'r2@x' },
     ],
-    ['an id longer than a line', `From: a@x.com\nMessage-ID: <${'m'.repeat(1500)}@x>\n\n`, { messageId: null }],
-    ['words in In-Reply-To', 'From: a@x.com\nIn-Reply-To: Your mail of Monday <m@x>\n\n', { inReplyTo: 'm@x' }],
-    ['two Froms', 'From: first@x.com\nFrom: second@x.com\n\n', { from: { address: 'first@x.com', name: null } }],
-    ['a From with a space before its colon', 'From : a@x.com\n\n', { from: { address: 'a@x.com', name: null } }],
+    [
+      'an id longer than a line',
+      `From: a@x.com\nMessage-ID: <${'m'.repeat(1500)}@x>\n\n`,
+      { messageId: null },
+    ],
+    [
+      'words in In-Reply-To',
+      'From: a@x.com\nIn-Reply-To: Your mail of Monday <m@x>\n\n',
+      { inReplyTo: 'm@x' },
+    ],
+    [
+      'two Froms',
+      'From: first@x.com\nFrom: second@x.com\n\n',
+      { from: { address: 'first@x.com', name: null } },
+    ],
+    [
+      'a From with a space before its colon',
+      'From : a@x.com\n\n',
+      { from: { address: 'a@x.com', name: null } },
+    ],
     ['nobody in To', 'From: a@x.com\nTo: undisclosed-recipients:;\n\n', { to: [] }],
-    ['a name that looks like an address', 'From: "boss@x.com" <evil@y.com>\n\n', { from: { address: 'evil@y.com', name: 'boss@x.com' } }],
+    [
+      'a name that looks like an address',
+      'From: "boss@x.com" <evil@y.com>\n\n',
+      { from: { address: 'evil@y.com', name: 'boss@x.com' } },
+    ],
     [
       'a line of a megabyte',
       `From: a@x.com\nSubject: ${'s'.repeat(1_000_000)}\n\n${'t'.repeat(1_000_000)}`,
@@ -261,14 +344,22 @@ describe('mail that breaks parsers', () => {
       `From: a@x.com\n${'X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(55_000)}Subject: late\n\nbody`,
       { damage: expect.any(String), text: 'body' },
     ],
-    ['100,000 fold lines', `From: a@x.com\nSubject: s\n${' \n'.repeat(100_000)}\nbody`, { subject: 's', text: 'body' }],
+    [
+      '100,000 fold lines',
+      `From: a@x.com\nSubject: s\n${' \n'.repeat(100_000)}\nbody`,
+      { subject: 's', text: 'body' },
+    ],
     [
       '100,000 empty parts',
       `From: a@x.com\nContent-Type: multipart/mixed; boundary=b\n\n${'--b\n\n'.repeat(100_000)}--b\n\nlast`,
       { text: 'last' },
     ],
     ['quotes made to be slow', `From: a@x.com\n\n${'Op schreef\n'.repeat(10_000)}`, { damage: null }],
-    ['HTML made to be slow', `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`, { damage: null }],
+    [
+      'HTML made to be slow',
+      `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`,
+      { damage: null },
+    ],
   ])('%s', { timeout: 90_000 }, async (_, mail, expected) => {
     const started = performance.now()
     expect(await parse(mail)).toMatchObject(expected)
@@ -281,18 +372,29 @@ describe('mail that breaks parsers', () => {
     let deep = 'Subject: core\n\nthe core\n'
     for (let level = 9; level > 0; level--) deep = wrap(deep, `b${level}`)
     const { text, replyText, damage } = await parse(deep)
-    expect(text.match(/words of b\d/g)).toEqual(['words of b1', 'words of b2', 'words of b3', 'words of b4', 'words of b5', 'words of b6'])
+    expect(text.match(/words of b\d/g)).toEqual([
+      'words of b1',
+      'words of b2',
+      'words of b3',
+      'words of b4',
+      'words of b5',
+      'words of b6',
+    ])
     expect(replyText).toBe('words of b1')
     expect(damage).toBeNull()
     const part = '--b\nContent-Type: message/rfc822\n\nSubject: one of many\n\nwords\n'
-    const many = await parse(`From: a@x.com\nContent-Type: multipart/mixed; boundary=b\n\n${part.repeat(70)}--b--\n`)
+    const many = await parse(
+      `From: a@x.com\nContent-Type: multipart/mixed; boundary=b\n\n${part.repeat(70)}--b--\n`,
+    )
     expect(many.text.match(/one of many/g)).toHaveLength(50)
     expect(many.text).toMatch(/\[20 more forwarded messages are in the attachments\.\]$/)
     expect(many.attachments).toHaveLength(70)
   })
 
   test('a calendar that nobody can read is shown as it is when there is nothing else', async () => {
-    const mail = await parse('From: a@x.com\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nDTSTART:tomorrow\n')
+    const mail = await parse(
+      'From: a@x.com\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nDTSTART:tomorrow\n',
+    )
     expect(mail.text).toBe('BEGIN:VCALENDAR\nDTSTART:tomorrow')
   })
 
@@ -300,7 +402,9 @@ describe('mail that breaks parsers', () => {
     const mail = await parse(
       'From: a@x.com\nContent-Type: application/ms-tnef; name="winmail.dat"\nContent-Transfer-Encoding: base64\n\neJ8+IgAA\n',
     )
-    expect(mail.attachments.map(({ name, type }) => [name, type])).toEqual([['winmail.dat', 'application/ms-tnef']])
+    expect(mail.attachments.map(({ name, type }) => [name, type])).toEqual([
+      ['winmail.dat', 'application/ms-tnef'],
+    ])
   })
 
   test.each([

@@ -1,25 +1,46 @@
 import { describe, expect, test } from 'vitest'
-import { replyText } from '../../../src/channel/email/reply-text.ts'
+import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
 
 const block = (lines: string) => `Yes.\n\n${lines}\n\nShall I?\n`
 
 describe('an answer stands without the history below it', () => {
   test.each([
     ['Gmail', 'Yes.\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot <bot@x.com> wrote:\n\n> Shall I?\n'],
-    ['Gmail, its line broken', 'Yes.\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot with a long name\n<bot@x.com> wrote:\n> Shall I?\n'],
+    [
+      'Gmail, its line broken',
+      'Yes.\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot with a long name\n<bot@x.com> wrote:\n> Shall I?\n',
+    ],
     ['Gmail in German', 'Yes.\n\nAm Fr., 20. Nov. 2026 um 10:00 Uhr schrieb Bot <bot@x.com>:\n> Shall I?\n'],
     ['Gmail in French', 'Yes.\n\nLe ven. 20 nov. 2026 à 10:00, Bot <bot@x.com> a écrit :\n> Shall I?\n'],
-    ['Gmail in Spanish', 'Yes.\n\nEl vie, 20 nov 2026 a las 10:00, Bot (<bot@x.com>) escribió:\n> Shall I?\n'],
+    [
+      'Gmail in Spanish',
+      'Yes.\n\nEl vie, 20 nov 2026 a las 10:00, Bot (<bot@x.com>) escribió:\n> Shall I?\n',
+    ],
     ['Gmail in Japanese', 'Yes.\n\n2026年11月20日(金) 10:00 Bot <bot@x.com>:\n\n> Shall I?\n'],
     ['Thunderbird in German', 'Yes.\n\nAm 20.11.26 um 10:00 schrieb Bot:\n> Shall I?\n'],
     ['Apple Mail', 'Yes.\n\n> On 20 Nov 2026, at 10:00, Bot <bot@x.com> wrote:\n> \n> Shall I?\n'],
     ['Outlook', block('From: Bot\nSent: Friday, November 20, 2026 10:00 AM\nTo: Ann\nSubject: Question')],
-    ['Outlook on the web', block(`${'_'.repeat(32)}\nFrom: Bot <b@x.com>\nSent: Friday\nTo: Ann <a@x.com>\nSubject: Question`)],
+    [
+      'Outlook on the web',
+      block(`${'_'.repeat(32)}\nFrom: Bot <b@x.com>\nSent: Friday\nTo: Ann <a@x.com>\nSubject: Question`),
+    ],
     ['Outlook for iOS', block('*From:* Bot\n*Sent:* Friday\n*To:* Ann\n*Subject:* Question')],
-    ['Outlook of old', block('-----Original Message-----\nFrom: Bot\nSent: Friday\nTo: Ann\nSubject: Question')],
-    ['Outlook in German', block('Von: Bot\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ann\nBetreff: Frage')],
-    ['Outlook of old in German', block('-----Ursprüngliche Nachricht-----\nVon: Bot\nGesendet: Freitag\nAn: Ann\nBetreff: Frage')],
-    ['Outlook in French', block('De : Bot\nEnvoyé : vendredi 20 novembre 2026 10:00\nÀ : Ann\nObjet : Question')],
+    [
+      'Outlook of old',
+      block('-----Original Message-----\nFrom: Bot\nSent: Friday\nTo: Ann\nSubject: Question'),
+    ],
+    [
+      'Outlook in German',
+      block('Von: Bot\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ann\nBetreff: Frage'),
+    ],
+    [
+      'Outlook of old in German',
+      block('-----Ursprüngliche Nachricht-----\nVon: Bot\nGesendet: Freitag\nAn: Ann\nBetreff: Frage'),
+    ],
+    [
+      'Outlook in French',
+      block('De : Bot\nEnvoyé : vendredi 20 novembre 2026 10:00\nÀ : Ann\nObjet : Question'),
+    ],
     ['Outlook in Dutch', block('Van: Bot\nVerzonden: vrijdag\nAan: Ann\nOnderwerp: Vraag')],
     ['Outlook in Japanese', block('差出人: Bot\n送信日時: 2026年11月20日\n宛先: Ann\n件名: 質問')],
   ])('%s', (_, text) => expect(replyText(text)).toBe('Yes.'))
@@ -29,9 +50,17 @@ describe('nothing is taken for history that is none', () => {
   test.each([
     ['answers between the questions', '> Shall I?\n\nYes.\n\n> And then?\n\nNo.\n', 'Yes.\nNo.'],
     ['a quote and nothing else', '> all of it\n', '> all of it\n'],
-    ['a forward', 'See:\n\n---------- Forwarded message ---------\nFrom: Bot\nDate: Friday\nSubject: x\nTo: a\n\nWords\n', null],
+    [
+      'a forward',
+      'See:\n\n---------- Forwarded message ---------\nFrom: Bot\nDate: Friday\nSubject: x\nTo: a\n\nWords\n',
+      null,
+    ],
     ['a forward and nothing else', 'From: Bot\nSent: Friday\nTo: Ann\nSubject: x\n\nWords\n', null],
-    ['words that begin like a header', 'From: what I know, it is fine.\nTo: be sure, ask.\nSent: yes\n', null],
+    [
+      'words that begin like a header',
+      'From: what I know, it is fine.\nTo: be sure, ask.\nSent: yes\n',
+      null,
+    ],
     ['a form', 'From: Berlin\nDate: Monday\nRooms: 2\n', null],
     ['a signature', 'Yes.\n\n-- \nAnn\n', null],
   ])('%s', (_, text, expected) => expect(replyText(text)).toBe(expected ?? text))

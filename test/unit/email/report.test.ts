@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse.ts'
-import { readReport } from '../../../src/channel/email/report.ts'
+import { readReport } from '../../../src/channel/email/bounce/report.ts'
+import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 import { arf, dsn, unknownUser } from '../../support/report.ts'
 
 const read = async (raw: string | Buffer) => readReport(await parseMail(Buffer.from(raw)))
@@ -13,14 +13,19 @@ describe('a notification of RFC 3464', () => {
     expect(await read(dsn({ recipients: [unknownUser('Bo@Example.com')] }))).toEqual({
       kind: 'bounce',
       detail: '550 5.1.1 No such user here',
-      recipients: [{ address: 'bo@example.com', detail: '550 5.1.1 No such user here', lasting: true }],
+      recipients: [{ address: 'bo@example.com', detail: '550 5.1.1 No such user here', permanent: true }],
     })
   })
 
   test('some failed, some delayed, some delivered: only those that failed', async () => {
     const group = (address: string, action: string) => ({ ...unknownUser(address), Action: action })
     const raw = dsn({
-      recipients: [group('a@x.com', 'delayed'), group('b@x.com', 'failed'), group('c@x.com', 'delivered'), group('d@x.com', 'expanded')],
+      recipients: [
+        group('a@x.com', 'delayed'),
+        group('b@x.com', 'failed'),
+        group('c@x.com', 'delivered'),
+        group('d@x.com', 'expanded'),
+      ],
     })
     expect((await read(raw))!.recipients.map(({ address }) => address)).toEqual(['b@x.com'])
   })
@@ -30,7 +35,9 @@ describe('a notification of RFC 3464', () => {
   })
 
   test('behind an alias both the address that we wrote to and the final one are named', async () => {
-    const raw = dsn({ recipients: [{ ...unknownUser('team@x.com'), 'Final-Recipient': 'rfc822;gone@y.com' }] })
+    const raw = dsn({
+      recipients: [{ ...unknownUser('team@x.com'), 'Final-Recipient': 'rfc822;gone@y.com' }],
+    })
     expect((await read(raw))!.recipients.map(({ address }) => address)).toEqual(['team@x.com', 'gone@y.com'])
   })
 
@@ -46,14 +53,16 @@ describe('a notification of RFC 3464', () => {
     ['5.7.1', false],
     ['4.4.7', false],
     ['nonsense', false],
-  ])('failed with %s: lasting %s', async (status, lasting) => {
+  ])('failed with %s: permanent %s', async (status, permanent) => {
     const fields = { 'Final-Recipient': 'rfc822; a@x.com', Action: 'failed', Status: status }
-    expect((await read(dsn({ recipients: [fields] })))!.recipients).toMatchObject([{ lasting }])
+    expect((await read(dsn({ recipients: [fields] })))!.recipients).toMatchObject([{ permanent }])
   })
 
   test('without an action the status decides; folded and odd fields are read', async () => {
     const fields = { 'FINAL-RECIPIENT': 'RFC822;\n  <a@x.com>', Status: '5.1.1 (bad\n\taddress)' }
-    expect(await read(dsn({ recipients: [fields] }))).toMatchObject({ recipients: [{ address: 'a@x.com', lasting: true }] })
+    expect(await read(dsn({ recipients: [fields] }))).toMatchObject({
+      recipients: [{ address: 'a@x.com', permanent: true }],
+    })
     expect(await read(dsn({ recipients: [{ ...fields, Status: '4.2.0' }] }))).toBeNull()
   })
 })
@@ -78,7 +87,11 @@ To: cy@example.com
 `,
       {
         recipients: [
-          { address: 'bo@example.com', detail: expect.stringContaining('550 5.1.1 <bo@example.com>: Recipient'), lasting: true },
+          {
+            address: 'bo@example.com',
+            detail: expect.stringContaining('550 5.1.1 <bo@example.com>: Recipient'),
+            permanent: true,
+          },
         ],
       },
     ],
@@ -86,13 +99,13 @@ To: cy@example.com
       'Exim',
       'From: Mail Delivery System <Mailer-Daemon@e.example>\r\nSubject: Mail delivery failed: returning message to sender\r\nX-Failed-Recipients: bo@example.com,\r\n cy@example.com',
       'A message that you sent could not be delivered to one or more of its\nrecipients. This is a permanent error. The following address(es) failed:\n\n  bo@example.com\n    Unrouteable address\n',
-      { recipients: [{ address: 'bo@example.com', lasting: true }, { address: 'cy@example.com' }] },
+      { recipients: [{ address: 'bo@example.com', permanent: true }, { address: 'cy@example.com' }] },
     ],
     [
       'an old Exchange',
       'From: System Administrator <postmaster@corp.example>\r\nSubject: Undeliverable: Hello',
       'Your message\n\n  To:      bo@example.com\n  Subject: Hello\n\ndid not reach the following recipient(s):\n\nbo@example.com on Fri, 20 Nov 2026\n    The recipient name is not recognized\n    #5.1.1\n',
-      { recipients: [{ address: 'bo@example.com', lasting: true }] },
+      { recipients: [{ address: 'bo@example.com', permanent: true }] },
     ],
     [
       'a machine that names nobody',
@@ -118,7 +131,12 @@ To: cy@example.com
       'I am away until 5.1.2027. Call room 550 - thank you.\n',
       null,
     ],
-    ['a letter', 'From: Bo <bo@example.com>\r\nSubject: Re: Hello', 'The user account is not found, what do I do? 550 5.1.1\n', null],
+    [
+      'a letter',
+      'From: Bo <bo@example.com>\r\nSubject: Re: Hello',
+      'The user account is not found, what do I do? 550 5.1.1\n',
+      null,
+    ],
   ]
   test.each(cases)('%s', async (_, headers, text, expected) => {
     const report = await read(letter(headers, text))
@@ -126,15 +144,18 @@ To: cy@example.com
     else expect(report).toMatchObject({ kind: 'bounce', ...expected })
   })
 
-  test.each(['-', `${'-'.repeat(60)}\n`, 'a@', 'aaaa', 'user ', '<', 'a@b.', '550 '])('2 MB of %j take no time', async (piece) => {
-    const mail = {
-      ...(await parseMail(Buffer.from('From: MAILER-DAEMON@x.example\r\n\r\nx'))),
-      text: piece.repeat(2_000_000 / piece.length),
-    }
-    const started = performance.now()
-    readReport(mail)
-    expect(performance.now() - started).toBeLessThan(500)
-  })
+  test.each(['-', `${'-'.repeat(60)}\n`, 'a@', 'aaaa', 'user ', '<', 'a@b.', '550 '])(
+    '2 MB of %j take no time',
+    async (piece) => {
+      const mail = {
+        ...(await parseMail(Buffer.from('From: MAILER-DAEMON@x.example\r\n\r\nx'))),
+        text: piece.repeat(2_000_000 / piece.length),
+      }
+      const started = performance.now()
+      readReport(mail)
+      expect(performance.now() - started).toBeLessThan(500)
+    },
+  )
 })
 
 describe('an abuse report of RFC 5965', () => {
@@ -143,7 +164,7 @@ describe('an abuse report of RFC 5965', () => {
     expect(await read(raw)).toEqual({
       kind: 'complaint',
       detail: 'reported as abuse',
-      recipients: [{ address: 'bo@example.com', detail: 'reported as abuse', lasting: true }],
+      recipients: [{ address: 'bo@example.com', detail: 'reported as abuse', permanent: true }],
     })
     expect(await read(arf())).toMatchObject({ kind: 'complaint', recipients: [] })
   })
@@ -162,11 +183,11 @@ describe.skipIf(!existsSync(corpora))(`real bounces from ${corpora} (skipped whe
     ['report_530', 1, false],
     ['report_422', null, false],
     ['raw_email_with_mimepart_without_content_type', null, false],
-  ])('%s', async (name, recipients, lasting) => {
+  ])('%s', async (name, recipients, permanent) => {
     const report = await read(readFileSync(join(corpora, `${name}.eml`)))
     if (recipients === null) return expect(report).toBeNull()
     expect(report).toMatchObject({ kind: 'bounce' })
     expect(report!.recipients).toHaveLength(recipients)
-    expect(report!.recipients.every((one) => one.lasting === lasting)).toBe(true)
+    expect(report!.recipients.every((one) => one.permanent === permanent)).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cached, createResolver } from '../../../src/channel/email/resolver.ts'
+import { cached, createResolver } from '../../../src/channel/email/verify/resolver.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { type DnsServer, startDns } from '../../support/dns.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createRspamd, type SpamCheck } from '../../../src/channel/email/rspamd.ts'
+import { createRspamd, type SpamCheck } from '../../../src/channel/email/receive/rspamd.ts'
 import type { Counted } from '../../../src/core/metrics.ts'
 import { createTestLog, type TestLog } from '../../support/log.ts'
 import { type Rspamd, startRspamd } from '../../support/rspamd.ts'
@@ -21,7 +21,8 @@ beforeEach(() => {
 })
 
 const metrics = { count: (what: Counted, outcome: string) => void counted.push(`${what} ${outcome}`) }
-const impatient = () => createRspamd({ url: rspamd.url, mailDomain: 'agents.localhost', log, metrics, timeoutMs: 500 })
+const impatient = () =>
+  createRspamd({ url: rspamd.url, mailDomain: 'agents.localhost', log, metrics, timeoutMs: 500 })
 
 const RAW = Buffer.from('From: ann@example.com\r\n\r\nhi \xe9\r\n', 'latin1')
 const ENVELOPE = { ip: '192.0.2.1', helo: 'mail.example.com', reversePath: 'ann@example.com' }
@@ -33,7 +34,12 @@ test('is asked with the message to the byte, and its envelope in headers', async
     {
       method: 'POST',
       path: '/checkv2',
-      headers: { ip: '192.0.2.1', helo: 'mail.example.com', from: 'ann@example.com', 'mta-name': 'agents.localhost' },
+      headers: {
+        ip: '192.0.2.1',
+        helo: 'mail.example.com',
+        from: 'ann@example.com',
+        'mta-name': 'agents.localhost',
+      },
     },
   ])
   expect(rspamd.asked[0]!.recipients).toEqual(['bot@agents.localhost', 'other@agents.localhost'])
@@ -41,7 +47,9 @@ test('is asked with the message to the byte, and its envelope in headers', async
 })
 
 test('an envelope of any characters becomes one header each', async () => {
-  await check(RAW, { ip: '', helo: 'a\r\nIP: 127.0.0.1', reversePath: 'jürgen@example.com' }, ['π@agents.localhost'])
+  await check(RAW, { ip: '', helo: 'a\r\nIP: 127.0.0.1', reversePath: 'jürgen@example.com' }, [
+    'π@agents.localhost',
+  ])
   const { headers, recipients } = rspamd.asked[0]!
   expect(headers.ip).toBeUndefined()
   expect(headers.helo).toBe('a IP: 127.0.0.1')
@@ -88,7 +96,10 @@ describe('without a word of its the message goes through, and that is told', () 
     ['2 MB', (response) => response.end(`{"action":"reject","score":99,"x":"${'x'.repeat(2_000_000)}"}`)],
   ])('%s', async (_, how) => {
     rspamd.answer(how)
-    expect(await ask()).toEqual({ spam: null, check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be asked' } })
+    expect(await ask()).toEqual({
+      spam: null,
+      check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be asked' },
+    })
     expect(counted).toEqual(['spamChecks failed'])
     expect(log.text()).toMatch(/Rspamd could not be asked/)
     expect(log.text()).not.toContain('ann@example.com')

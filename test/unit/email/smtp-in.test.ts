@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Inbound, Listening } from '../../../src/channel/channel.ts'
-import { createEmailChannel, type EmailChannel, type EmailChannelOptions } from '../../../src/channel/email/email-channel.ts'
+import {
+  createEmailChannel,
+  type EmailChannel,
+  type EmailChannelOptions,
+} from '../../../src/channel/email/email-channel.ts'
 import { type Clock, systemClock } from '../../../src/core/clock.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../../src/core/logger.ts'
@@ -45,7 +49,9 @@ async function listen({ accepts, inbound, limits = {}, ...world }: World = {}): 
   })
   listening = await channel.listen(
     sinkWith({
-      accepts: accepts ?? (async (address) => address === 'bot@agents.localhost' || address === 'ops@agents.localhost'),
+      accepts:
+        accepts ??
+        (async (address) => address === 'bot@agents.localhost' || address === 'ops@agents.localhost'),
       inbound: inbound ?? (async (message) => void stored.push(message)),
     }),
   )
@@ -93,7 +99,11 @@ async function telnet(address: string) {
   })
   socket.on('data', (chunk: string) => {
     text += chunk
-    for (let match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text); match; match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text)) {
+    for (
+      let match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text);
+      match;
+      match = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text)
+    ) {
       text = text.slice(match[0].length)
       hand(match[0].trimEnd())
     }
@@ -148,16 +158,22 @@ describe('a mail', () => {
         text: 'hello',
         proven: true,
         automatic: null,
-        checks: expect.arrayContaining([{ name: 'spf', verdict: 'pass', detail: 'example.com aligned with From' }]),
+        checks: expect.arrayContaining([
+          { name: 'spf', verdict: 'pass', detail: 'example.com aligned with From' },
+        ]),
       }),
     ])
-    expect(Buffer.from(stored[0]!.raw!).toString()).toMatch(/^From: Ann <ann@example\.com>\r\n[\s\S]*\r\nhello\r\n$/)
+    expect(Buffer.from(stored[0]!.raw!).toString()).toMatch(
+      /^From: Ann <ann@example\.com>\r\n[\s\S]*\r\nhello\r\n$/,
+    )
   })
 
   test('over STARTTLS, with a certificate of our own that is kept', async () => {
     const address = await listen()
     await deliver(address, letter, { tls: true })
-    expect(lines).toContainEqual(expect.objectContaining({ event: 'smtp.inbound', tls: true, outcome: 'accepted' }))
+    expect(lines).toContainEqual(
+      expect.objectContaining({ event: 'smtp.inbound', tls: true, outcome: 'accepted' }),
+    )
     const cert = await readFile(join(dataDir, 'smtp.crt'), 'utf8')
     expect((await stat(join(dataDir, 'smtp.key'))).mode & 0o777).toBe(0o600)
     await listening.stop(100)
@@ -197,16 +213,19 @@ describe('a mail', () => {
     expect(Buffer.from(stored[0]!.raw!).toString('utf8')).toBe('From: a@x.com\r\n\r\n.dot\r\n..\r\nfür\r\n')
   })
 
-  test.each(['\n.\n', '\r.\r', '\n.\r\n', '\r\n.\n', '\r\n\0.\r\n'])('can’t be split in two by a false end %j', async (end) => {
-    const session = await inData(await listen())
-    session.socket.write(
-      `From: a@x.com\r\n\r\none${end}MAIL FROM:<evil@x.com>\r\nRCPT TO:<bot@agents.localhost>\r\nDATA\r\nFrom: boss@x.com\r\n\r\ntwo`,
-    )
-    expect(await session.say('\r\n.')).toMatch(/^250/)
-    expect(await session.say('NOOP')).toMatch(/^250/)
-    expect(stored).toHaveLength(1)
-    expect(stored[0]!.text).toContain('two')
-  })
+  test.each(['\n.\n', '\r.\r', '\n.\r\n', '\r\n.\n', '\r\n\0.\r\n'])(
+    'can’t be split in two by a false end %j',
+    async (end) => {
+      const session = await inData(await listen())
+      session.socket.write(
+        `From: a@x.com\r\n\r\none${end}MAIL FROM:<evil@x.com>\r\nRCPT TO:<bot@agents.localhost>\r\nDATA\r\nFrom: boss@x.com\r\n\r\ntwo`,
+      )
+      expect(await session.say('\r\n.')).toMatch(/^250/)
+      expect(await session.say('NOOP')).toMatch(/^250/)
+      expect(stored).toHaveLength(1)
+      expect(stored[0]!.text).toContain('two')
+    },
+  )
 })
 
 describe('recipients', () => {
@@ -230,7 +249,8 @@ describe('recipients', () => {
   test('the same one twice is one, two are two', async () => {
     const session = await greeted(await listen())
     await session.say('MAIL FROM:<>')
-    for (const rcpt of ['bot@agents.localhost', 'BOT+x@agents.localhost', 'ops@agents.localhost']) await session.say(`RCPT TO:<${rcpt}>`)
+    for (const rcpt of ['bot@agents.localhost', 'BOT+x@agents.localhost', 'ops@agents.localhost'])
+      await session.say(`RCPT TO:<${rcpt}>`)
     await session.say('DATA')
     await session.say('From: a@x.com\r\n\r\nhi\r\n.')
     expect(stored[0]!.recipients).toEqual(['bot@agents.localhost', 'ops@agents.localhost'])
@@ -245,14 +265,19 @@ describe('recipients', () => {
   ])('%s is refused', async (rcpt, answer) => {
     const session = await greeted(await listen())
     await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say(`RCPT TO:<${rcpt}>`)).toEqual(typeof answer === 'string' ? answer : expect.stringMatching(answer))
+    expect(await session.say(`RCPT TO:<${rcpt}>`)).toEqual(
+      typeof answer === 'string' ? answer : expect.stringMatching(answer),
+    )
     expect(await session.say('DATA')).toMatch(/^503/)
   })
 
   test('over 100 are 452, the first 100 get the mail', async () => {
     const address = await listen({ accepts: async () => true })
     const to = Array.from({ length: 103 }, (_, i) => `a${i}@agents.localhost`)
-    const { accepted, rejected } = await deliver(address, { ...letter, envelope: { from: 'ann@example.com', to } })
+    const { accepted, rejected } = await deliver(address, {
+      ...letter,
+      envelope: { from: 'ann@example.com', to },
+    })
     expect([accepted.length, rejected.length, stored[0]!.recipients.length]).toEqual([100, 3, 100])
   })
 
@@ -286,7 +311,8 @@ describe('recipients', () => {
     const session = await greeted(await listen({ limits: { unknown: 3, tarpitMs: 1 } }))
     await session.say('MAIL FROM:<ann@example.com>')
     const answers = []
-    for (const name of ['a', 'b', 'c', 'd']) answers.push((await session.say(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
+    for (const name of ['a', 'b', 'c', 'd'])
+      answers.push((await session.say(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
     expect(answers).toEqual(['550', '550', '550', '421'])
   })
 })
@@ -298,19 +324,21 @@ describe('the postmaster', () => {
     return { address, letters }
   }
 
-  test.each(['Postmaster', 'abuse@agents.localhost', 'postmaster@Agents.localhost', '"postmaster"@agents.localhost'])(
-    '%s is a recipient',
-    async (rcpt) => {
-      const { address, letters } = await open()
-      const session = await greeted(address)
-      await session.say('MAIL FROM:<ann@example.com>')
-      expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
-      await session.say('DATA')
-      expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
-      expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
-      expect(stored).toEqual([])
-    },
-  )
+  test.each([
+    'Postmaster',
+    'abuse@agents.localhost',
+    'postmaster@Agents.localhost',
+    '"postmaster"@agents.localhost',
+  ])('%s is a recipient', async (rcpt) => {
+    const { address, letters } = await open()
+    const session = await greeted(address)
+    await session.say('MAIL FROM:<ann@example.com>')
+    expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
+    await session.say('DATA')
+    expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
+    expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
+    expect(stored).toEqual([])
+  })
 
   test('is none of another domain', async () => {
     const session = await greeted((await open()).address)
@@ -327,7 +355,10 @@ describe('the postmaster', () => {
 
   test('that is an agent reads its mail itself', async () => {
     const letters: Inbound[] = []
-    const address = await listen({ accepts: async () => true, postmaster: async (message) => void letters.push(message) })
+    const address = await listen({
+      accepts: async () => true,
+      postmaster: async (message) => void letters.push(message),
+    })
     await deliver(address, { ...letter, to: 'postmaster@agents.localhost' })
     expect(stored.map(({ recipients }) => recipients)).toEqual([['postmaster@agents.localhost']])
     expect(letters).toEqual([])
@@ -338,10 +369,12 @@ describe('trouble', () => {
   test('a sink that wants it again later: 451 in its words, and no error in the log', async () => {
     const address = await listen({
       inbound: async () => {
-        throw new AppError('unavailable', 'The sender could not be verified for now.')
+        throw new AppError('unavailable', 'The sender could not be verified at the moment.')
       },
     })
-    await expect(deliver(address, letter)).rejects.toMatchObject({ response: '451 4.3.0 The sender could not be verified for now.' })
+    await expect(deliver(address, letter)).rejects.toMatchObject({
+      response: '451 4.3.0 The sender could not be verified at the moment.',
+    })
     expect(lines).toContainEqual(expect.objectContaining({ event: 'smtp.inbound', outcome: '451' }))
   })
 
@@ -368,7 +401,9 @@ describe('trouble', () => {
     await expect(deliver(address, { ...letter, to: 'ops@agents.localhost' })).rejects.toMatchObject({
       response: expect.stringMatching(/^451 4\.3\.0/),
     })
-    await expect(deliver(address, letter)).rejects.toMatchObject({ response: expect.stringMatching(/^451 4\.3\.0/) })
+    await expect(deliver(address, letter)).rejects.toMatchObject({
+      response: expect.stringMatching(/^451 4\.3\.0/),
+    })
     expect(lines.map((line) => JSON.stringify(line)).join()).not.toContain('hello')
     away = false
     await deliver(address, letter)
@@ -455,7 +490,14 @@ describe('trouble', () => {
     await session.hear()
     const features = await session.say('EHLO client.example')
     expect(features.split('\r\n').map((line) => line.slice(4))).toEqual(
-      expect.arrayContaining(['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'STARTTLS', `SIZE ${25 * 1024 * 1024}`]),
+      expect.arrayContaining([
+        'PIPELINING',
+        '8BITMIME',
+        'SMTPUTF8',
+        'ENHANCEDSTATUSCODES',
+        'STARTTLS',
+        `SIZE ${25 * 1024 * 1024}`,
+      ]),
     )
     expect(features).not.toContain('AUTH')
     expect(await session.say('AUTH PLAIN AGEAYg==')).toMatch(/^50[0-4]/)

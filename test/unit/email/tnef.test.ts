@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { unpackTnef } from '../../../src/channel/email/tnef/unpack.ts'
+import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
+import { unpackTnef } from '../../../src/channel/email/parse/tnef/unpack.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
-const unpack = (bytes: Uint8Array) => unpackTnef(bytes, { ms: 1_000 })
+const unpack = (bytes: Uint8Array) => unpackTnef(bytes, new Budget(1_000))
 const HTML_RTF =
   "{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\*\\htmltag64 <p>}\\htmlrtf \\par\\htmlrtf0 Gr\\'fc\\'dfe{\\*\\htmltag72 </p>}{\\*\\htmltag64 <p hidden>}no{\\*\\htmltag72 </p>}}"
 
@@ -30,9 +31,9 @@ test('broken characters in it are left out, without a word on the console', () =
 describe('the files of a winmail.dat', () => {
   test('have their long names, their types and their bytes', () => {
     const content = Buffer.from([0, 1, 2, 255])
-    expect(unpack(tnef({ files: [{ name: 'Größe 7.bin', type: 'image/PNG', content }] }))?.attachments).toEqual([
-      { name: 'Größe 7.bin', type: 'image/png', content: new Uint8Array(content) },
-    ])
+    expect(
+      unpack(tnef({ files: [{ name: 'Größe 7.bin', type: 'image/PNG', content }] }))?.attachments,
+    ).toEqual([{ name: 'Größe 7.bin', type: 'image/png', content: new Uint8Array(content) }])
   })
 
   test('climb nowhere, and have a type even so', () => {
@@ -56,7 +57,10 @@ describe('what can not be read', () => {
     ['nothing', Buffer.alloc(0)],
     ['something else', Buffer.from('%PDF-1.7 and more')],
     ['the beginning only', tnef({}).subarray(0, 6)],
-    ['an attribute of four gigabytes', Buffer.concat([tnef({}).subarray(0, 6), Buffer.from([1, 3, 0x90, 6, 0, 255, 255, 255, 255])])],
+    [
+      'an attribute of four gigabytes',
+      Buffer.concat([tnef({}).subarray(0, 6), Buffer.from([1, 3, 0x90, 6, 0, 255, 255, 255, 255])]),
+    ],
   ])('%s holds nothing', (_, bytes) => expect(unpack(bytes)).toBeNull())
 
   test('damage in the middle leaves what stood before it', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse.ts'
-import { type Envelope, type VerifyOptions, verify } from '../../../src/channel/email/verify.ts'
+import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { type Envelope, type VerifyOptions, verify } from '../../../src/channel/email/verify/verify.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 import { dkimKey, rawOf } from '../../support/mail.ts'
 
@@ -25,8 +25,15 @@ const letter = { from: 'Ann <ann@example.com>', to: 'bot@agents.localhost', subj
 async function check(raw: Buffer | string, envelope: Envelope, options: Partial<VerifyOptions> = {}) {
   const bytes = Buffer.from(raw)
   const { from } = await parseMail(bytes)
-  const result = await verify(bytes, from.address, envelope, { resolver: fakeResolver(zone), mta: 'agents.localhost', ...options })
-  return { ...result, verdicts: Object.fromEntries(result.checks.map(({ name, verdict }) => [name, verdict])) }
+  const result = await verify(bytes, from.address, envelope, {
+    resolver: fakeResolver(zone),
+    mta: 'agents.localhost',
+    ...options,
+  })
+  return {
+    ...result,
+    verdicts: Object.fromEntries(result.checks.map(({ name, verdict }) => [name, verdict])),
+  }
 }
 
 describe('proven', () => {
@@ -45,7 +52,11 @@ describe('proven', () => {
     const { proven, checks } = await check(await rawOf({ ...letter, sign: key }), elsewhere)
     expect(proven).toBe(true)
     expect(checks).toContainEqual({ name: 'dkim', verdict: 'pass', detail: 'example.com aligned with From' })
-    expect(checks).toContainEqual({ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com is aligned with From (p=reject)' })
+    expect(checks).toContainEqual({
+      name: 'dmarc',
+      verdict: 'pass',
+      detail: 'DKIM of example.com is aligned with From (p=reject)',
+    })
   })
 
   test('by an aligned pass where the domain has no DMARC record', async () => {
@@ -58,42 +69,78 @@ describe('proven', () => {
 
 describe('not proven', () => {
   test('a bare claim from elsewhere', async () => {
-    expect(await check(await rawOf(letter), elsewhere)).toMatchObject({ proven: false, verdicts: { spf: 'pass', dmarc: 'fail' } })
+    expect(await check(await rawOf(letter), elsewhere)).toMatchObject({
+      proven: false,
+      verdicts: { spf: 'pass', dmarc: 'fail' },
+    })
   })
 
   test('a signed mail with a changed body', async () => {
     const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', 'help!')
-    expect(await check(raw, elsewhere)).toMatchObject({ proven: false, verdicts: { dkim: 'neutral', dmarc: 'fail' } })
+    expect(await check(raw, elsewhere)).toMatchObject({
+      proven: false,
+      verdicts: { dkim: 'neutral', dmarc: 'fail' },
+    })
   })
 
   test('a signed mail with another From', async () => {
-    const raw = (await rawOf({ ...letter, sign: key })).toString().replace(/^From:.*$/m, 'From: Boss <boss@example.com>')
-    expect(await check(raw, elsewhere)).toMatchObject({ proven: false, verdicts: { dkim: 'fail', dmarc: 'fail' } })
+    const raw = (await rawOf({ ...letter, sign: key }))
+      .toString()
+      .replace(/^From:.*$/m, 'From: Boss <boss@example.com>')
+    expect(await check(raw, elsewhere)).toMatchObject({
+      proven: false,
+      verdicts: { dkim: 'fail', dmarc: 'fail' },
+    })
   })
 
   test('a signature by SHA-1', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
     const signed = await dkimSign(raw, {
-      signatureData: [{ signingDomain: 'example.com', selector: 'test', privateKey: key.options.privateKey, algorithm: 'rsa-sha1' }],
+      signatureData: [
+        {
+          signingDomain: 'example.com',
+          selector: 'test',
+          privateKey: key.options.privateKey,
+          algorithm: 'rsa-sha1',
+        },
+      ],
     })
     const { proven, checks } = await check(Buffer.concat([Buffer.from(signed.signatures), raw]), elsewhere)
     expect(proven).toBe(false)
-    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('RFC 8301') })
+    expect(checks).toContainEqual({
+      name: 'dkim',
+      verdict: 'policy',
+      detail: expect.stringContaining('RFC 8301'),
+    })
   })
 
   test('text appended behind the end that an l= signature covers', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
     const signed = await dkimSign(raw, {
-      signatureData: [{ signingDomain: 'example.com', selector: 'test', privateKey: key.options.privateKey, maxBodyLength: 7 }],
+      signatureData: [
+        {
+          signingDomain: 'example.com',
+          selector: 'test',
+          privateKey: key.options.privateKey,
+          maxBodyLength: 7,
+        },
+      ],
     })
     const whole = Buffer.concat([Buffer.from(signed.signatures), raw])
     expect(signed.signatures).toMatch(/\bl=7\b/)
     expect(await check(whole, elsewhere)).toMatchObject({ proven: true })
-    const { proven, checks } = await check(Buffer.concat([whole, Buffer.from('Wire the money to me.\r\n')]), elsewhere)
+    const { proven, checks } = await check(
+      Buffer.concat([whole, Buffer.from('Wire the money to me.\r\n')]),
+      elsewhere,
+    )
     expect(proven).toBe(false)
-    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('unsigned') })
+    expect(checks).toContainEqual({
+      name: 'dkim',
+      verdict: 'policy',
+      detail: expect.stringContaining('unsigned'),
+    })
   })
 
   test('a signature that does not cover From', async () => {
@@ -104,14 +151,20 @@ describe('not proven', () => {
       headerList: 'subject:to',
     })
     expect(signed.signatures).not.toMatch(/h=[^;]*from/i)
-    expect(await check(Buffer.concat([Buffer.from(signed.signatures), raw]), elsewhere)).toMatchObject({ proven: false })
+    expect(await check(Buffer.concat([Buffer.from(signed.signatures), raw]), elsewhere)).toMatchObject({
+      proven: false,
+    })
   })
 
   test('a signed mail with a second Subject put before it', async () => {
     const raw = `Subject: Wire the money\r\n${await rawOf({ ...letter, sign: key })}`
     const { proven, checks } = await check(raw, elsewhere)
     expect(proven).toBe(false)
-    expect(checks).toContainEqual({ name: 'dkim', verdict: 'policy', detail: expect.stringContaining('more than one subject') })
+    expect(checks).toContainEqual({
+      name: 'dkim',
+      verdict: 'policy',
+      detail: expect.stringContaining('more than one subject'),
+    })
   })
 
   test('a forged Authentication-Results and ARC seal', async () => {
@@ -149,8 +202,14 @@ describe('not proven', () => {
     ['a group in From', 'From: team: ann@example.com;\r\n'],
     ['no From', 'Subject: none\r\n'],
     ['an empty From', 'From: \r\n'],
-    ['a From behind a bare carriage return', 'Subject: x\rFrom: evil@evil.example\r\nFrom: ann@example.com\r\n'],
-    ['a header that ends for some readers only', 'From: ann@example.com\r\n\r\r\nFrom: evil@evil.example\r\n'],
+    [
+      'a From behind a bare carriage return',
+      'Subject: x\rFrom: evil@evil.example\r\nFrom: ann@example.com\r\n',
+    ],
+    [
+      'a header that ends for some readers only',
+      'From: ann@example.com\r\n\r\r\nFrom: evil@evil.example\r\n',
+    ],
     ['a NUL in the header', 'From: ann@example.com\0\r\n'],
     ['an address without a domain', 'From: ann\r\n'],
     ['a header too long to be one', `From: ann@example.com\r\nX: ${'x\r\n '.repeat(3_000)}\r\n`],
@@ -160,17 +219,26 @@ describe('not proven', () => {
     ],
   ])('%s, although SPF passes', async (_, header) => {
     const started = performance.now()
-    expect(await check(`${header}To: bot@agents.localhost\r\n\r\nhello\r\n`, good)).toMatchObject({ proven: false })
+    expect(await check(`${header}To: bot@agents.localhost\r\n\r\nhello\r\n`, good)).toMatchObject({
+      proven: false,
+    })
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 })
 
 describe('long mail', () => {
   test('is verified without holding the event loop', async () => {
-    const raw = await rawOf({ ...letter, text: 'a line of ordinary length, over and over\n'.repeat(200_000), sign: key })
+    const raw = await rawOf({
+      ...letter,
+      text: 'a line of ordinary length, over and over\n'.repeat(200_000),
+      sign: key,
+    })
     let turns = 0
     const counter = setInterval(() => turns++, 1)
-    const result = await verify(raw, 'ann@example.com', elsewhere, { resolver: fakeResolver(zone), mta: 'here' })
+    const result = await verify(raw, 'ann@example.com', elsewhere, {
+      resolver: fakeResolver(zone),
+      mta: 'here',
+    })
     clearInterval(counter)
     expect(result.proven).toBe(true)
     expect(turns).toBeGreaterThan(5)
@@ -178,7 +246,10 @@ describe('long mail', () => {
 
   test('in one line, without a signature to hash it for, is proven by SPF', async () => {
     const raw = (await rawOf(letter)).toString().replace('hello', 'x y '.repeat(5_000_000))
-    const result = await verify(Buffer.from(raw), 'ann@example.com', good, { resolver: fakeResolver(zone), mta: 'here' })
+    const result = await verify(Buffer.from(raw), 'ann@example.com', good, {
+      resolver: fakeResolver(zone),
+      mta: 'here',
+    })
     expect(result).toMatchObject({ proven: true, unsettled: false })
   })
 
@@ -187,7 +258,11 @@ describe('long mail', () => {
     ['millions of blank lines', ' \r\n'.repeat(6_000_000), 'took too long'],
   ])('%s is given up in time', async (_, body, reason) => {
     const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', body)
-    const result = await verify(Buffer.from(raw), 'ann@example.com', good, { resolver: fakeResolver(zone), mta: 'here', timeoutMs: 300 })
+    const result = await verify(Buffer.from(raw), 'ann@example.com', good, {
+      resolver: fakeResolver(zone),
+      mta: 'here',
+      timeoutMs: 300,
+    })
     expect(result).toMatchObject({
       proven: false,
       unsettled: false,
@@ -197,12 +272,15 @@ describe('long mail', () => {
 })
 
 describe('trouble with DNS', () => {
-  test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADRESP'])('%s is "not proven", no exception', async (code) => {
-    const resolver = () => Promise.reject(Object.assign(new Error(code), { code }))
-    const { proven, verdicts } = await check(await rawOf({ ...letter, sign: key }), good, { resolver })
-    expect(proven).toBe(false)
-    expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' })
-  })
+  test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADRESP'])(
+    '%s is "not proven", no exception',
+    async (code) => {
+      const resolver = () => Promise.reject(Object.assign(new Error(code), { code }))
+      const { proven, verdicts } = await check(await rawOf({ ...letter, sign: key }), good, { resolver })
+      expect(proven).toBe(false)
+      expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' })
+    },
+  )
 
   test('a server that never answers ends with the deadline', async () => {
     const { proven, unsettled, checks } = await check(await rawOf({ ...letter, sign: key }), good, {
@@ -219,7 +297,9 @@ describe('trouble with DNS', () => {
   const failing =
     (...names: string[]): VerifyOptions['resolver'] =>
     (name, type) =>
-      names.includes(name) ? Promise.reject(Object.assign(new Error('SERVFAIL'), { code: 'ESERVFAIL' })) : fakeResolver(zone)(name, type)
+      names.includes(name)
+        ? Promise.reject(Object.assign(new Error('SERVFAIL'), { code: 'ESERVFAIL' }))
+        : fakeResolver(zone)(name, type)
 
   test.each([
     ['SPF of the sender', {}, good, ['example.com']],
@@ -227,11 +307,16 @@ describe('trouble with DNS', () => {
     ['the policy, behind a signature that verifies', { sign: key }, elsewhere, ['_dmarc.example.com']],
     ['the policy, behind an aligned SPF pass', {}, good, ['_dmarc.example.com']],
   ])('that hides %s leaves it unsettled', async (_, sign, envelope, names) => {
-    expect(await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) })).toMatchObject({
+    expect(
+      await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) }),
+    ).toMatchObject({
       proven: false,
       unsettled: true,
     })
-    expect(await check(await rawOf({ ...letter, ...sign }), envelope)).toMatchObject({ proven: true, unsettled: false })
+    expect(await check(await rawOf({ ...letter, ...sign }), envelope)).toMatchObject({
+      proven: true,
+      unsettled: false,
+    })
   })
 
   test.each([
@@ -239,7 +324,9 @@ describe('trouble with DNS', () => {
     ["another domain's SPF", {}, elsewhere, ['evil.example']],
     ["another domain's key", { sign: evilKey }, elsewhere, [evilKey.name]],
   ])('that hides %s settles it all the same', async (_, sign, envelope, names) => {
-    expect(await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) })).toMatchObject({
+    expect(
+      await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) }),
+    ).toMatchObject({
       proven: false,
       unsettled: false,
     })
@@ -247,11 +334,16 @@ describe('trouble with DNS', () => {
 
   test('two Froms stay unproven for good, whatever DNS does', async () => {
     const raw = 'From: ann@example.com\r\nFrom: bo@example.com\r\n\r\nhi\r\n'
-    expect(await check(raw, good, { resolver: failing('example.com') })).toMatchObject({ proven: false, unsettled: false })
+    expect(await check(raw, good, { resolver: failing('example.com') })).toMatchObject({
+      proven: false,
+      unsettled: false,
+    })
   })
 
   test('answers that are garbage are no proof', async () => {
     const resolver = async () => [['v=DMARC1'], ['\0'], []] as string[][]
-    expect(await check(await rawOf({ ...letter, sign: key }), good, { resolver })).toMatchObject({ proven: false })
+    expect(await check(await rawOf({ ...letter, sign: key }), good, { resolver })).toMatchObject({
+      proven: false,
+    })
   })
 })

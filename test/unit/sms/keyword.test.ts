@@ -7,21 +7,29 @@ const words = {
   help: 'HELP INFO',
 }
 
-test.each(Object.entries(words).flatMap(([means, each]) => each.split(' ').map((word) => [word.replace('_', ' '), means])))(
-  '%s means %s',
-  (word, means) => {
-    for (const spelled of [word, word!.toLowerCase(), ` ${word}\n`, `"${word}."`, `${word}!`, `${word},`]) {
-      expect(keywordOf(spelled, null)).toMatchObject({ means, word })
-    }
-  },
-)
+test.each(
+  Object.entries(words).flatMap(([means, each]) =>
+    each.split(' ').map((word) => [word.replace('_', ' '), means]),
+  ),
+)('%s means %s', (word, means) => {
+  for (const spelled of [word, word!.toLowerCase(), ` ${word}\n`, `"${word}."`, `${word}!`, `${word},`]) {
+    expect(keywordOf(spelled, null)).toMatchObject({ means, word })
+  }
+})
 
-test.each(['', 'STOP it', 'please stop', 'the END', 'STOPP', 'yes please', 'YES, NO', 'ST OP', 'x'.repeat(1_600)])(
-  '%j is a message',
-  (text) => {
-    expect(keywordOf(text, null)).toBeUndefined()
-  },
-)
+test.each([
+  '',
+  'STOP it',
+  'please stop',
+  'the END',
+  'STOPP',
+  'yes please',
+  'YES, NO',
+  'ST OP',
+  'x'.repeat(1_600),
+])('%j is a message', (text) => {
+  expect(keywordOf(text, null)).toBeUndefined()
+})
 
 test('YES is an answer too, the others speak to the service alone', () => {
   expect(keywordOf('yes', null)).toEqual({ means: 'start', word: 'YES', orAnAnswer: true })

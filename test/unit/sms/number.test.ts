@@ -26,8 +26,8 @@ test.each([
   expect(() => normalizeNumber(given)).toThrow(/must be a phone number in international form/)
 })
 
-test("a sender's name can't be written to, and the error says so", () => {
-  expect(() => normalizeNumber('ACME Bank')).toThrow(/a sender's name can't be written to/)
+test("a sender name can't receive messages, and the error says so", () => {
+  expect(() => normalizeNumber('ACME Bank')).toThrow(/a sender name can't receive messages/)
 })
 
 test.each([

@@ -8,7 +8,13 @@ const { getExpectedTwilioSignature, validateRequest } = twilio
 
 const TOKEN = '12345'
 const URL_ = 'https://example.com/channels/sms/messages?foo=1&bar=2'
-const FIELDS = { CallSid: 'CA1234567890ABCDE', Caller: '+14158675309', Digits: '1234', From: '+14158675309', To: '+18005551212' }
+const FIELDS = {
+  CallSid: 'CA1234567890ABCDE',
+  Caller: '+14158675309',
+  Digits: '1234',
+  From: '+14158675309',
+  To: '+18005551212',
+}
 
 test("we sign as Twilio's library does, and it takes our signatures", () => {
   const signature = sign(TOKEN, URL_, new URLSearchParams(FIELDS))
@@ -29,7 +35,9 @@ test('whatever the fields hold', () => {
 
 test('a field that comes twice is signed as Twilio signs a list', () => {
   const form = new URLSearchParams('a=2&a=1&a=2&b=x')
-  expect(sign(TOKEN, URL_, form)).toBe(getExpectedTwilioSignature(TOKEN, URL_, { a: ['2', '1', '2'], b: 'x' }))
+  expect(sign(TOKEN, URL_, form)).toBe(
+    getExpectedTwilioSignature(TOKEN, URL_, { a: ['2', '1', '2'], b: 'x' }),
+  )
 })
 
 test.each([
@@ -40,7 +48,9 @@ test.each([
   ['https://example.com:8443/x?a=%7Eb:1', 'https://example.com/x?a=%7Eb:1'],
   ['http://[::1]:4000/x', 'http://[::1]/x'],
 ])('%s may be signed as %s', (url, spelled) => {
-  expect(isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS))).toBe(true)
+  expect(
+    isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS)),
+  ).toBe(true)
 })
 
 const form = new URLSearchParams(FIELDS)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { contentOf } from '../../../src/channel/telegram/content.ts'
-import { understand } from '../../../src/channel/telegram/inbound.ts'
+import { toInbound } from '../../../src/channel/telegram/inbound.ts'
 import { readUpdate, type TelegramMessage } from '../../../src/channel/telegram/update.ts'
 
 const ann = { id: 100, is_bot: false, first_name: 'Ann', last_name: 'Example', username: 'ann_example' }
@@ -10,9 +10,15 @@ const bot = { id: 700, address: '@support_bot' }
 
 /** A message as it is read off the wire. */
 const wire = (content: object): TelegramMessage =>
-  readUpdate(Buffer.from(JSON.stringify({ update_id: 1, message: { message_id: 5, date: 0, chat, from: ann, ...content } }))).message!
+  readUpdate(
+    Buffer.from(
+      JSON.stringify({ update_id: 1, message: { message_id: 5, date: 0, chat, from: ann, ...content } }),
+    ),
+  ).message!
 const inbound = (content: object) =>
-  understand(wire(content), bot, 1, async (file) => ({ attachment: { name: file.name, type: file.type, content: Buffer.from('x') } }))
+  toInbound(wire(content), bot, 1, async (file) => ({
+    attachment: { name: file.name, type: file.type, content: Buffer.from('x') },
+  }))
 
 const file = { file_id: 'f1', file_unique_id: 'u1', file_size: 10 }
 
@@ -31,14 +37,24 @@ describe('what a message says in words, and its file', () => {
       '[photo]',
       { id: 'large', size: 10 },
     ],
-    ['a photo without sizes', { photo: [{ file_id: 's' }, { file_id: 'l' }] }, '[photo]', { id: 'l', size: null }],
+    [
+      'a photo without sizes',
+      { photo: [{ file_id: 's' }, { file_id: 'l' }] },
+      '[photo]',
+      { id: 'l', size: null },
+    ],
     [
       'a document',
       { document: { ...file, file_name: 'report.pdf', mime_type: 'application/pdf' } },
       '[file: report.pdf]',
       { name: 'report.pdf', type: 'application/pdf' },
     ],
-    ['a nameless document', { document: file }, '[file]', { name: 'file-5.bin', type: 'application/octet-stream' }],
+    [
+      'a nameless document',
+      { document: file },
+      '[file]',
+      { name: 'file-5.bin', type: 'application/octet-stream' },
+    ],
     [
       'a voice message',
       { voice: { ...file, duration: 72, mime_type: 'audio/ogg' } },
@@ -51,22 +67,60 @@ describe('what a message says in words, and its file', () => {
       '[audio: song.mp3, 0:05]',
       { name: 'song.mp3', type: 'audio/mpeg' },
     ],
-    ['a video', { video: { ...file, duration: 0 } }, '[video, 0:00]', { name: 'video-5.mp4', type: 'video/mp4' }],
-    ['a round video', { video_note: { ...file, duration: 9 } }, '[video message, 0:09]', { type: 'video/mp4' }],
-    ['an animation, told of as a document too', { animation: file, document: file }, '[animation]', { name: 'animation-5.mp4' }],
-    ['a sticker', { sticker: { ...file, emoji: '👍' } }, '[sticker 👍]', { name: 'sticker-5.webp', type: 'image/webp' }],
+    [
+      'a video',
+      { video: { ...file, duration: 0 } },
+      '[video, 0:00]',
+      { name: 'video-5.mp4', type: 'video/mp4' },
+    ],
+    [
+      'a round video',
+      { video_note: { ...file, duration: 9 } },
+      '[video message, 0:09]',
+      { type: 'video/mp4' },
+    ],
+    [
+      'an animation, told of as a document too',
+      { animation: file, document: file },
+      '[animation]',
+      { name: 'animation-5.mp4' },
+    ],
+    [
+      'a sticker',
+      { sticker: { ...file, emoji: '👍' } },
+      '[sticker 👍]',
+      { name: 'sticker-5.webp', type: 'image/webp' },
+    ],
     ['a moving sticker', { sticker: { ...file, is_video: true } }, '[sticker]', { type: 'video/webm' }],
     ['a location', { location: { latitude: 52.5, longitude: 13.4 } }, '[location: 52.5, 13.4]', null],
     [
       'a place, told of as a location too',
-      { venue: { title: 'Café', address: 'Road 1', location: { latitude: 1, longitude: 2 } }, location: { latitude: 1, longitude: 2 } },
+      {
+        venue: { title: 'Café', address: 'Road 1', location: { latitude: 1, longitude: 2 } },
+        location: { latitude: 1, longitude: 2 },
+      },
       '[place: Café, Road 1 (1, 2)]',
       null,
     ],
-    ['a contact', { contact: { phone_number: '+4930123', first_name: 'Bo', last_name: 'Boe' } }, '[contact: Bo Boe, +4930123]', null],
-    ['a poll', { poll: { question: 'When?', options: [{ text: 'Now' }, { text: 'Later' }] } }, '[poll: When?]\n- Now\n- Later', null],
+    [
+      'a contact',
+      { contact: { phone_number: '+4930123', first_name: 'Bo', last_name: 'Boe' } },
+      '[contact: Bo Boe, +4930123]',
+      null,
+    ],
+    [
+      'a poll',
+      { poll: { question: 'When?', options: [{ text: 'Now' }, { text: 'Later' }] } },
+      '[poll: When?]\n- Now\n- Later',
+      null,
+    ],
     ['dice', { dice: { emoji: '🎲', value: 4 } }, '[🎲 4]', null],
-    ['a checklist', { checklist: { title: 'To do', tasks: [{ text: 'one' }] } }, '[checklist: To do]\n- one', null],
+    [
+      'a checklist',
+      { checklist: { title: 'To do', tasks: [{ text: 'one' }] } },
+      '[checklist: To do]\n- one',
+      null,
+    ],
     ['a story', { story: {} }, '[story]', null],
     [
       'a rich message',
@@ -85,7 +139,10 @@ describe('what a message says in words, and its file', () => {
     ],
     [
       'a link behind other words',
-      { text: '🙂 see here', entities: [{ type: 'text_link', offset: 7, length: 4, url: 'https://example.com/' }] },
+      {
+        text: '🙂 see here',
+        entities: [{ type: 'text_link', offset: 7, length: 4, url: 'https://example.com/' }],
+      },
       '🙂 see here (https://example.com/)',
       null,
     ],
@@ -125,7 +182,10 @@ describe('what a message says in words, and its file', () => {
 
 test('what no database takes is replaced, and names have one line', async () => {
   const from = { ...ann, first_name: 'A\nnn\0', last_name: '\ud800' }
-  expect(await inbound({ from, text: 'a\0b\udc00' })).toMatchObject({ text: 'a\ufffdb\ufffd', from: { name: 'A nn\ufffd \ufffd' } })
+  expect(await inbound({ from, text: 'a\0b\udc00' })).toMatchObject({
+    text: 'a\ufffdb\ufffd',
+    from: { name: 'A nn\ufffd \ufffd' },
+  })
 })
 
 describe('in a group the bot is spoken to', () => {
@@ -134,11 +194,19 @@ describe('in a group the bot is spoken to', () => {
     ['by its name', { text: 'what do you say, @support_bot?' }],
     ['by its name in another case', { text: '@Support_BOT hi' }],
     ['in a caption', { photo: [file], caption: 'see this @support_bot' }],
-    ['by a link to it', { text: 'you there', entities: [{ type: 'text_mention', offset: 0, length: 3, user: { id: 700 } }] }],
+    [
+      'by a link to it',
+      { text: 'you there', entities: [{ type: 'text_mention', offset: 0, length: 3, user: { id: 700 } }] },
+    ],
     ['by a command', { text: '/help me' }],
     ['by a command to it', { text: '/help@Support_bot me' }],
-    ['by an answer to it', { text: 'yes', reply_to_message: { message_id: 4, from: { id: 700, is_bot: true } } }],
-  ])('%s', async (_, content) => expect(await said(content)).toMatchObject({ to: ['@support_bot', '-1001'], from: { address: '100' } }))
+    [
+      'by an answer to it',
+      { text: 'yes', reply_to_message: { message_id: 4, from: { id: 700, is_bot: true } } },
+    ],
+  ])('%s', async (_, content) =>
+    expect(await said(content)).toMatchObject({ to: ['@support_bot', '-1001'], from: { address: '100' } }),
+  )
 
   test.each<[string, object]>([
     ['talk among others', { text: 'hello everybody' }],
@@ -168,8 +236,16 @@ describe('in a group the bot is spoken to', () => {
 })
 
 test('a bot’s message is a machine’s, and a channel’s is nobody’s', async () => {
-  expect(await inbound({ from: { ...ann, is_bot: true }, text: 'hi' })).toMatchObject({ automatic: 'written by a bot' })
-  expect(await inbound({ chat: { id: -1, type: 'channel' }, sender_chat: { id: -1, type: 'channel' }, text: '@support_bot' })).toBeNull()
+  expect(await inbound({ from: { ...ann, is_bot: true }, text: 'hi' })).toMatchObject({
+    automatic: 'written by a bot',
+  })
+  expect(
+    await inbound({
+      chat: { id: -1, type: 'channel' },
+      sender_chat: { id: -1, type: 'channel' },
+      text: '@support_bot',
+    }),
+  ).toBeNull()
   expect(await inbound({ from: undefined, text: 'hi' })).toBeNull()
 })
 
@@ -190,7 +266,9 @@ test.each([
   ['{"update_id":1,"message":{"message_id":1,"chat":{"id":1,"type":"private"},"text":5}}', 'message.text'],
   ['['.repeat(200_000), 'body'],
 ])('%s is no update, and the field is named', (body, field) => {
-  expect(() => readUpdate(Buffer.from(body))).toThrow(expect.objectContaining({ code: 'invalid_input', field }))
+  expect(() => readUpdate(Buffer.from(body))).toThrow(
+    expect.objectContaining({ code: 'invalid_input', field }),
+  )
 })
 
 test('kinds of updates that are not asked for are passed over', () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MOST_UNITS, split } from '../../../src/channel/telegram/split.ts'
+import { MAX_UNITS, split } from '../../../src/channel/telegram/split.ts'
 
 describe('a text in parts', () => {
   test('is one part up to the limit, in UTF-16 units', () => {
-    expect(split('x'.repeat(MOST_UNITS))).toEqual(['x'.repeat(MOST_UNITS)])
-    expect(split('x'.repeat(MOST_UNITS + 1))).toEqual(['x'.repeat(MOST_UNITS), 'x'])
-    expect(split('🙂'.repeat(MOST_UNITS / 2)).length).toBe(1)
-    expect(split('🙂'.repeat(MOST_UNITS / 2 + 1)).map((part) => part.length)).toEqual([MOST_UNITS, 2])
+    expect(split('x'.repeat(MAX_UNITS))).toEqual(['x'.repeat(MAX_UNITS)])
+    expect(split('x'.repeat(MAX_UNITS + 1))).toEqual(['x'.repeat(MAX_UNITS), 'x'])
+    expect(split('🙂'.repeat(MAX_UNITS / 2)).length).toBe(1)
+    expect(split('🙂'.repeat(MAX_UNITS / 2 + 1)).map((part) => part.length)).toEqual([MAX_UNITS, 2])
   })
 
   test('is cut after lines, else after words', () => {
@@ -32,7 +32,9 @@ describe('a text in parts', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 2, max: 40 }), (text, most) => {
         const parts = split(text, most)
-        expect(parts.every((part) => part.length <= most && part.isWellFormed() && part.trim() !== '')).toBe(true)
+        expect(parts.every((part) => part.length <= most && part.isWellFormed() && part.trim() !== '')).toBe(
+          true,
+        )
         expect(parts.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''))
       }),
       { numRuns: 500 },

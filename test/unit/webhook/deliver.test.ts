@@ -1,9 +1,12 @@
 import type { Dispatcher } from 'undici'
-import { expect, test } from 'vitest'
-import { deliver } from '../../../src/webhook/deliver.ts'
-import type { Connection } from '../../../src/webhook/dial.ts'
+import { expect, test, vi } from 'vitest'
+import type { Connection } from '../../../src/outgoing-http/dial.ts'
+import { deliver } from '../../../src/webhook/delivery/post.ts'
 
-/** A connection whose process is stopped, clock and all, while it is being opened: the request is next, the timer has not rung. */
+/**
+ * A connection whose process is stopped, clock and all, while it is being opened: the request is next, the
+ * timer has not rung.
+ */
 const stoppedFor = (ms: number) => {
   const aborted: Error[] = []
   const connection: Pick<Connection, 'stage' | 'idleMs' | 'rest' | 'destroy' | 'post'> = {
@@ -32,7 +35,20 @@ const attempt = { headers: [], body: Buffer.from('{}'), now: new Date(), timeout
 
 test('an attempt whose time was over before its first byte sends none: another worker may be posting by now', async () => {
   const late = stoppedFor(40)
-  expect(await deliver(late.connection, attempt)).toMatchObject({ kind: 'failed', error: 'timeout: no answer in time' })
+  expect(await deliver(late.connection, attempt)).toMatchObject({
+    kind: 'failed',
+    error: 'timeout: no answer in time',
+  })
   expect(late.aborted).toHaveLength(1)
   expect(await deliver(stoppedFor(0).connection, attempt)).toMatchObject({ kind: 'delivered', status: 204 })
+})
+
+test('an attempt that is over leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    expect(await deliver(stoppedFor(0).connection, attempt)).toMatchObject({ kind: 'delivered' })
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
 })

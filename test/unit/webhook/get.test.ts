@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAllow } from '../../../src/webhook/address.ts'
-import { Dialler } from '../../../src/webhook/dial.ts'
-import { createGet } from '../../../src/webhook/get.ts'
-import { createLookup } from '../../../src/webhook/lookup.ts'
+import { createAllow } from '../../../src/outgoing-http/allowed-address.ts'
+import { Dialler } from '../../../src/outgoing-http/dial.ts'
+import { createGet } from '../../../src/outgoing-http/get.ts'
+import { createLookup } from '../../../src/outgoing-http/lookup.ts'
 
 const getWith = (...entries: string[]) => {
   const allow = createAllow(entries)

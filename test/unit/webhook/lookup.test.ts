@@ -1,9 +1,12 @@
 import { afterAll, expect, test } from 'vitest'
-import { createAllow } from '../../../src/webhook/address.ts'
-import { createLookup } from '../../../src/webhook/lookup.ts'
+import { createAllow } from '../../../src/outgoing-http/allowed-address.ts'
+import { createLookup } from '../../../src/outgoing-http/lookup.ts'
 import { startDns } from '../../support/dns.ts'
 
-const dns = await startDns({ 'hooks.example.com': { A: ['203.0.113.7'], AAAA: ['2001:db8::7'] }, 'empty.example.com': {} })
+const dns = await startDns({
+  'hooks.example.com': { A: ['203.0.113.7'], AAAA: ['2001:db8::7'] },
+  'empty.example.com': {},
+})
 afterAll(() => dns.stop())
 
 test('the hosts of webhooks are asked of DNS_SERVERS', async () => {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { payloadOf, type Told } from '../../../src/webhook/payload.ts'
+import type { PayloadEvent } from '../../../src/event/event.ts'
+import { payloadOf } from '../../../src/webhook/payload.ts'
 
 const agent = { id: '018f0000-0000-7000-8000-000000000001', name: 'Scout' }
-const event: Told = {
+const event: PayloadEvent = {
   agentId: agent.id,
   agentName: agent.name,
+  type: 'message.received',
   id: 42,
   channel: 'email',
   messageId: '018f0000-0000-7000-8000-000000000002',
@@ -29,7 +31,14 @@ test('an email is told of without its content', () => {
 
 test('a message to the Message URL comes whole, with its sender', () => {
   const { message } = JSON.parse(payloadOf({ ...event, channel: 'url', subject: null, text: 'wake up' })).data
-  expect(message).toEqual({ id: event.messageId, channel: 'url', from: event.from, subject: null, text: 'wake up', sender: event.sender })
+  expect(message).toEqual({
+    id: event.messageId,
+    channel: 'url',
+    from: event.from,
+    subject: null,
+    text: 'wake up',
+    sender: event.sender,
+  })
 })
 
 test('the same event gives the same bytes', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { givenUpAt, nextAttemptAt } from '../../../src/webhook/schedule.ts'
+import { givenUpAt, nextAttemptAt } from '../../../src/webhook/delivery/schedule.ts'
 
 const start = new Date('2026-11-20T00:00:00Z')
 const at = (ms: number) => new Date(start.getTime() + ms)
@@ -7,7 +7,8 @@ const S = 1000
 const M = 60 * S
 const H = 60 * M
 const delay = (failures: number, more: Partial<Parameters<typeof nextAttemptAt>[0]> = {}) =>
-  nextAttemptAt({ failures, createdAt: start, now: start, retryAfterMs: 0, random: 0, ...more }).getTime() - start.getTime()
+  nextAttemptAt({ failures, createdAt: start, now: start, retryAfterMs: 0, random: 0, ...more }).getTime() -
+  start.getTime()
 
 describe('the delay after failure n', () => {
   test.each([

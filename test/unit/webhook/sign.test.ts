@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { keyOf, newSecret, signedHeaders } from '../../../src/webhook/sign.ts'
+import { keyOf, newSecret, signedHeaders } from '../../../src/webhook/delivery/sign.ts'
 
 const headersOf = (list: string[]) =>
   Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]))
@@ -32,7 +32,9 @@ test('the signature is of the id, the time and the body', () => {
 
 test('while a previous secret is valid, either verifies', () => {
   const [secret, previous] = [newSecret(), newSecret()]
-  const headers = headersOf(signedHeaders([keyOf(secret), keyOf(previous)], 'evt_1', new Date(), Buffer.from('{}')))
+  const headers = headersOf(
+    signedHeaders([keyOf(secret), keyOf(previous)], 'evt_1', new Date(), Buffer.from('{}')),
+  )
   expect(headers['webhook-signature']!.split(' ')).toHaveLength(2)
   for (const one of [secret, previous]) expect(() => new Webhook(one).verify('{}', headers)).not.toThrow()
   expect(() => new Webhook(newSecret()).verify('{}', headers)).toThrow()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createAllow } from '../../../src/webhook/address.ts'
-import type { Lookup } from '../../../src/webhook/lookup.ts'
-import { checkWebhookUrl } from '../../../src/webhook/url.ts'
+import { createAllow } from '../../../src/outgoing-http/allowed-address.ts'
+import type { Lookup } from '../../../src/outgoing-http/lookup.ts'
+import { checkTargetUrl } from '../../../src/outgoing-http/url.ts'
 
 const names: Record<string, string[]> = {
   'example.com': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
@@ -17,7 +17,8 @@ const lookup: Lookup = async (name) => {
   if (!found) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
   return found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
-const check = (url: string, allow: string[] = []) => checkWebhookUrl(url, { allow: createAllow(allow), lookup })
+const check = (url: string, allow: string[] = []) =>
+  checkTargetUrl(url, { allow: createAllow(allow), lookup })
 
 describe('taken', () => {
   test.each([
@@ -26,7 +27,10 @@ describe('taken', () => {
     ['https://example.com:443/a?b=c&d=e%20f', 'https://example.com/a?b=c&d=e%20f'],
     ['https://example.com:8443/hook', 'https://example.com:8443/hook'],
     ['https://93.184.215.14/hook', 'https://93.184.215.14/hook'],
-    ['https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/', 'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/'],
+    [
+      'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
+      'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
+    ],
     ['https://not-yet-there.example.com/', 'https://not-yet-there.example.com/'],
     ['https://example.com/@not-a-credential', 'https://example.com/@not-a-credential'],
   ])('%s', async (url, stored) => {
@@ -129,7 +133,9 @@ describe('refused', () => {
   })
 
   test('without telling where a name leads', async () => {
-    await expect(check('https://inside.example.com/')).rejects.toThrow(/^url: must lead to a host on the public internet$/)
+    await expect(check('https://inside.example.com/')).rejects.toThrow(
+      /^url: must point to a host on the public internet$/,
+    )
   })
 })
 
@@ -161,7 +167,10 @@ describe('WEBHOOK_ALLOW', () => {
     await expect(check(url, allow)).rejects.toMatchObject({ code: 'invalid_input' })
   })
 
-  test.each(['http://localhost', '10.0.0.0/64', 'host:99999', 'a b', '*.example.com'])('%j is no entry', (entry) => {
-    expect(() => createAllow([entry])).toThrow(entry)
-  })
+  test.each(['http://localhost', '10.0.0.0/64', 'host:99999', 'a b', '*.example.com'])(
+    '%j is no entry',
+    (entry) => {
+      expect(() => createAllow([entry])).toThrow(entry)
+    },
+  )
 })

@@ -1,0 +1,64 @@
+import type { Channels, ProofClaim } from '../channel/channel.ts'
+import { CHANNELS, type LinkChannel } from '../core/channels.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import { newIdentityLink, redeemIdentityLink } from '../workspace/identity-link.ts'
+import { ensureMember } from '../workspace/member.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { findAgent } from './permission.ts'
+import { listSenders } from './setup/redeem-link.ts'
+
+export interface LinkIdentityDeps extends Db {
+  clock: Clock
+  channels: Channels
+}
+
+/**
+ * A link by which the member who asks proves that an account on the channel is theirs: it opens one of the
+ * workspace's addresses there, and a tap sends it the code. With an agent it is the agent's address, and the
+ * account joins its list. For an hour, once. Throws `conflict` where there is no such address.
+ */
+export const linkIdentity = async (
+  deps: LinkIdentityDeps,
+  viewer: Viewer,
+  channel: LinkChannel,
+  { agentId }: { agentId?: string | undefined },
+): Promise<{ url: string; expiresAt: Date }> => {
+  ensureMember(viewer)
+  if (agentId !== undefined) await findAgent(deps, viewer, agentId)
+  const where = { workspaceId: viewer.workspaceId, channel, ...(agentId === undefined ? {} : { agentId }) }
+  const address = await deps.prisma.address.findFirst({
+    where,
+    orderBy: [{ primary: 'desc' }, { createdAt: 'asc' }, { id: 'asc' }],
+  })
+  const toOpen = deps.channels[channel]?.proofLink
+  if (!address || !toOpen) throw nothingToOpen(channel, agentId)
+  const { code, expiresAt } = await newIdentityLink(deps, { memberId: viewer.id, agentId: agentId ?? null })
+  return { url: toOpen(address.value, code), expiresAt }
+}
+
+const nothingToOpen = (channel: LinkChannel, agentId: string | undefined) => {
+  const { one } = CHANNELS[channel].address
+  return new AppError(
+    'conflict',
+    `The ${agentId ? 'agent' : 'workspace'} has no ${one} to verify it with: set one up first.`,
+  )
+}
+
+/**
+ * Takes what somebody sent to an address for the code of such a link. Resolves with what to answer them, or
+ * null when it is none.
+ */
+export const proveIdentity = async (
+  deps: LinkIdentityDeps,
+  { channel, to, from, code }: ProofClaim,
+): Promise<string | null> => {
+  const address = await deps.prisma.address.findUnique({ where: { channel_value: { channel, value: to } } })
+  const proven =
+    address && (await redeemIdentityLink(deps, address.workspaceId, code, { channel, value: from }))
+  if (!proven) return null
+  const { member, agentId } = proven
+  if (agentId) await listSenders(deps.prisma, { channel, agent: { id: agentId } }, [from])
+  return `This ${CHANNELS[channel].name} account is now linked to ${member.email}.`
+}

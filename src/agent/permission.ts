@@ -1,0 +1,81 @@
+import { AppError, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Agent } from '../db/generated/prisma/client.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+
+/**
+ * What a viewer wants to do to an agent: `manage` (members and the agent itself), `be` (connect, reveal: the
+ * agent itself only), `mint` (make its tokens: members and the agent that created it), `write` (to its
+ * Message URL: everybody of the workspace).
+ */
+export type AgentPermission = 'manage' | 'be' | 'mint' | 'write'
+
+const FORBIDDEN: Record<Exclude<AgentPermission, 'write'>, string> = {
+  manage: 'This token belongs to another agent.',
+  be: "Only the agent's own token can do this.",
+  mint: 'Only a member, or the agent that created this one, can make its tokens.',
+}
+
+/** As much of an agent as tells who may do what to it. */
+export type AgentRef = Pick<Agent, 'id' | 'workspaceId' | 'createdByAgentId'>
+
+const isPermitted = (viewer: Viewer, agent: AgentRef, reach: Exclude<AgentPermission, 'write'>): boolean => {
+  if (viewer.kind === 'member') return reach !== 'be'
+  return reach === 'mint'
+    ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id
+    : agent.id === viewer.id
+}
+
+/**
+ * Passes the agent on to a viewer who may do what `reach` says. Throws `not_found` for what is another
+ * workspace's, in the same words as for what does not exist, and `forbidden` inside the workspace.
+ */
+export const authorizeAgent = <Found extends AgentRef>(
+  viewer: Viewer,
+  agent: Found | null,
+  reach: AgentPermission = 'manage',
+): Found => {
+  if (!agent || agent.workspaceId !== viewer.workspaceId) throw notFound('agent')
+  if (reach !== 'write' && !isPermitted(viewer, agent, reach))
+    throw new AppError('forbidden', FORBIDDEN[reach])
+  return agent
+}
+
+const AGENT_COLUMNS =
+  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
+
+const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
+
+export interface AgentRow {
+  id: string
+  workspace_id: string
+  name: string
+  icon: string
+  created_by_member_id: string | null
+  created_by_agent_id: string | null
+  created_at: Date
+}
+
+const toAgent = (row: AgentRow): Agent => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  icon: row.icon,
+  createdByMemberId: row.created_by_member_id,
+  createdByAgentId: row.created_by_agent_id,
+  createdAt: row.created_at,
+})
+
+/**
+ * The agent, for a viewer who may do what `reach` says; throws as `ensureReach` does. Most operations begin
+ * with it: hence prepared.
+ */
+export const findAgent = async (
+  { pool }: Db,
+  viewer: Viewer,
+  agentId: string,
+  reach: AgentPermission = 'manage',
+): Promise<Agent> => {
+  const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
+  return authorizeAgent(viewer, rows[0] ? toAgent(rows[0]) : null, reach)
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../../core/clock.ts'
+import { ensureAddressMayChange } from '../../workspace/plan.ts'
+import { checkOwnAddress, ensureFree, mapUniqueViolation, type OwnAddressDeps } from '../own-address.ts'
+import { findSetup, joinAddress, listSenders, redeem } from './redeem-link.ts'
+
+export interface SetUpEmailDeps extends OwnAddressDeps {
+  clock: Clock
+}
+
+/**
+ * The domains that an agent's email address can be on: the service's first, then the workspace's verified
+ * ones.
+ */
+export const listDomains = async (
+  { prisma, mailDomain }: OwnAddressDeps,
+  workspaceId: string,
+): Promise<string[]> => {
+  const own = await prisma.domain.findMany({
+    where: { workspaceId, state: 'verified' },
+    orderBy: { name: 'asc' },
+    select: { name: true },
+  })
+  return [mailDomain, ...own.map(({ name }) => name)]
+}
+
+/**
+ * Gives the agent of a set-up link for email one more address, once; the member of the link can wake the
+ * agent from theirs. Null when the link can't be used (any more). Throws `invalid_input` or `conflict` for an
+ * address that the agent can't have, `plan_limit` where the plan includes only what the service gives: the
+ * link stays good.
+ */
+export const setUpEmailAddress = async (
+  deps: SetUpEmailDeps,
+  token: string,
+  address: string,
+): Promise<{ value: string } | null> => {
+  const found = await findSetup(deps, token)
+  if (found.state !== 'open' || found.setup.channel !== 'email') return null
+  const { workspaceId } = found.setup.agent
+  const checked = await checkOwnAddress(deps, workspaceId, address)
+  const { value, domainId } = checked
+  await ensureAddressMayChange(deps, workspaceId)
+  const take = () =>
+    redeem(deps, token, async (tx, setup) => {
+      await ensureFree({ prisma: tx }, setup.agent, checked)
+      await joinAddress(tx, setup, { value, domainId, createdAt: deps.clock.now() })
+      if (setup.member) await listSenders(tx, setup, [setup.member.email])
+      return { value }
+    })
+  return mapUniqueViolation(value, take)
+}

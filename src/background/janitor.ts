@@ -1,0 +1,70 @@
+import { pruneConnections } from '../agent/connection.ts'
+import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
+import { Routine } from '../core/routine.ts'
+import type { RootDb } from '../db/client.ts'
+import { type RecheckDeps, recheckDomains } from '../email-domain/recheck.ts'
+import { pruneEvents } from '../event/log.ts'
+import { pruneRefused } from '../message/in/refused.ts'
+import { type OverdueDeps, requestOverdueReports } from '../message/out/overdue.ts'
+import { pruneSendJobs } from '../message/out/send-job.ts'
+import { pruneDeliveries } from '../webhook/deliveries.ts'
+import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
+import { pruneSubscriptions } from '../webhook/subscribe.ts'
+import { finishDataKeys } from '../workspace/data-keys.ts'
+import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
+import type { Keyring } from '../workspace/keyring.ts'
+import { pruneRates } from '../workspace/rate-limits.ts'
+
+const EVERY_MS = 10 * 60_000
+
+type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & { keyring: Keyring }
+
+const prune = async (deps: JanitorDeps): Promise<void> => {
+  const now = deps.clock.now()
+  const gone = {
+    events: await pruneEvents(deps, now),
+    sends: await pruneSendJobs(deps, now),
+    deliveries: await pruneDeliveries(deps, now),
+    idempotencyKeys: await pruneIdempotencyKeys(deps, now),
+    rates: await pruneRates(deps, now),
+    connections: await pruneConnections(deps, now),
+    subscriptions: await pruneSubscriptions(deps, now),
+  }
+  deps.log.debug(gone, 'deleted expired rows')
+}
+
+const pruneMail = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const refused = await pruneRefused(deps, signal)
+  if (refused > 0) deps.log.debug({ refused }, 'deleted old refused messages')
+}
+
+const recheck = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const domains = await recheckDomains(deps, signal)
+  if (domains > 0) deps.log.debug({ domains }, 'rechecked domains')
+}
+
+const ask = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const messages = await requestOverdueReports(deps, signal)
+  if (messages > 0) deps.log.info({ messages }, 'requested overdue delivery reports')
+}
+
+/**
+ * Deletes what is past its time, looks again at what may have changed, and tells owners what they could not
+ * be told at once. Every process with the worker's role does; what one has done, the others don't find.
+ */
+export const createJanitor = (deps: JanitorDeps): Routine[] => {
+  const { clock, log } = deps
+  const chore = (round: (signal: AbortSignal) => Promise<void>, failed: string) =>
+    new Routine(round, { everyMs: EVERY_MS, failed, clock, log })
+  return [
+    chore(() => prune(deps), 'could not delete expired rows'),
+    chore((signal) => pruneMail(deps, signal), 'could not delete old refused messages'),
+    chore(
+      async () => void (await finishDataKeys({ ...deps, sealed: SEALED_COLUMNS }, { due: true })),
+      'could not delete old data keys',
+    ),
+    chore((signal) => recheck(deps, signal), 'could not recheck domains'),
+    chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),
+    chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
+  ]
+}

@@ -1,0 +1,139 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, ConfigError } from '../config/config.ts'
+import { unusable } from '../config/unusable.ts'
+import type { Logger } from '../core/logger.ts'
+import { writePrivate } from '../core/private-file.ts'
+import { type Db, openDb, type RootDb } from '../db/client.ts'
+import { lockDataDir, startEmbedded } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { probeDatabase, UnusableDatabaseError } from '../db/probe.ts'
+import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
+import { newToken } from '../workspace/token.ts'
+import { createFirstWorkspace } from '../workspace/workspace.ts'
+import { openDataDir } from './data-dir.ts'
+import { type MasterKeys, readMasterKeys } from './master-key.ts'
+
+/** What every command stands on: the data folder, the database and the master key. */
+export interface Foundation {
+  db: RootDb
+  databaseUrl: string
+  masterKey: Uint8Array
+  /** What may have sealed things before the master key was changed; left out: nothing. */
+  otherKeys?: OtherKeys
+  /** Closes the database; an embedded one that this process runs is stopped. */
+  close(): Promise<void>
+}
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
+/**
+ * Connections of one process: a few for statements in groups, the rest for requests. PostgreSQL's own default
+ * allows 100 in all.
+ */
+const MAX_CONNECTIONS = 20
+
+/** A wrong key would only be noticed when a secret doesn't open: ask now, of any workspace. */
+const checkMasterKeys = async ({ prisma }: Db, { masterKey, otherKeys }: MasterKeys): Promise<void> => {
+  const workspace = await prisma.workspace.findFirst({ select: { id: true, dataKey: true } })
+  if (
+    workspace &&
+    ![masterKey, ...otherKeys()].some((key) => opensDataKey(key, workspace.id, workspace.dataKey))
+  ) {
+    throw new ConfigError([
+      'MASTER_KEY (or master.key in DATA_DIR) is not the key that this database was created with.',
+    ])
+  }
+}
+
+/** A workspace on a plan that doesn't exist can't be made: found out now, not with the first one. */
+const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
+  const keys = (await prisma.plan.findMany({ select: { key: true }, orderBy: { key: 'asc' } })).map(
+    ({ key }) => key,
+  )
+  if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
+}
+
+const checkDatabase = async (url: string): Promise<void> => {
+  try {
+    await probeDatabase(url)
+  } catch (error) {
+    throw error instanceof UnusableDatabaseError
+      ? unusable(['DATABASE_URL', url], `a PostgreSQL that can be used (${error.message})`)
+      : error
+  }
+}
+
+interface Server {
+  url: string
+  close(): Promise<void>
+}
+
+/**
+ * The database of the settings: the operator's, or the embedded one. A `service` runs it alone; a command
+ * joins whoever runs it.
+ */
+const startDatabase = async (
+  { databaseUrl, dataDir }: Config,
+  log: Logger,
+  service: boolean,
+): Promise<Server> => {
+  if (databaseUrl) {
+    await checkDatabase(databaseUrl)
+    return { url: databaseUrl, close: async () => undefined }
+  }
+  const unlock = service ? await lockDataDir(dataDir) : () => undefined
+  try {
+    const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
+    const close = async () => {
+      await (service ? embedded.stop() : embedded.release())
+      unlock()
+    }
+    return { url: embedded.url, close }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** Opens what the service (or a command beside it) stands on, migrating the database to this build. */
+export const openFoundation = async (
+  config: Config,
+  log: Logger,
+  { service }: { service: boolean },
+): Promise<Foundation> => {
+  await openDataDir(config.dataDir)
+  const server = await startDatabase(config, log, service)
+  try {
+    await migrate(server.url, MIGRATIONS, log)
+    const db = await openDb(server.url, { max: MAX_CONNECTIONS, log })
+    const keys = await readMasterKeys(config)
+    await checkMasterKeys(db, keys)
+    await checkPlan(db, config.plan)
+    const close = async () => {
+      await db.close()
+      await server.close()
+    }
+    return { db, databaseUrl: server.url, ...keys, close }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+/**
+ * Makes the first workspace when the database is empty, and returns its owner's token (else null). The token
+ * is in DATA_DIR/owner-token before it is in the database, so that a crash between the two can't lose it.
+ */
+export const welcomeOwner = async (config: Config, { db, masterKey }: Foundation): Promise<string | null> => {
+  if ((await db.prisma.workspace.count()) > 0) return null
+  const file = join(config.dataDir, 'owner-token')
+  const left = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const ownerToken = config.ownerToken ?? (left || newToken('member'))
+  await writePrivate(file, `${ownerToken}\n`)
+  const made = await createFirstWorkspace(
+    { ...db, masterKey },
+    { name: 'Workspace', ownerEmail: config.ownerEmail, ownerToken, plan: config.plan },
+  )
+  if (!made) rmSync(file)
+  return made && ownerToken
+}

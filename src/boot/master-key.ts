@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, ConfigError } from '../config/config.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Logger } from '../core/logger.ts'
+import { writePrivate } from '../core/private-file.ts'
+import { resealServiceKeys } from '../email-domain/dkim.ts'
+import { finishDataKeys, type Resealed, replaceDataKey } from '../workspace/data-keys.ts'
+import { createKeyring, type OtherKeys, rewrapDataKeys } from '../workspace/keyring.ts'
+import type { Foundation } from './foundation.ts'
+import { SEALED_COLUMNS } from './sealed-columns.ts'
+
+const newKey = (): Uint8Array => randomBytes(32)
+
+/** One key a line, the one in use first. */
+const writeKeys = (file: string, keys: readonly Uint8Array[]): Promise<void> =>
+  writePrivate(file, keys.map((key) => `${Buffer.from(key).toString('base64')}\n`).join(''))
+
+const readKeys = (file: string): Uint8Array[] => {
+  const lines = readFileSync(file, 'utf8').trim().split(/\s+/)
+  const keys = lines.map((line) => Buffer.from(line, 'base64'))
+  if (keys.some((key) => key.length !== 32)) {
+    throw new ConfigError([
+      `${file} does not contain a key; restore the one that this database was created with.`,
+    ])
+  }
+  return keys
+}
+
+/**
+ * What everything is sealed with, and what may have sealed it before: asked where the key in use doesn't open
+ * something.
+ */
+export interface MasterKeys {
+  masterKey: Uint8Array
+  otherKeys: OtherKeys
+}
+
+const fileOf = ({ dataDir }: Config) => join(dataDir, 'master.key')
+
+/** The keys of MASTER_KEY, else those in DATA_DIR, where the first start makes one. */
+export const readMasterKeys = async (config: Config): Promise<MasterKeys> => {
+  const [given, ...others] = config.masterKeys
+  if (given) return { masterKey: given, otherKeys: () => others }
+  const file = fileOf(config)
+  if (!existsSync(file)) await writeKeys(file, [newKey()])
+  // Read anew each time: `rotate-key` may run beside this process.
+  return { masterKey: readKeys(file)[0]!, otherKeys: () => readKeys(file) }
+}
+
+/** How much is sealed with another key now. */
+export interface Rotated {
+  workspaces: number
+  dkimKeys: number
+}
+
+/**
+ * Seals with `masterKey` what is sealed with the master key: all of it or, where a part opens with none of
+ * the keys, nothing.
+ */
+const reseal = ({ db }: Foundation, masterKey: Uint8Array, otherKeys: OtherKeys): Promise<Rotated> =>
+  db.prisma.$transaction(
+    async (tx) => ({
+      workspaces: await rewrapDataKeys(tx, masterKey, otherKeys),
+      dkimKeys: await resealServiceKeys(tx, createKeyring(db, masterKey, otherKeys)),
+    }),
+    { timeout: 600_000 },
+  )
+
+/**
+ * Advisory lock key: of two rotations at once the second would take the first one's key for the one before
+ * it.
+ */
+const ROTATION_LOCK = 4_026_531_841
+
+const alone = async <Result>({ db }: Foundation, work: () => Promise<Result>): Promise<Result> => {
+  const client = await db.pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [ROTATION_LOCK])
+    return await work()
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [ROTATION_LOCK]).catch(() => undefined)
+    client.release()
+  }
+}
+
+/**
+ * Changes the master key, beside running processes. The one in DATA_DIR: a new key is in the file before
+ * anything is sealed with it, and the one before it stays there, so that a crash at any point loses nothing.
+ * Of MASTER_KEY: from the later keys to the first.
+ */
+export const rotateMasterKey = (config: Config, foundation: Foundation): Promise<Rotated> =>
+  alone(foundation, async () => {
+    const [given, ...others] = config.masterKeys
+    if (given && others.length === 0) {
+      throw new ConfigError([
+        'MASTER_KEY has only one key; rotate-key takes the new key and, after a comma, the current one (first start all processes with both).',
+      ])
+    }
+    if (given) return reseal(foundation, given, () => others)
+    const file = fileOf(config)
+    const keys = readKeys(file)
+    const fresh = newKey()
+    await writeKeys(file, [fresh, ...keys])
+    const rotated = await reseal(foundation, fresh, () => keys)
+    await writeKeys(file, [fresh, keys[0]!])
+    return rotated
+  })
+
+/**
+ * What changing the data keys came to: workspaces with a new key, values sealed anew, old keys that are still
+ * kept.
+ */
+export interface RotatedDataKeys extends Resealed {
+  workspaces: number
+  retired: number
+}
+
+/**
+ * Gives every workspace another data key, beside running processes, and seals anew what the old ones sealed.
+ * Interrupted anywhere it is run again, and goes on. The services drop the old keys an hour later, when
+ * nothing can be sealed with them any more; so does another run.
+ */
+export const rotateDataKeys = (foundation: Foundation, log: Logger): Promise<RotatedDataKeys> =>
+  alone(foundation, async () => {
+    const { db, masterKey, otherKeys = () => [] } = foundation
+    const deps = {
+      ...db,
+      clock: systemClock,
+      log,
+      keyring: createKeyring(db, masterKey, otherKeys),
+      sealed: SEALED_COLUMNS,
+    }
+    let workspaces = 0
+    for (const { id } of await db.prisma.workspace.findMany({ select: { id: true }, orderBy: { id: 'asc' } }))
+      if (await replaceDataKey(deps, masterKey, id)) workspaces++
+    return { workspaces, ...(await finishDataKeys(deps, { due: false })) }
+  })

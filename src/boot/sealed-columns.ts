@@ -1,0 +1,22 @@
+import { SEALED_BOT_TOKENS } from '../agent/telegram-bot.ts'
+import { SEALED_DKIM_KEYS } from '../email-domain/dkim.ts'
+import { SEALED_SECRETS } from '../secret/secret.ts'
+import { SEALED_TEXTS } from '../webhook/sealed-texts.ts'
+import { SEALED_SIGNING_SECRETS } from '../webhook/secret.ts'
+import type { SealedColumn } from '../workspace/data-keys.ts'
+import { SEALED_ANSWERS } from '../workspace/idempotency-record.ts'
+import { SEALED_CODES } from '../workspace/identity.ts'
+
+/**
+ * Everything that is sealed with workspaces' data keys. What is missing here is lost when a data key is
+ * replaced.
+ */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  SEALED_SECRETS,
+  SEALED_ANSWERS,
+  SEALED_CODES,
+  SEALED_BOT_TOKENS,
+  SEALED_DKIM_KEYS,
+  SEALED_TEXTS,
+  ...SEALED_SIGNING_SECRETS,
+]

@@ -1,0 +1,206 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import chardet from 'chardet'
+import iconv from 'iconv-lite'
+import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
+
+// What the platform's TextDecoder refuses and real mail still carries.
+const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
+// Labels under which mail carries the larger sets that grew out of them; the platform keeps to the letter.
+const KOREAN = /^(?:ks_?c_?5601(?:-?1987)?|euc-?kr|korean)$/i
+const CHINESE = /^(?:(?:cs)?gb_?2312(?:-?80)?|x?-?gbk|chinese|euc-?cn)$/i
+const ISO_2022_KR = /^(?:cs)?iso-?2022-?kr$/i
+const HZ = /^hz(?:-gb-?2312)?$/i
+// Labels under which mislabelled UTF-8 travels. Text that is really in one of these is practically never
+// valid multi-byte UTF-8.
+const WESTERN =
+  /^(?:|us-ascii|ascii|ansi_x3\.4-1968|iso-?8859-?1|latin-?1|windows-?1252|cp-?1252|unknown-8bit|x-unknown|8bit|binary|default|none)$/i
+
+/**
+ * Bytes to text. Believes the label, except where the bytes refute it: valid UTF-8 or a UTF-16 byte order
+ * mark under a western label, and bytes that are no UTF-8 under a UTF-8 one (then what they look like,
+ * windows-1252 if like nothing). Unknown labels are guessed the same way. Never throws.
+ */
+export function decodeText(bytes: Uint8Array, label: string | undefined): string {
+  const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
+  const exotic = decodeExotic(bytes, charset)
+  if (exotic !== null) return exotic
+  const utf16 = utf16Of(bytes, charset)
+  // A line feed of one byte, put behind the last line, is half a character.
+  if (utf16 !== null)
+    return new TextDecoder(utf16).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
+  if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset))
+    return Buffer.from(bytes).toString('latin1')
+  if (WESTERN.test(charset)) return guess(bytes)
+  if (/^utf-?8/i.test(charset)) return guess(bytes)
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return iconv.encodingExists(charset) ? iconv.decode(Buffer.from(bytes), charset) : guess(bytes)
+  }
+}
+
+/**
+ * Which UTF-16 it is: by the byte order mark, else (where the label leaves it open) by where the zeros stand;
+ * null when it is none.
+ */
+function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | null {
+  const order = /^utf-?16([lb])e$/i.exec(charset)?.[1]?.toLowerCase()
+  if (order !== undefined) return order === 'l' ? 'utf-16le' : 'utf-16be'
+  const labelled = /^(?:utf-?16|ucs-?2|iso-10646-ucs-2|unicode)$/i.test(charset)
+  if (!labelled && !WESTERN.test(charset) && !/^utf-?8/i.test(charset)) return null
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)
+  if (mark === 0xfffe || mark === 0xfeff) return mark === 0xfffe ? 'utf-16le' : 'utf-16be'
+  if (!labelled) return null
+  const zeros = [0, 0]
+  for (let i = 0; i < Math.min(bytes.length, 2_000); i++) if (bytes[i] === 0) zeros[i % 2]!++
+  return zeros[0]! > zeros[1]! ? 'utf-16be' : 'utf-16le'
+}
+
+function guess(bytes: Uint8Array): string {
+  if (isUtf8(bytes) || mostlyUtf8(bytes)) return new TextDecoder('utf-8').decode(bytes)
+  const likely = manyInARow(bytes) ? chardet.detect(bytes.subarray(0, SAMPLE)) : null
+  return likely !== null && iconv.encodingExists(likely)
+    ? iconv.decode(Buffer.from(bytes), likely)
+    : decodeWestern(bytes)
+}
+
+const SAMPLE = 16 * 1024
+
+/**
+ * Whether most of the bytes beyond ASCII have such a neighbour, as in Chinese or Russian; the accents of
+ * western text stand alone.
+ */
+function manyInARow(bytes: Uint8Array): boolean {
+  let high = 0
+  let paired = 0
+  for (let i = 0; i < Math.min(bytes.length, SAMPLE); i++) {
+    if (bytes[i]! < 0x80) continue
+    high++
+    if ((bytes[i - 1] ?? 0) >= 0x80 || (bytes[i + 1] ?? 0) >= 0x80) paired++
+  }
+  return high >= 10 && paired > high * 0.8
+}
+
+/**
+ * Whether a few broken sequences (a text cut in the middle of a character) stand among good ones: then it is
+ * damaged UTF-8.
+ */
+function mostlyUtf8(bytes: Uint8Array): boolean {
+  const text = new TextDecoder('utf-8').decode(bytes)
+  let [broken, good] = [0, 0]
+  // A pattern would make an object of each character, of which there may be 12 million.
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === 0xfffd) broken++
+    else if (unit >= 0x80 && unit < 0xfffd) good++
+  }
+  return good > broken * 10
+}
+
+function decodeExotic(bytes: Uint8Array, charset: string): string | null {
+  if (ICONV_ONLY.test(charset))
+    return decodeIconv(bytes, charset.replace(/^x-|unicode-1-1-/gi, '').replace(/^(?:ibm|oem)-?/i, 'cp'))
+  if (KOREAN.test(charset)) return iconv.decode(Buffer.from(bytes), 'cp949')
+  if (CHINESE.test(charset)) return iconv.decode(Buffer.from(bytes), 'gb18030')
+  if (ISO_2022_KR.test(charset)) return decodeShifted(bytes, 'euc-kr')
+  if (HZ.test(charset)) return decodeHz(bytes)
+  return null
+}
+
+const decodeIconv = (bytes: Uint8Array, charset: string) =>
+  iconv.decode(Buffer.from(bytes), /7$/.test(charset) && /^utf/i.test(charset) ? 'utf-7' : charset)
+
+/** ISO-2022-KR (RFC 1557): SO and SI switch to and from KS X 1001, which is EUC-KR without its high bits. */
+function decodeShifted(bytes: Uint8Array, charset: string): string {
+  const out = new Uint8Array(bytes.length)
+  let length = 0
+  let shifted = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x0e) shifted = true
+    else if (byte === 0x0f) shifted = false
+    else if (byte === 0x1b && bytes[i + 1] === 0x24 && bytes[i + 2] === 0x29) i += 3
+    else out[length++] = shifted && byte > 0x20 ? byte | 0x80 : byte
+  }
+  return new TextDecoder(charset).decode(out.subarray(0, length))
+}
+
+/**
+ * HZ (RFC 1843): `~{` and `~}` switch to and from GB 2312 without its high bits, `~~` is a tilde, `~` before
+ * a line break is nothing.
+ */
+function decodeHz(bytes: Uint8Array): string {
+  const out = new Uint8Array(bytes.length)
+  let length = 0
+  let shifted = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0x0a) shifted = false
+    if (byte !== 0x7e) {
+      out[length++] = shifted && byte > 0x20 ? byte | 0x80 : byte
+      continue
+    }
+    const next = bytes[++i]
+    if (next === 0x7b) shifted = true
+    else if (next === 0x7d) shifted = false
+    else if (next === 0x7e) out[length++] = 0x7e
+    else if (next !== 0x0a && next !== undefined) {
+      out[length++] = byte
+      out[length++] = next
+    }
+  }
+  return new TextDecoder('gb18030').decode(out.subarray(0, length))
+}
+
+const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
+
+/**
+ * The message with its header lines in a form that postal-mime reads: raw 8-bit and ISO-2022-JP lines become
+ * UTF-8, encoded words in charsets that the platform lacks are encoded anew, and an empty line stands before
+ * the body. The body stays as it is; the same bytes come back when nothing is to do.
+ */
+export function readableHeaders(raw: Uint8Array): Uint8Array {
+  return lacksSeparator(raw) ? separated(raw) : withReadableLines(raw)
+}
+
+function separated(raw: Uint8Array): Uint8Array {
+  const end = headerLength(raw)
+  return withReadableLines(Buffer.concat([raw.subarray(0, end), Buffer.from('\r\n'), raw.subarray(end)]))
+}
+
+function withReadableLines(raw: Uint8Array): Uint8Array {
+  const end = headerLength(raw)
+  const block = Buffer.from(raw.buffer, raw.byteOffset, end)
+  if (
+    isUtf8(block) &&
+    !block.includes(0x1b) &&
+    !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|ks_?c|euc-?kr|gb|hz|1252|8859-?1))/i.test(
+      block.toString('latin1'),
+    )
+  )
+    return raw
+  const lines = block.toString('latin1').split('\n')
+  const fixed = lines.map((line) => Buffer.from(`${fixWords(fixLine(Buffer.from(line, 'latin1')))}\n`))
+  const header = Buffer.concat(fixed)
+  return Buffer.concat([header.subarray(0, header.length - 1), raw.subarray(end)])
+}
+
+function fixLine(line: Buffer): string {
+  if (line.includes(0x1b)) return new TextDecoder('iso-2022-jp').decode(line)
+  return isUtf8(line) ? line.toString('utf8') : decodeWestern(line)
+}
+
+const fixWords = (line: string) =>
+  line.replace(ENCODED_WORD, (word, charset: string, encoding: string, text: string) => {
+    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQ(text)
+    const decoded = /1252|8859-?1$/.test(charset) ? guess(bytes) : decodeExotic(bytes, charset)
+    return decoded === null ? word : `=?utf-8?B?${Buffer.from(decoded).toString('base64')}?=`
+  })
+
+const fromQ = (text: string) =>
+  Buffer.from(
+    text
+      .replace(/_/g, ' ')
+      .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )

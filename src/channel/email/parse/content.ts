@@ -1,0 +1,237 @@
+import PostalMime, { type PostalMimeOptions } from 'postal-mime'
+import type { InboundAttachment } from '../../channel.ts'
+import { sanitizeText } from '../../sanitize-text.ts'
+import { toAttachment } from './attachment.ts'
+import { describeCalendar } from './calendar.ts'
+import { decodeText, readableHeaders } from './charset.ts'
+import { Delimiters } from './delimiters.ts'
+import { plainOfEnriched } from './enriched.ts'
+import { unflow } from './flowed.ts'
+import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
+import { contentFields, headerLength } from './headers.ts'
+import { htmlToReadable } from './html/readable.ts'
+import { type DecodingNode, putTogetherInMemory } from './part-decoder.ts'
+import { type Budget, budgetOfMessage } from './time-budget.ts'
+import { isTnef, unpackTnef } from './tnef/unpack.ts'
+
+/**
+ * What postal-mime 4.0.0 keeps of a part. Not in its types; the version is pinned and the tests fail if it
+ * moves.
+ */
+interface Part {
+  content: ArrayBuffer | null
+  contentType: { parsed: { value: string; params: Record<string, string> }; multipart: string | false }
+  contentDisposition: { parsed: { value: string; params: Record<string, string> } }
+  getTextContent(): string
+}
+interface Internals {
+  currentNode: DecodingNode
+  textMap: Map<Part, { plain?: { value: string }[]; html?: { value: string }[] }>
+  boundaries: { value: Uint8Array }[]
+  processLine(line: Uint8Array, isFinal: boolean): Promise<void>
+  collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void>
+  collectAttachment(part: Part, content: ArrayBuffer, related: boolean, tooDeep: boolean): void
+}
+
+const OpenPostalMime = PostalMime as unknown as new (options: PostalMimeOptions) => PostalMime & Internals
+
+// Text that is neither plain nor HTML but the letter itself when it has no name: shown rather than hidden in
+// an attachment.
+const SHOWN_AS_PLAIN =
+  /^text\/(?:markdown|x-markdown|enriched|richtext|x-amp-html-fallback|troff|x-web-markdown|x-plain|english|us-ascii|x-unknown)$/
+const MAX_ATTACHMENTS = 1_000
+/**
+ * Characters of a text whose lines are put together again; each line and each command takes an object
+ * meanwhile.
+ */
+const MAX_REFLOWED = 2 * 1024 * 1024
+// Digests have hundreds. 100,000 empty ones take half a second.
+const MAX_PARTS = 200_000
+const DONE = Promise.resolve()
+
+/**
+ * postal-mime with the charsets that it lacks, its labels checked against the bytes, and odd text types read
+ * as text.
+ */
+class TolerantParser extends OpenPostalMime {
+  /** Parts that hold something, multiparts left out. */
+  leaves = 0
+  /** Declared only: the constructor above this one sets them already. */
+  declare private node: DecodingNode
+  declare private parts: number
+  readonly #delimiters = new Delimiters()
+  /** The charset that each attachment's part names. */
+  readonly charsets: (string | undefined)[] = []
+
+  override get currentNode(): DecodingNode {
+    return this.node
+  }
+
+  override set currentNode(node: DecodingNode) {
+    if (node.contentDecoder === null) putTogetherInMemory(node)
+    this.parts = (this.parts ?? 0) + 1
+    if (this.parts > MAX_PARTS) throw new Error(`more than ${MAX_PARTS} MIME parts`)
+    this.node = node
+  }
+
+  /**
+   * Its own way compares each line that begins with two hyphens to every boundary that is open, and waits for
+   * each line.
+   */
+  override processLine(line: Uint8Array, isFinal: boolean): Promise<void> {
+    if (isFinal || this.#delimiters.mayBe(line, this.boundaries)) return super.processLine(line, isFinal)
+    this.node.feed(line)
+    return DONE
+  }
+
+  override async collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void> {
+    if (part.contentType.multipart === false) {
+      if (part.content !== null && part.content.byteLength > 0) this.leaves++
+      readAsText(part)
+    }
+    return super.collectNode(part, alternative, related)
+  }
+
+  override collectAttachment(part: Part, content: ArrayBuffer, related: boolean, tooDeep: boolean): void {
+    this.charsets.push(part.contentType.parsed.params.charset)
+    super.collectAttachment(part, content, related, tooDeep)
+  }
+}
+
+function readAsText(part: Part): void {
+  const type = part.contentType.parsed
+  const named = type.params.name ?? part.contentDisposition.parsed.params.filename
+  const odd = !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value) || SHOWN_AS_PLAIN.test(type.value)
+  const enriched = /^text\/(?:enriched|richtext)$/.test(type.value)
+  if (odd && named === undefined) type.value = 'text/plain'
+  part.getTextContent = () => {
+    const text = decodeText(new Uint8Array(part.content ?? new ArrayBuffer(0)), type.params.charset)
+    if (text.length > MAX_REFLOWED) return text
+    if (enriched) return plainOfEnriched(text)
+    return /^flowed$/i.test(type.params.format ?? '')
+      ? unflow(text, /^yes$/i.test(type.params.delsp ?? ''))
+      : text
+  }
+}
+
+export interface Content {
+  /** What the sender wrote. */
+  body: string
+  /** What its calendar parts say, and then the messages that it forwards. */
+  invitations: string
+  forwarded: string
+  attachments: InboundAttachment[]
+}
+
+/**
+ * The texts and the attachments of a message. Throws on MIME nested deeper than 1,500 levels or with more
+ * than 2 MiB of headers.
+ */
+export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<Content> =>
+  readMessage(raw, budget, 0)
+
+async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Promise<Content> {
+  const parts = (await readParts(raw, budget)) ?? (await readParts(withFoundBoundary(raw), budget))
+  if (parts === null)
+    return { ...NOTHING, body: sanitizeText(decodeText(raw.subarray(headerLength(raw)), undefined)) }
+  const { body, attachments } = unpacked(parts, budget)
+  const isReport = attachments.some(({ type }) => REPORTS.test(type))
+  return {
+    body,
+    invitations: invitationsOf(attachments, body, budget),
+    // What a report brings along is the agent's own message, coming back.
+    forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
+    attachments,
+  }
+}
+
+const NOTHING: Content = { body: '', invitations: '', forwarded: '', attachments: [] }
+const REPORTS =
+  /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
+
+type Parts = Pick<Content, 'body' | 'attachments'>
+
+/** Null when it is a multipart message in which no part is to be found, although it has a body. */
+async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null> {
+  const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
+  // No more of the header than says how to read the body: it would read the addresses too. Of a buffer of its
+  // own it makes no copy.
+  const part = Buffer.concat([contentFields(readableHeaders(raw)), raw.subarray(headerLength(raw))])
+  const email = await parser.parse(part.byteLength === part.buffer.byteLength ? part.buffer : part)
+  if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
+  const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => {
+    const text = plain.map((entry) => entry.value).join('\n')
+    return text.trim() !== '' || html.length === 0
+      ? text
+      : html.map((entry) => htmlToReadable(entry.value, budget)).join('\n')
+  })
+  const attachments = email.attachments
+    .slice(0, MAX_ATTACHMENTS)
+    .map((part, index) => toAttachment(part, parser.charsets[index], index))
+  // Some servers send bounces that say nothing but their machine-readable part.
+  const report = attachments
+    .filter(({ type }) => type === 'message/delivery-status')
+    .map(({ content }) => decodeText(content, undefined))
+  const shown = texts.some((text) => text.trim() !== '') ? texts : report
+  return { body: sanitizeText(shown.filter((text) => text.trim() !== '').join('\n')), attachments }
+}
+
+/** The parts with what was in a `winmail.dat` in its place. One that holds nothing to be read stays. */
+function unpacked({ body, attachments }: Parts, budget: Budget): Parts {
+  const opened = attachments.map((attachment) => ({
+    attachment,
+    inner: isTnef(attachment) ? unpackTnef(attachment.content, budget) : null,
+  }))
+  const texts = opened.flatMap(({ inner }) => inner?.text ?? [])
+  return {
+    body: body === '' ? sanitizeText(texts.join('\n')) : body,
+    attachments: opened
+      .flatMap(({ attachment, inner }) => inner?.attachments ?? [attachment])
+      .slice(0, MAX_ATTACHMENTS),
+  }
+}
+
+function invitationsOf(attachments: readonly InboundAttachment[], body: string, budget: Budget): string {
+  const calendars = attachments.filter(({ type }) => type === 'text/calendar' || type === 'application/ics')
+  const sources = calendars.map(({ content }) => decodeText(content, 'utf-8'))
+  const said = new Set(sources.flatMap((source) => describeCalendar(source, body === '', budget) ?? []))
+  // One that can't be read is shown as it is, before nothing is.
+  return sanitizeText(said.size > 0 || body !== '' ? [...said].join('\n\n') : sources.join('\n\n'))
+}
+
+async function forwardedOf(
+  attachments: readonly InboundAttachment[],
+  budget: Budget,
+  depth: number,
+): Promise<string> {
+  if (depth >= MAX_FORWARDED_DEPTH) return ''
+  const messages = attachments.filter(({ type }) => type === 'message/rfc822' || type === 'message/global')
+  const texts: string[] = []
+  for (const { content } of messages.slice(0, MAX_FORWARDED)) {
+    // What can't be read is in the attachments, as it came.
+    const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
+    texts.push(asForwarded(content, joined(inner)))
+  }
+  if (messages.length > MAX_FORWARDED)
+    texts.push(`[${messages.length - MAX_FORWARDED} more forwarded messages are in the attachments.]`)
+  return texts.join('\n\n')
+}
+
+/** All of it, one under the other. */
+export const joined = ({ body, invitations, forwarded }: Content): string =>
+  [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')
+
+/**
+ * The message with the boundary in its header that its body really uses: the header names none, or another.
+ */
+function withFoundBoundary(raw: Uint8Array): Uint8Array {
+  const body = raw.subarray(headerLength(raw))
+  const start = decodeText(body.subarray(0, 64 * 1024), 'us-ascii')
+  const boundary = start
+    .split('\n')
+    .filter((line) => line.startsWith('--'))
+    .map((line) => line.slice(2).trimEnd())
+    .find((name) => name !== '' && name.length <= 70 && !name.includes('"'))
+  if (boundary === undefined) return raw
+  return Buffer.concat([Buffer.from(`Content-Type: multipart/mixed; boundary="${boundary}"\r\n\r\n`), body])
+}

@@ -1,0 +1,130 @@
+import { decodeWords } from 'postal-mime'
+import type { Inbound } from '../../channel.ts'
+import { oneLine, sanitizeText } from '../../sanitize-text.ts'
+import { normalizeLoosely, spellLoosely } from '../address.ts'
+import { addressesIn } from './address-list.ts'
+import { readableHeaders } from './charset.ts'
+import { type Content, joined, readContent } from './content.ts'
+import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
+import { replyText } from './reply-text.ts'
+import { type Budget, budgetOfMessage } from './time-budget.ts'
+
+/** The parsed half of `Inbound`, and the header fields for those who decide by them. */
+export interface ParsedMail
+  extends Pick<
+    Inbound,
+    | 'from'
+    | 'replyTo'
+    | 'to'
+    | 'cc'
+    | 'subject'
+    | 'text'
+    | 'replyText'
+    | 'attachments'
+    | 'messageId'
+    | 'inReplyTo'
+    | 'references'
+  > {
+  headers: RawHeader[]
+  /** Why the MIME could not be read and `text` is the raw body; null when all went well. */
+  damage: string | null
+}
+
+// An id is at most one line (RFC 5322 2.1.1): longer ones would not fit an index either.
+const MAX_ID = 998
+const MAX_REFERENCES = 200
+const MAX_RECIPIENTS = 1_000
+const MAX_SUBJECT = 2_000
+const MAX_RAW_TEXT = 256 * 1024
+
+/**
+ * Reads a message. Never throws: what can't be read as MIME becomes `salvage`d, so that no mail is lost over
+ * its form.
+ */
+export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<ParsedMail> {
+  try {
+    return assemble(raw, await readContent(raw, budget), null, budget)
+  } catch (error) {
+    return salvage(raw, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** The message by its header fields alone, with the raw body (up to 256 KiB) as its text. */
+export function salvage(raw: Uint8Array, damage: string): ParsedMail {
+  const body = raw.subarray(headerLength(raw))
+  const text = sanitizeText(decodeHeader(body.subarray(0, MAX_RAW_TEXT)))
+  const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
+  return assemble(
+    raw,
+    { body: text + rest, invitations: '', forwarded: '', attachments: [] },
+    oneLine(damage, 200),
+    budgetOfMessage(),
+  )
+}
+
+function assemble(raw: Uint8Array, content: Content, damage: string | null, budget: Budget): ParsedMail {
+  const text = joined(content)
+  const headers = scanHeaders(readableHeaders(raw))
+  const subject = valuesOf(headers, 'subject')[0]
+  return {
+    from: firstSender(headers),
+    replyTo: replyAddress(headers),
+    to: recipients(headers, 'to'),
+    cc: recipients(headers, 'cc'),
+    subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
+    text,
+    // A message that somebody passes on is not their answer, unless they say nothing else.
+    replyText: joined({ ...content, body: replyText(content.body, budget), forwarded: '' }) || text,
+    attachments: content.attachments,
+    messageId: ids(headers, 'message-id')[0] ?? null,
+    inReplyTo: ids(headers, 'in-reply-to')[0] ?? null,
+    references: ids(headers, 'references').slice(-MAX_REFERENCES),
+    headers,
+    damage,
+  }
+}
+
+/** Whom the (first) From names first. Whether it is the only one is for the verification to say. */
+function firstSender(headers: RawHeader[]): Inbound['from'] {
+  for (const value of valuesOf(headers, 'from')) {
+    const mailbox = addressesIn(value)[0]
+    if (mailbox === undefined) continue
+    const name = oneLine(mailbox.name ?? '', 320)
+    return { address: normalizeLoosely(mailbox.address ?? ''), name: name === '' ? null : name }
+  }
+  return { address: '', name: null }
+}
+
+/** Where an answer goes: to the first address of Reply-To that mail can be sent to, else of From. */
+function replyAddress(headers: RawHeader[]): string | null {
+  for (const value of [...valuesOf(headers, 'reply-to'), ...valuesOf(headers, 'from')]) {
+    for (const { address = '' } of addressesIn(value).slice(0, MAX_RECIPIENTS)) {
+      const spelled = spellLoosely(address)
+      if (spelled !== null) return spelled
+    }
+  }
+  return null
+}
+
+function recipients(headers: RawHeader[], field: string): string[] {
+  const named = valuesOf(headers, field).flatMap((value) => addressesIn(value))
+  const addresses = named
+    .slice(0, MAX_RECIPIENTS)
+    .map(({ address = '', name }) => normalizeLoosely(address) || oneLine(address || name, 320))
+  return [...new Set(addresses.filter((address) => address !== ''))]
+}
+
+/** Message ids without their angle brackets, also of senders who forget them. */
+function ids(headers: RawHeader[], field: string): string[] {
+  const text = valuesOf(headers, field).join(' ')
+  const bracketed = [...text.matchAll(/<([^<>]{1,2000})>/g)].map((match) =>
+    (match[1] ?? '').replace(/\s+/g, ''),
+  )
+  const found =
+    bracketed.length > 0
+      ? bracketed
+      : text.split(/[\s,;]+/).filter((word) => field === 'message-id' || word.includes('@'))
+  return [
+    ...new Set(found.map((id) => oneLine(id, MAX_ID + 1)).filter((id) => id !== '' && id.length <= MAX_ID)),
+  ]
+}

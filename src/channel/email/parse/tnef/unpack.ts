@@ -1,0 +1,78 @@
+import { decompressRTF } from '@kenjiuno/decompressrtf'
+import iconv from 'iconv-lite'
+import { deEncapsulateSync } from 'rtf-stream-parser'
+import type { InboundAttachment } from '../../../channel.ts'
+import { namedAttachment } from '../attachment.ts'
+import { htmlToReadable } from '../html/readable.ts'
+import type { Budget } from '../time-budget.ts'
+import { readTnef, type Tnef } from './tnef.ts'
+
+/** What was in a `winmail.dat`: a text ('' when it has none), and its files as any others. */
+export interface Unpacked {
+  text: string
+  attachments: InboundAttachment[]
+}
+
+const MAX_NESTED = 3
+const MAX_RTF = 4 * 1024 * 1024
+
+/** Whether an attachment is one, whatever its type says. */
+export const isTnef = ({ name, type }: InboundAttachment): boolean =>
+  type === 'application/ms-tnef' || type === 'application/vnd.ms-tnef' || /^win(?:mail)?\.dat$/i.test(name)
+
+/**
+ * Null for what can't be read or holds nothing. Messages in it are unpacked too: their text becomes a file,
+ * their files go with the rest.
+ */
+export function unpackTnef(bytes: Uint8Array, budget: Budget, depth = 0): Unpacked | null {
+  const tnef = tryRead(bytes)
+  if (tnef === null) return null
+  const attachments = tnef.files.flatMap((file, index): InboundAttachment[] => {
+    const inner = file.isMessage && depth < MAX_NESTED ? unpackTnef(file.content, budget, depth + 1) : null
+    if (inner === null) return [namedAttachment(file.name, file.type, new Uint8Array(file.content), index)]
+    const text = namedAttachment(
+      `${file.name || 'message'}.txt`,
+      'text/plain; charset=utf-8',
+      Buffer.from(inner.text),
+      index,
+    )
+    return [text, ...inner.attachments]
+  })
+  const text = textOf(tnef, budget)
+  return text === '' && attachments.length === 0 ? null : { text, attachments }
+}
+
+function tryRead(bytes: Uint8Array): Tnef | null {
+  try {
+    return readTnef(bytes)
+  } catch {
+    return null
+  }
+}
+
+function textOf({ text, html, rtf }: Tnef, budget: Budget): string {
+  if (text?.trim()) return text
+  if (html?.trim()) return htmlToReadable(html, budget)
+  const inner = rtf === null ? null : unwrapRtf(rtf, budget)
+  if (inner === null) return ''
+  return inner.mode === 'html' ? htmlToReadable(inner.text, budget) : inner.text
+}
+
+/** The HTML or the text that Outlook wrapped into RTF ([MS-OXRTFEX]); null for RTF that wraps neither. */
+function unwrapRtf(compressed: Buffer, budget: Budget): { mode: 'html' | 'text'; text: string } | null {
+  // The library believes the sizes that the header names.
+  if (compressed.length < 16 || compressed.length > MAX_RTF) return null
+  if (compressed.readUInt32LE(0) + 4 > compressed.length || compressed.readUInt32LE(4) > MAX_RTF) return null
+  return budget.spend(0.4, () => {
+    // Of a broken character the library would complain on the console.
+    const rtf = Buffer.from(decompressRTF([...compressed]))
+      .toString('latin1')
+      .replace(/\\'(?![0-9a-f]{2})/gi, '')
+    const { mode, text } = deEncapsulateSync(Buffer.from(rtf, 'latin1'), {
+      decode: iconv.decode,
+      mode: 'either',
+      warn: () => undefined,
+    })
+    return { mode, text: text.toString() }
+  })
+}

@@ -1,0 +1,314 @@
+import { AppError } from '../../../core/errors.ts'
+import { type Job, settle } from './job.ts'
+import { JobQueue, type Kind } from './job-queue.ts'
+import { type ReadMail, STAGES, type Stage } from './protocol.ts'
+import type { MailReader, ReaderOptions, Reading } from './reader.ts'
+import type { PoolLimits } from './reader-limits.ts'
+import type { OpenTransport } from './transport.ts'
+import { WorkerHandle } from './worker-handle.ts'
+
+const WATCH_MS = 100
+/**
+ * What a worker leaves behind of a mail of 25 MiB (100 MB) would stay until its next one; a new worker takes
+ * 0.2 s.
+ */
+const RETIRING_BYTES = 4 * 1024 * 1024
+/** With so many messages in each worker, another one is started. */
+const BUSY = 4
+/** How long after a message that blocked a worker more such messages are expected. */
+const CAUTIOUS_MS = 10_000
+
+export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
+  limits: PoolLimits
+  /** Starts a worker. */
+  open: OpenTransport
+}
+
+/** Gives the worker that takes a message, which is started when it is not there yet. */
+type Place = () => WorkerHandle<Job>
+
+const tooBusy = () =>
+  new AppError('unavailable', 'Too many messages at once, try again later', { retryAfter: 60 })
+const unreadable = () =>
+  new AppError('invalid_input', 'message: takes more time or memory to read than is allowed')
+
+/**
+ * Gives messages to workers in the turns of their sources, and watches over the workers. Reading a message
+ * changes nothing, so a message that waits behind a slow one is simply given to another worker, and one that
+ * ended a worker is tried again without the stage that did.
+ */
+export class ReaderPool implements MailReader {
+  readonly #options: PoolOptions
+  readonly #limits: PoolLimits
+  readonly #queue: JobQueue
+  readonly #workers = new Set<WorkerHandle<Job>>()
+  /** Until when more slow messages are expected. */
+  #cautiousUntil = 0
+  #watching: NodeJS.Timeout | undefined
+  #resting: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#limits = options.limits
+    this.#queue = new JobQueue(Math.max(1, options.limits.workers - 1))
+  }
+
+  read(reading: Reading): Promise<ReadMail> {
+    if (this.#closed) return Promise.reject(tooBusy())
+    const { waitMs } = this.#limits
+    return new Promise((resolve, reject) => {
+      const job: Job = {
+        ...reading,
+        skip: [],
+        alone: false,
+        slow: this.#queue.isSlow(reading.source),
+        waitUntil: performance.now() + waitMs,
+        timer: setTimeout(() => this.#stopWaiting(job), waitMs),
+        resolve,
+        reject,
+      }
+      this.#queue.push(job)
+      this.#dispatch()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#watching)
+    clearTimeout(this.#resting)
+    const workers = [...this.#workers]
+    const jobs = workers.flatMap((worker) => worker.releaseAll())
+    jobs.push(...this.#queue.removeAll())
+    for (const job of jobs) settle(job, () => job.reject(tooBusy()))
+    await Promise.all(workers.map((worker) => worker.end()))
+    this.#workers.clear()
+  }
+
+  // ------------------------------------------------------------------------------------------------ from the queue to a worker
+
+  #stopWaiting(job: Job): void {
+    if (this.#queue.remove(job)) job.reject(tooBusy())
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0 && this.#startNext());
+    this.#watch()
+  }
+
+  /** Starts the message whose turn it is. Returns whether there was one that a worker can take now. */
+  #startNext(): boolean {
+    const places = new Map<Kind, Place | null>()
+    const placeFor = (job: Job) => {
+      const kind = this.#queue.kindOf(job)
+      if (!places.has(kind)) places.set(kind, this.#placeFor(kind))
+      return places.get(kind) ?? null
+    }
+    const job = this.#queue.take((each) => placeFor(each) !== null)
+    if (job) this.#start(job, placeFor(job)!())
+    return job !== undefined
+  }
+
+  /**
+   * A worker that takes a message now: the one with the fewest, or a new one; null when all of them are full.
+   */
+  #placeFor(kind: Kind): Place | null {
+    const { workers, perWorker } = this.#limits
+    const most = kind === 'alone' ? 1 : perWorker
+    const [least] = [...this.#workers]
+      .filter(
+        (worker) =>
+          !worker.retiring &&
+          !worker.exclusive &&
+          !worker.blocked &&
+          worker.size < most &&
+          this.#suits(worker, kind),
+      )
+      .sort((one, other) => one.size - other.size)
+    const mayAdd = [...this.#workers].filter(({ retiring, blocked }) => blocked || !retiring).length < workers
+    if (least && (kind === 'alone' || least.size < BUSY || !mayAdd)) return () => least
+    return mayAdd ? () => this.#addWorker() : null
+  }
+
+  /**
+   * While slow messages come in, one of an unknown source does not go where it could keep a fast source's
+   * from its answers of DNS.
+   */
+  #suits(worker: WorkerHandle<Job>, kind: Kind): boolean {
+    const isCautious = performance.now() < this.#cautiousUntil && !this.#queue.isUnknownDue
+    return kind !== 'unknown' || !isCautious || worker.jobs.every((job) => this.#queue.kindOf(job) !== 'fast')
+  }
+
+  #addWorker(): WorkerHandle<Job> {
+    const { mailDomain, mta, resolver, open } = this.#options
+    const options = { settings: { mailDomain, mta }, heapMiB: this.#limits.heapMiB, resolver, open }
+    const worker: WorkerHandle<Job> = new WorkerHandle(options, {
+      read: (job, mail, parseMs) => {
+        this.#queue.stopped(job, parseMs)
+        settle(job, () => job.resolve(mail))
+        this.#freed(worker, job)
+      },
+      failed: (job, reason) => {
+        this.#queue.stopped(job, null)
+        settle(job, () => job.reject(new Error(reason)))
+        this.#freed(worker, job)
+      },
+      died: (jobs, parsing, reason) => {
+        const blamed = parsing ?? (jobs.length === 1 && jobs[0]!.alone ? jobs[0]! : null)
+        this.#died(worker, jobs, blamed && { job: blamed, stage: parsing ? 'parse' : 'verify' }, reason)
+      },
+    })
+    this.#workers.add(worker)
+    return worker
+  }
+
+  #start(job: Job, worker: WorkerHandle<Job>): void {
+    const { raw, envelope, mayBeReport = false, skip } = job
+    worker.assign(job, { raw, envelope, mayBeReport, skip }, job.alone)
+  }
+
+  // --------------------------------------------------------------------------------------------------- from a worker to the end
+
+  #freed(worker: WorkerHandle<Job>, { raw }: Job): void {
+    if (raw.length > RETIRING_BYTES) worker.retiring = true
+    if (worker.retiring && worker.size === 0) this.#end(worker)
+    this.#dispatch()
+  }
+
+  #end(worker: WorkerHandle<Job>): void {
+    this.#workers.delete(worker)
+    void worker.end()
+  }
+
+  /**
+   * A worker has ended before its time. When nobody knows which of its messages ended it, each of them is
+   * read alone.
+   */
+  #died(
+    worker: WorkerHandle<Job>,
+    jobs: readonly Job[],
+    culprit: { job: Job; stage: Stage } | null,
+    reason: string,
+  ): void {
+    this.#replaced(worker, jobs.length, reason)
+    for (const job of jobs) {
+      this.#queue.stopped(job, null)
+      // No message is to blame for a machine that has no memory or no process left for a worker.
+      if (!worker.started) settle(job, () => job.reject(tooBusy()))
+      else if (job === culprit?.job) this.#retryWithout(job, culprit.stage)
+      else this.#retry(job, culprit === null)
+    }
+    this.#dispatch()
+  }
+
+  #replaced(worker: WorkerHandle<Job>, messages: number, reason: string): void {
+    this.#workers.delete(worker)
+    this.#options.log.warn({ event: 'mail.reader', reason, messages }, 'a worker that reads mail is replaced')
+    this.#options.metrics?.count('readerThreads', 'replaced')
+  }
+
+  #retryWithout(job: Job, stage: Stage): void {
+    const next = [stage, ...STAGES].find((each) => !job.skip.includes(each))
+    if (next === undefined) {
+      settle(job, () => job.reject(unreadable()))
+      return
+    }
+    job.skip.push(next)
+    this.#retry(job, true)
+  }
+
+  #retry(job: Job, alone: boolean): void {
+    job.alone ||= alone
+    if (performance.now() < job.waitUntil) this.#queue.putBack(job)
+    else settle(job, () => job.reject(tooBusy()))
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ budgets
+
+  /** Looks after the workers for as long as there is something to read. */
+  #watch(): void {
+    const idle = this.#queue.size === 0 && [...this.#workers].every(({ size }) => size === 0)
+    if (idle || this.#closed) {
+      clearInterval(this.#watching)
+      this.#watching = undefined
+      if (!this.#closed) this.#endWhenIdle()
+      return
+    }
+    clearTimeout(this.#resting)
+    this.#watching ??= setInterval(() => this.#look(), WATCH_MS)
+  }
+
+  #endWhenIdle(): void {
+    clearTimeout(this.#resting)
+    if (!Number.isFinite(this.#limits.idleMs)) return
+    this.#resting = setTimeout(() => {
+      for (const worker of this.#workers) this.#end(worker)
+    }, this.#limits.idleMs).unref()
+  }
+
+  #look(): void {
+    const blocked: WorkerHandle<Job>[] = []
+    for (const worker of [...this.#workers].filter(({ size }) => size > 0)) {
+      worker.look()
+      const { blockedMs } = worker
+      worker.blocked = blockedMs > this.#limits.overtakeMs
+      if (blockedMs > Math.max(...worker.jobs.map((job) => this.#budgetOf(job)))) this.#kill(worker)
+      else if (worker.blocked && worker.parsing) {
+        this.#overtake(worker, worker.parsing, blockedMs)
+        blocked.push(worker)
+      }
+    }
+    if (blocked.length === this.#limits.workers && this.#queue.size > 0) this.#freeOne(blocked)
+    this.#dispatch()
+  }
+
+  /**
+   * Gives the messages that wait behind the one that a worker parses to other workers. It would go on with
+   * them all the same, one slow one after the other, and ends instead.
+   */
+  #overtake(worker: WorkerHandle<Job>, parsing: Job, blockedMs: number): void {
+    this.#queue.tookAtLeast(parsing, blockedMs)
+    this.#cautiousUntil = performance.now() + CAUTIOUS_MS
+    if (worker.size > 1) worker.retiring = true
+    for (const job of worker.releaseAll(parsing)) {
+      this.#queue.stopped(job, null)
+      this.#retry(job, false)
+    }
+  }
+
+  /**
+   * Takes the message that has blocked its worker for longest, where all workers are blocked: it is slow from
+   * now on, and waits until one of those ends. One of a source that blocks several workers goes first.
+   */
+  #freeOne(blocked: readonly WorkerHandle<Job>[]): void {
+    const sources = blocked.map(({ parsing }) => parsing?.source)
+    const repeated = blocked.find(({ parsing }, n) => parsing && sources.indexOf(parsing.source) < n)
+    const [longest] = blocked
+      .filter(({ parsing }) => parsing?.slow === false)
+      .sort((a, b) => b.blockedMs - a.blockedMs)
+    const worker = repeated ?? longest
+    if (!worker) return
+    this.#replaced(worker, worker.size, 'all workers are blocked')
+    for (const job of worker.releaseAll()) {
+      this.#queue.stopped(job, null)
+      job.slow = true
+      this.#retry(job, true)
+    }
+    void worker.end()
+  }
+
+  /** Ends a worker whose message has used up its budget. */
+  #kill(worker: WorkerHandle<Job>): void {
+    const { parsing } = worker
+    const jobs = worker.releaseAll()
+    void worker.end()
+    if (parsing) this.#queue.tookAtLeast(parsing, this.#budgetOf(parsing))
+    const culprit = parsing ?? (jobs.length === 1 ? jobs[0]! : null)
+    const stage = parsing ? 'parse' : 'verify'
+    this.#died(worker, jobs, culprit && { job: culprit, stage }, 'a message took longer than its budget')
+  }
+
+  #budgetOf({ raw }: Job): number {
+    return this.#limits.budgetMs + (raw.length / 1024 / 1024) * this.#limits.budgetMsPerMiB
+  }
+}

@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads'
+import { messageOf } from '../../../core/errors.ts'
+import {
+  type FromWorker,
+  PARSING,
+  SHOWN_SLOTS,
+  type ToWorker,
+  TURNS,
+  type WorkerSettings,
+} from './protocol.ts'
+import { overSharedMemory } from './shared-bytes.ts'
+import { compiled, type Transport, type TransportEvents } from './transport.ts'
+
+/** A thread of this process. What it is at is in memory that both sides see. */
+export class ThreadTransport implements Transport {
+  readonly #worker: Worker
+  readonly #shown = new Int32Array(new SharedArrayBuffer(SHOWN_SLOTS * Int32Array.BYTES_PER_ELEMENT))
+  #ended = false
+
+  constructor(settings: WorkerSettings, heapMiB: number, events: TransportEvents) {
+    this.#worker = new Worker(WORKER, {
+      workerData: { settings, shown: this.#shown },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+      // Of some mail a library (mailauth, of an `l=`) has something to tell the console; our stdout is for
+      // the ready line.
+      stdout: true,
+    })
+    this.#worker.stdout.resume()
+    this.#worker.on('message', (message: FromWorker) => events.message(message))
+    const onEnd = (reason: string) => {
+      if (this.#ended) return
+      this.#ended = true
+      events.ended(reason)
+    }
+    this.#worker.on('error', (error) => onEnd(messageOf(error)))
+    this.#worker.on('exit', (code) => onEnd(`the thread ended with ${code}`))
+  }
+
+  get parsing(): number {
+    return Atomics.load(this.#shown, PARSING)
+  }
+
+  get turns(): number {
+    return Atomics.load(this.#shown, TURNS)
+  }
+
+  post(message: ToWorker): void {
+    if (!this.#ended) this.#worker.postMessage(message.type === 'read' ? withSharedBytes(message) : message)
+  }
+
+  ref(): void {
+    this.#worker.ref()
+  }
+
+  unref(): void {
+    this.#worker.unref()
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    await this.#worker.terminate()
+  }
+}
+
+const withSharedBytes = (message: Extract<ToWorker, { type: 'read' }>): ToWorker => ({
+  ...message,
+  request: { ...message.request, raw: overSharedMemory(message.request.raw) },
+})
+
+const WORKER = compiled(new URL('./reader-worker.js', import.meta.url))

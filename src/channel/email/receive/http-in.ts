@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import { AppError, invalidInput } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { sourceOf } from '../../../core/source.ts'
+import { TransferSlots } from '../../../core/transfer-slots.ts'
+import type { Entrance, Route, RouteCall, RouteHead } from '../../channel.ts'
+import { firstAccepted } from '../address.ts'
+import { loggable } from '../bounce/return-path.ts'
+import type { Envelope } from '../verify/verify.ts'
+import { checkBody, checkHead, type SignatureDeps, textOf } from './http-signature.ts'
+import type { Reception } from './reception.ts'
+
+export interface HttpInOptions extends SignatureDeps {
+  reception: Reception
+  log: Logger
+}
+
+const MAX_BYTES = 25 * 1024 * 1024
+const MAX_RECIPIENTS = 100
+/** How long a message that is longer than `SMALL_BYTES` waits for its place. */
+const SMALL_BYTES = 1024 * 1024
+const WAIT_MS = 30_000
+const KEPT = { keepBytesPerSecond: 256 * 1024, reviewMs: 1_000 }
+
+const withoutBrackets = (address: string): string => address.replace(/^<(.*)>$/, '$1')
+
+const readEnvelope = (headers: IncomingHttpHeaders): Envelope => {
+  if (headers['x-envelope-from'] === undefined)
+    throw invalidInput('X-Envelope-From', 'is required, and empty for a bounce')
+  const reversePath = withoutBrackets(textOf(headers, 'x-envelope-from'))
+  if (reversePath.length > 320 || /[\s\p{Cc}]/u.test(reversePath))
+    throw invalidInput('X-Envelope-From', 'must be one email address')
+  const ip = textOf(headers, 'x-remote-ip')
+  if (ip !== '' && isIP(ip) === 0) throw invalidInput('X-Remote-IP', 'must be an IP address')
+  return { ip, helo: textOf(headers, 'x-helo').slice(0, 255), reversePath }
+}
+
+const readRecipients = (headers: IncomingHttpHeaders): string[] => {
+  const written = textOf(headers, 'x-envelope-to')
+    .split(',')
+    .map((one) => withoutBrackets(one.trim()))
+    .filter((one) => one !== '')
+  if (written.length === 0) throw invalidInput('X-Envelope-To', 'must name a recipient')
+  if (written.length > MAX_RECIPIENTS)
+    throw invalidInput('X-Envelope-To', `must name at most ${MAX_RECIPIENTS} recipients`)
+  return written
+}
+
+/** The mailboxes that the written recipients stand for, each once, and those that nobody has. */
+const findRecipients = async (written: readonly string[], { reception }: HttpInOptions) => {
+  const found = await Promise.all(
+    written.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
+  )
+  const unknown = written.filter((_, n) => found[n] === null)
+  return { recipients: [...new Set(found.filter((one) => one !== null))], unknown }
+}
+
+const takeIn = async (call: RouteCall, options: HttpInOptions) => {
+  const signature = checkBody(call.headers, call.body, options)
+  const envelope = readEnvelope(call.headers)
+  const written = readRecipients(call.headers)
+  if (call.body.length === 0) throw invalidInput('body', 'must be a message (RFC 5322)')
+  const { recipients, unknown } = await findRecipients(written, options)
+  if (recipients.length === 0) throw new AppError('not_found', 'No recipient in X-Envelope-To exists here.')
+  await options.reception.deliver(call.body, envelope, recipients, { deliveryId: signature })
+  const fields = {
+    event: 'http.inbound',
+    remoteAddress: envelope.ip,
+    reversePath: loggable(envelope.reversePath),
+    recipients: recipients.map(loggable),
+    unknown: unknown.length,
+  }
+  options.log.info({ ...fields, bytes: call.body.length }, 'a message came in')
+  return { accepted: recipients, rejected: unknown }
+}
+
+/**
+ * Places for long messages. Those whose envelope is signed have places by the address that it names, and
+ * others have few, by the address that they come from: nobody knows yet who sends them, and they take up
+ * memory until their last byte proves it.
+ */
+const createPlaces = () => {
+  const signed = new TransferSlots({ total: 4, perSource: 1, ...KEPT })
+  const unproven = new TransferSlots({ total: 2, perSource: 1, ...KEPT })
+  return ({ headers, source, arrival }: RouteHead, proven: boolean) =>
+    proven
+      ? signed.enter(arrival, sourceOf(textOf(headers, 'x-remote-ip')), WAIT_MS)
+      : unproven.enter(arrival, source, WAIT_MS)
+}
+
+/**
+ * `POST /inbound/email`: a raw message whose envelope is in headers, from whoever knows the secret (a worker
+ * at the edge, a pipe of another mail server). Answers 200 once it is committed for every recipient that
+ * somebody has.
+ */
+export const createHttpIn = (options: HttpInOptions): Route => {
+  const placeFor = createPlaces()
+  return {
+    method: 'POST',
+    path: '/inbound/email',
+    maxBytes: MAX_BYTES,
+    async enter(head): Promise<Entrance> {
+      const { proven } = checkHead(head.headers, options)
+      if (Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return { proven }
+      const place = await placeFor(head, proven)
+      if (!place) throw new AppError('unavailable', 'Too many long messages at once.', { retryAfter: 30 })
+      return { proven, leave: () => place.leave() }
+    },
+    async handle(call) {
+      const answer = await takeIn(call, options)
+      return { status: 200, type: 'application/json', body: JSON.stringify(answer) }
+    },
+  }
+}

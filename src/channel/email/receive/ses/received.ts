@@ -1,0 +1,71 @@
+import { invalidInput } from '../../../../core/errors.ts'
+import type { Check } from '../../../channel.ts'
+import { oneLine } from '../../../sanitize-text.ts'
+import type { Envelope } from '../../verify/verify.ts'
+import { clientOf } from './received-from.ts'
+
+/** A mail that Amazon SES received and hands on. */
+export interface ReceivedBySes {
+  raw: Buffer
+  envelope: Envelope
+  recipients: string[]
+  /** What SES thinks of it: evidence, and nothing that our own checks believe. */
+  check: Check
+}
+
+type Json = Record<string, unknown>
+
+const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+
+const MAX_RECIPIENTS = 100
+
+const readRecipients = (value: unknown): string[] => {
+  const recipients = Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+  if (recipients.length === 0 || recipients.length > MAX_RECIPIENTS)
+    throw invalidInput('receipt.recipients', `must name 1 to ${MAX_RECIPIENTS} recipients`)
+  return recipients
+}
+
+const readContent = (content: unknown, encoding: unknown): Buffer => {
+  if (typeof content !== 'string' || content === '')
+    throw invalidInput(
+      'content',
+      'is missing: the rule needs an SNS action, which includes the message, not an S3 action with a topic',
+    )
+  return Buffer.from(
+    content,
+    typeof encoding === 'string' && encoding.toUpperCase() === 'BASE64' ? 'base64' : 'utf8',
+  )
+}
+
+const VERDICTS = ['spf', 'dkim', 'dmarc', 'spam', 'virus'] as const
+
+const checkOf = (receipt: Json): Check => {
+  const said = VERDICTS.map(
+    (name) => `${name} ${oneLine(String(objectOf(receipt[`${name}Verdict`]).status ?? 'none'), 20)}`,
+  )
+  return { name: 'ses', verdict: 'none', detail: `Amazon SES says ${said.join(', ')}: evidence only` }
+}
+
+/** Reads what SES tells of a mail. Throws `invalid_input` for anything but a mail with its content. */
+export const readReceived = (text: string): ReceivedBySes => {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    throw invalidInput('Message', 'must be a notification of Amazon SES')
+  }
+  const { notificationType, mail, receipt, content } = objectOf(read)
+  if (notificationType !== 'Received') throw invalidInput('notificationType', 'must be Received')
+  const { source, messageId } = objectOf(mail)
+  const recipients = readRecipients(objectOf(receipt).recipients)
+  const raw = readContent(content, objectOf(objectOf(receipt).action).encoding)
+  const reversePath = typeof source === 'string' && source !== '<>' ? oneLine(source, 320) : ''
+  return {
+    raw,
+    envelope: { ...clientOf(raw, messageId), reversePath },
+    recipients,
+    check: checkOf(objectOf(receipt)),
+  }
+}

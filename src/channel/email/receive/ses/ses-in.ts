@@ -1,0 +1,108 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '../../../../core/clock.ts'
+import { AppError, messageOf } from '../../../../core/errors.ts'
+import type { Logger } from '../../../../core/logger.ts'
+import type { Entrance, Route } from '../../../channel.ts'
+import { firstAccepted } from '../../address.ts'
+import type { Reception } from '../reception.ts'
+import { readReceived } from './received.ts'
+import { createSnsVerifier, readSns, type SnsMessage } from './sns.ts'
+import { isConfirmation } from './sns-url.ts'
+
+export interface SesInOptions {
+  reception: Reception
+  /** The topics whose messages are taken; none: no mail comes from Amazon SES. */
+  topics: readonly string[]
+  /** GETs from the public internet; rejects unless the answer is 200. */
+  get(url: string): Promise<Buffer>
+  clock: Clock
+  log: Logger
+}
+
+/** SNS sends 256 KiB at most, as JSON in JSON. */
+const MAX_BYTES = 1024 * 1024
+
+const forbidden = (words: string) => new AppError('forbidden', words)
+
+/** Takes the mail of a notification in; resolves once it is committed. */
+const takeIn = async (
+  { Message, MessageId }: SnsMessage,
+  { reception, log }: SesInOptions,
+): Promise<void> => {
+  const { raw, envelope, recipients: written, check } = readReceived(Message)
+  const found = await Promise.all(
+    written.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
+  )
+  const recipients = [...new Set(found.filter((one) => one !== null))]
+  if (recipients.length === 0) throw new AppError('not_found', 'No recipient of this message exists here.')
+  await reception.deliver(raw, envelope, recipients, { deliveryId: MessageId, checks: [check] })
+  const fields = {
+    event: 'ses.inbound',
+    remoteAddress: envelope.ip,
+    reversePath: envelope.reversePath,
+    recipients,
+    bytes: raw.length,
+  }
+  log.info(fields, 'a message came in')
+}
+
+/** Visits the URL that makes the topic send its messages here. */
+const confirm = async (message: SnsMessage, { get, log }: SesInOptions): Promise<void> => {
+  const { SubscribeURL = '', TopicArn } = message
+  if (!isConfirmation(SubscribeURL, message))
+    throw forbidden('SubscribeURL: must confirm this subscription at Amazon SNS, and nothing else')
+  try {
+    await get(SubscribeURL)
+  } catch (error) {
+    throw new AppError('unavailable', 'The subscription could not be confirmed.', {
+      cause: messageOf(error),
+      retryAfter: 20,
+    })
+  }
+  log.info({ topic: TopicArn }, 'subscribed to a topic of Amazon SNS')
+}
+
+/**
+ * `POST /inbound/ses`: what Amazon SES received, through a topic of Amazon SNS. Anything but a success is
+ * sent again by SNS, or given up for a 4xx.
+ */
+export const createSesIn = (options: SesInOptions): Route => {
+  const { topics, log } = options
+  const verifier = createSnsVerifier(options)
+  /** What SNS says in its headers proves nothing; but who doesn't know the topic has no body read. */
+  const enter = async (headers: IncomingHttpHeaders): Promise<Entrance> => {
+    if (topics.length === 0)
+      throw forbidden('This service takes no mail from Amazon SES: its SES_TOPIC_ARN is not set.')
+    if (!topics.includes(String(headers['x-amz-sns-topic-arn'])))
+      throw forbidden('X-Amz-Sns-Topic-Arn: is not the topic of SES_TOPIC_ARN')
+    return { proven: false }
+  }
+  const handle = async (message: SnsMessage, source: string): Promise<void> => {
+    if (!topics.includes(message.TopicArn)) throw forbidden('TopicArn: is not the topic of SES_TOPIC_ARN')
+    await verifier.verify(message, source)
+    if (message.Type === 'Notification') await takeIn(message, options)
+    else if (message.Type === 'SubscriptionConfirmation') await confirm(message, options)
+    else
+      log.warn(
+        { topic: message.TopicArn },
+        'a topic of Amazon SNS was unsubscribed: no more mail comes from it',
+      )
+  }
+  return {
+    method: 'POST',
+    path: '/inbound/ses',
+    maxBytes: MAX_BYTES,
+    enter: ({ headers }) => enter(headers),
+    async handle({ body, source }) {
+      const message = readSns(body)
+      try {
+        await handle(message, source)
+      } catch (error) {
+        if (error instanceof AppError)
+          log.warn({ type: message.Type, error: error.message, cause: error.cause }, 'Amazon SES: not taken')
+        throw error
+      }
+      return { status: 200 }
+    },
+  }
+}

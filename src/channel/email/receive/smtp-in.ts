@@ -1,0 +1,277 @@
+import type { AddressInfo } from 'node:net'
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { Arrivals } from '../../../core/arrivals.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { messageOf } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { MemoryShare } from '../../../core/memory-share.ts'
+import type { Metrics } from '../../../core/metrics.ts'
+import { sourceOf } from '../../../core/source.ts'
+import { TransferSlots } from '../../../core/transfer-slots.ts'
+import type { Listening } from '../../channel.ts'
+import { oneLine } from '../../sanitize-text.ts'
+import { domainOf, firstAccepted } from '../address.ts'
+import { loggable } from '../bounce/return-path.ts'
+import type { Envelope } from '../verify/verify.ts'
+import { type Collected, collect } from './smtp-collect.ts'
+import { SMTP_LIMITS, type SmtpLimits } from './smtp-limits.ts'
+import { isExpected, Reply, replyTo } from './smtp-reply.ts'
+import { PromptSmtpServer } from './smtp-server.ts'
+import type { TlsPair } from './tls.ts'
+
+export interface SmtpInOptions {
+  host: string
+  /** 0: any free one. */
+  port: number
+  /** Our name in the greeting, and the domain of a bare `postmaster`. */
+  mailDomain: string
+  tls: TlsPair
+  /** Whether somebody has this normalized address. */
+  accepts(address: string): Promise<boolean>
+  /**
+   * Resolves once the message is committed for every recipient; rejects with `unavailable` and words for the
+   * sender to have it again.
+   */
+  deliver(raw: Buffer, envelope: Envelope, recipients: string[]): Promise<void>
+  clock: Clock
+  log: Logger
+  metrics?: Metrics | undefined
+  limits?: Partial<SmtpLimits>
+}
+
+type Done = (error?: Error | null, message?: string) => void
+
+/**
+ * Takes mail in over SMTP (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects when the port
+ * can't be had.
+ */
+export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
+  const session = new Sessions(options, { ...SMTP_LIMITS, ...options.limits })
+  const { server } = session
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(options.port, options.host, () => {
+      server.server.off('error', reject)
+      resolve()
+    })
+  })
+  const { address, port, family } = server.server.address() as AddressInfo
+  return {
+    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    get sessions() {
+      return server.connections.size
+    },
+    stop: (graceMs) => session.stop(graceMs),
+  }
+}
+
+class Sessions {
+  readonly server: PromptSmtpServer
+  readonly #options: SmtpInOptions
+  readonly #limits: SmtpLimits
+  readonly #slots: TransferSlots
+  readonly #share: MemoryShare
+  readonly #arrivals: Arrivals
+  /** What each accepted RCPT stands for, normalized. */
+  readonly #recipients = new WeakMap<SMTPServerAddress, string>()
+  readonly #unknown = new WeakMap<SMTPServerSession, number>()
+  /** Sessions with a message in hand, from DATA to its answer. */
+  readonly #busy = new Set<string>()
+  readonly #stopping = new AbortController()
+
+  constructor(options: SmtpInOptions, limits: SmtpLimits) {
+    this.#options = options
+    this.#limits = limits
+    this.#slots = new TransferSlots({
+      total: limits.largeMails,
+      perSource: limits.largeMailsPerSource,
+      keepBytesPerSecond: limits.keepBytesPerSecond,
+      reviewMs: limits.tickMs,
+    })
+    this.#share = new MemoryShare({
+      total: limits.shortMailBytes,
+      perSource: limits.shortMailBytesPerSource,
+      keepBytesPerSecond: limits.keepBytesPerSecond,
+    })
+    const { minBytesPerSecond, paceGraceMs: graceMs, paceWindowMs: windowMs, tickMs } = limits
+    this.#arrivals = new Arrivals(options.clock, { minBytesPerSecond, graceMs, windowMs, tickMs })
+    this.server = new PromptSmtpServer(
+      {
+        name: options.mailDomain,
+        banner: 'ready',
+        cert: options.tls.cert,
+        key: options.tls.key,
+        size: limits.size,
+        rejectOversized: true,
+        maxRecipients: limits.recipients,
+        socketTimeout: limits.idleMs,
+        hideENHANCEDSTATUSCODES: false,
+        disabledCommands: ['AUTH'],
+        authOptional: true,
+        disableReverseLookup: true,
+        logger: false,
+        onRcptTo: (address, session, done) => this.#settle(this.#recipient(address, session), done),
+        onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
+      },
+      limits,
+      options.clock,
+    )
+    // Broken handshakes, resets, garbage: the other side's affair.
+    this.server.on('error', (error) =>
+      options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'an SMTP connection failed'),
+    )
+  }
+
+  #settle(work: Promise<string | undefined>, done: Done): void {
+    work.then(
+      (message) => done(null, message),
+      (error: unknown) => done(replyTo(error)),
+    )
+  }
+
+  async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
+    const written = address.address.includes('@')
+      ? address.address
+      : `${address.address}@${this.#options.mailDomain}`
+    const found = await firstAccepted(written, (candidate) => this.#accepts(candidate))
+    if (found !== null) {
+      this.#recipients.set(address, found)
+      return undefined
+    }
+    await this.#tarpit(session)
+    const ours = domainOf(written).toLowerCase() === this.#options.mailDomain.toLowerCase()
+    throw new Reply(550, ours ? 'No such recipient here' : 'No such recipient here, relay denied')
+  }
+
+  /** Makes guessing names slow, and ends it after a while. One mistyped name costs nothing. */
+  async #tarpit(session: SMTPServerSession): Promise<void> {
+    const { unknown: most, tarpitMs, maxTarpitMs } = this.#limits
+    const unknown = (this.#unknown.get(session) ?? 0) + 1
+    this.#unknown.set(session, unknown)
+    this.#options.metrics?.count('answers', unknown > most ? '421' : '550')
+    if (unknown > 1)
+      await this.#options.clock.sleep(
+        Math.min(tarpitMs * 2 ** (unknown - 2), maxTarpitMs),
+        this.#stopping.signal,
+      )
+    if (unknown > most) throw new Reply(421, 'Too many unknown recipients')
+  }
+
+  async #accepts(candidate: string): Promise<boolean> {
+    try {
+      return await this.#options.accepts(candidate)
+    } catch (error) {
+      this.#options.log.error(
+        { event: 'smtp.rcpt', reason: messageOf(error) },
+        'a recipient could not be looked up',
+      )
+      throw error
+    }
+  }
+
+  async #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+    const started = performance.now()
+    this.#busy.add(session.id)
+    const recipients = [
+      ...new Set(session.envelope.rcptTo.flatMap((address) => this.#recipients.get(address) ?? [])),
+    ]
+    let outcome = 'accepted'
+    try {
+      const { raw, slot } = await this.#collect(stream, session)
+      try {
+        await this.#options.deliver(raw, envelopeOf(session), recipients)
+      } finally {
+        slot.leave()
+      }
+      return 'OK: message stored'
+    } catch (error) {
+      outcome = isExpected(error)
+        ? `${replyTo(error).responseCode}`
+        : `failed: ${oneLine(messageOf(error), 300)}`
+      throw error
+    } finally {
+      this.#finish(session, {
+        outcome,
+        recipients,
+        bytes: stream.byteLength,
+        ms: Math.round(performance.now() - started),
+      })
+    }
+  }
+
+  /**
+   * The whole message, unless it comes too slowly: then its sender is told so and sent away, and what came of
+   * it is forgotten at once.
+   */
+  async #collect(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Collected> {
+    const cut = (reason: string) => {
+      this.#hangUp(session.id, reason)
+      stream.destroy(new Error(reason))
+    }
+    const timer = setTimeout(() => cut('Message took too long'), this.#limits.dataMs)
+    const arrival = this.#arrivals.watch({
+      received: () => stream.byteLength,
+      starved: () => stream.readableLength === 0,
+      cut: (why) =>
+        cut(
+          why === 'slow' ? 'Message arrived too slowly' : 'Message arrived slowly, and its slot was needed',
+        ),
+    })
+    const intake = {
+      slots: this.#slots,
+      share: this.#share,
+      arrival,
+      source: sourceOf(session.remoteAddress),
+      limits: this.#limits,
+    }
+    return collect(stream, intake).finally(() => clearTimeout(timer))
+  }
+
+  #finish(
+    session: SMTPServerSession,
+    facts: { outcome: string; recipients: string[]; bytes: number; ms: number },
+  ): void {
+    this.#busy.delete(session.id)
+    const { remoteAddress, hostNameAppearsAs, secure, id } = session
+    const envelope = {
+      session: id,
+      remoteAddress,
+      helo: oneLine(String(hostNameAppearsAs), 255),
+      tls: secure,
+      reversePath: loggable(reversePathOf(session)),
+    }
+    const answer =
+      facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
+    this.#options.metrics?.count('answers', answer)
+    const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
+    this.#options.log[level](
+      { event: 'smtp.inbound', ...envelope, ...facts, recipients: facts.recipients.map(loggable) },
+      'a message came in',
+    )
+    // After the answer has gone out, not before it.
+    if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
+  }
+
+  #hangUp(id: string, reason: string): void {
+    for (const connection of this.server.connections) if (connection.id === id) connection.send(421, reason)
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort()
+    this.server.options.closeTimeout = graceMs
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    for (const connection of [...this.server.connections])
+      if (!this.#busy.has(connection.id)) this.#hangUp(connection.id, 'Server shutting down')
+    await closed
+    for (const connection of [...this.server.connections]) connection._socket.destroy()
+  }
+}
+
+const reversePathOf = (session: SMTPServerSession): string =>
+  session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
+
+const envelopeOf = (session: SMTPServerSession): Envelope => ({
+  ip: session.remoteAddress,
+  helo: oneLine(String(session.hostNameAppearsAs), 255),
+  reversePath: reversePathOf(session),
+})

@@ -1,0 +1,31 @@
+import { access, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writePrivate } from '../../../core/private-file.ts'
+import type { Outbound, SendResult } from '../../channel.ts'
+import type { OutgoingMail } from './outgoing-mail.ts'
+
+/**
+ * Writes the message to `outboxDir` as `<time>-<message id>.eml` (0600, whole or not at all) in place of
+ * sending it, under the return paths that it would have had: one line for each recipient, in their order.
+ * Time and id are the message's own: an attempt that is repeated finds the file and leaves it. Rejects when
+ * the disk does.
+ */
+export async function capture(
+  out: Outbound,
+  { raw, envelopes }: OutgoingMail,
+  outboxDir: string,
+): Promise<SendResult> {
+  const time = out.createdAt.toISOString().replace(/:/g, '-')
+  const id = out.messageId.replace(/[^\w.@+=-]/g, '_').slice(0, 180)
+  const file = join(outboxDir, `${time}-${id}.eml`)
+  const there = await access(file).then(
+    () => true,
+    () => false,
+  )
+  if (!there) {
+    await mkdir(outboxDir, { recursive: true, mode: 0o711 })
+    const lines = [...new Set(envelopes.map(({ reversePath }) => `Return-Path: <${reversePath}>\r\n`))]
+    await writePrivate(file, Buffer.concat([Buffer.from(lines.join('')), raw]))
+  }
+  return { accepted: envelopes.map(({ recipient }) => recipient), rejected: [] }
+}

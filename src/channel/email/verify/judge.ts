@@ -1,0 +1,176 @@
+import type { Check } from '../../channel.ts'
+import { oneLine } from '../../sanitize-text.ts'
+import type { RawHeader } from '../parse/headers.ts'
+import { coverageFault } from './coverage.ts'
+import { type Fault, keyFault, type Signature } from './dkim-signature.ts'
+import type { Evidence } from './evidence.ts'
+import { isAligned } from './hostname.ts'
+import type { Screened } from './screened-header.ts'
+
+/** What the evidence comes to. */
+export interface Judgement {
+  proven: boolean
+  unsettled: boolean
+  checks: Check[]
+}
+
+type Result = Evidence['dkim']['results'][number]
+
+/** A signature with what its verification said. */
+interface Verified {
+  signature: Signature
+  verdict: string
+  /** Why it vouches for nothing; null for a sound pass. */
+  fault: string | null
+}
+
+/** Judges what was found about mail that names an address at this hostname in From. */
+export function judge(
+  evidence: Evidence,
+  { signatures, faults, chainFault }: Screened,
+  headers: readonly RawHeader[],
+  from: string,
+): Judgement {
+  const verified = signatures.map((signature, i) => verifiedBy(evidence.dkim.results[i], signature, headers))
+  const dmarc = judgeDmarc(evidence, verified, from)
+  const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned)
+  const { aligned: _, ...dmarcCheck } = dmarc
+  return {
+    proven,
+    unsettled: !proven && mayStillPass(evidence, verified, dmarc, from),
+    checks: [
+      spfCheck(evidence, from),
+      ...(verified.length + faults.length === 0
+        ? [{ name: 'dkim', verdict: 'none', detail: 'not signed' }]
+        : []),
+      ...verified.map((one) => dkimCheck(one, from)),
+      ...faults.map(faultCheck),
+      dmarcCheck,
+      arcCheck(evidence, chainFault),
+    ],
+  }
+}
+
+function verifiedBy(
+  result: Result | undefined,
+  signature: Signature,
+  headers: readonly RawHeader[],
+): Verified {
+  // mailauth counts an ARC seal of a certain form among the signatures, behind them.
+  if (result?.signature !== signature.value)
+    return { signature, verdict: 'permerror', fault: 'it was not verified' }
+  const { result: verdict, comment } = result.status
+  if (verdict !== 'pass') return { signature, verdict, fault: comment ?? weakKey(verdict) }
+  const fault =
+    unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, coveredBy(result))
+  return { signature, verdict: fault === null ? 'pass' : 'policy', fault }
+}
+
+const weakKey = (verdict: string) =>
+  verdict === 'policy' ? 'its RSA key is shorter than 1,024 bits (RFC 8301 3.2)' : 'it does not verify'
+
+const unsignedEnd = ({ status }: Result): string | null =>
+  Number(status.underSized) > 0 ? `its l= leaves the last ${Number(status.underSized)} bytes unsigned` : null
+
+/** The names of the fields that were really hashed. */
+const coveredBy = (result: Result): ReadonlySet<string> =>
+  new Set(
+    (result.signingHeaders?.keys ?? '')
+      .toLowerCase()
+      .split(':')
+      .map((name) => name.trim()),
+  )
+
+/**
+ * Whether a failed lookup stands between this message and its proof: of a record that would be aligned with
+ * From, or of the policy.
+ */
+function mayStillPass(
+  { spf }: Evidence,
+  verified: readonly Verified[],
+  dmarc: { verdict: string; aligned: boolean },
+  from: string,
+): boolean {
+  if (dmarc.verdict === 'temperror' && dmarc.aligned) return true
+  const open = verified
+    .filter(({ verdict }) => verdict === 'temperror')
+    .map(({ signature }) => signature.domain)
+  if (spf?.result.status.result === 'temperror') open.push(spf.domain)
+  return open.some((domain) => isAligned(from, domain, false))
+}
+
+function judgeDmarc(
+  { dmarc, spf }: Evidence,
+  verified: readonly Verified[],
+  from: string,
+): Check & { aligned: boolean } {
+  const record = dmarc === null || 'error' in dmarc ? null : dmarc
+  const signer = verified.find(
+    ({ fault, signature }) =>
+      fault === null && isAligned(from, signature.domain, record?.strictDkim ?? false),
+  )
+  const path =
+    spf?.result.status.result === 'pass' && isAligned(from, spf.domain, record?.strictSpf ?? false)
+      ? spf.domain
+      : null
+  const by = signer ? `DKIM of ${signer.signature.domain}` : path === null ? null : `SPF of ${path}`
+  const said = { name: 'dmarc', aligned: by !== null }
+  if (dmarc === null)
+    return {
+      ...said,
+      verdict: 'none',
+      detail: `${from} publishes no DMARC record; ${by ?? 'nothing'} is aligned with From`,
+    }
+  if (record === null)
+    return { ...said, verdict: 'temperror', detail: `the record of ${from} could not be read` }
+  const detail = by === null ? `neither SPF nor DKIM passes for ${from}` : `${by} is aligned with From`
+  return {
+    ...said,
+    verdict: by === null ? 'fail' : 'pass',
+    detail: `${detail} (p=${oneLine(record.policy, 20)})`,
+  }
+}
+
+const alignedWords = (from: string, domain: string) =>
+  isAligned(from, domain, false) ? 'aligned with From' : `not aligned with From ${from}`
+
+function spfCheck({ spf }: Evidence, from: string): Check {
+  if (spf === null)
+    return {
+      name: 'spf',
+      verdict: 'none',
+      detail: 'neither MAIL FROM nor HELO names a domain in one way only',
+    }
+  const { result: verdict, comment } = spf.result.status
+  const detail =
+    verdict === 'pass'
+      ? `${spf.domain} ${alignedWords(from, spf.domain)}`
+      : (comment ?? 'no record').replace(/^\S+: /, '')
+  return { name: 'spf', verdict, detail: oneLine(detail, 300) }
+}
+
+const dkimCheck = ({ signature: { domain }, verdict, fault }: Verified, from: string): Check => ({
+  name: 'dkim',
+  verdict,
+  detail: oneLine(`${domain} ${fault ?? alignedWords(from, domain)}`, 300),
+})
+
+const faultCheck = ({ verdict, domain, reason }: Fault): Check => ({
+  name: 'dkim',
+  verdict,
+  detail: oneLine(`${domain === '' ? 'a signature was ignored:' : domain} ${reason}`, 300),
+})
+
+function arcCheck({ arc }: Evidence, fault: string | null): Check {
+  if (fault !== null) return { name: 'arc', verdict: 'fail', detail: fault }
+  if (arc === null) return { name: 'arc', verdict: 'fail', detail: 'the chain can’t be read' }
+  if (arc.status.result === 'none') return { name: 'arc', verdict: 'none', detail: 'no chain' }
+  return {
+    name: 'arc',
+    verdict: arc.status.result,
+    detail: oneLine(
+      arc.status.comment ?? 'evidence only: a forwarder’s seal does not authenticate the sender',
+      200,
+    ),
+  }
+}

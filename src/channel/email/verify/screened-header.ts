@@ -1,0 +1,117 @@
+import { headerLength, lacksSeparator, type RawHeader, valuesOf } from '../parse/headers.ts'
+import { type Fault, MAX_FIELD, readSignature, readTags, type Signature } from './dkim-signature.ts'
+import { isLookupName, plainHostname } from './hostname.ts'
+
+// mailauth 4.13 folds headers by splicing (quadratic) and hashes the body once per signature.
+const MAX_HEADER = 128 * 1024
+const MAX_LINES = 2_000
+const MAX_SIGNATURES = 10
+/** The addresses of From, its names in encoded words; its parsers are not made for more. */
+const MAX_FROM = 2 * 1024
+
+/** Why the header is not worth checking: no reader could be sure whom it names, or what it belongs to. */
+export function unfitness(raw: Uint8Array, headers: readonly RawHeader[]): string | null {
+  const block = raw.subarray(0, headerLength(raw))
+  if (block.length > MAX_HEADER) return `the header is longer than ${MAX_HEADER / 1024} KiB`
+  const text = Buffer.from(block).toString('latin1')
+  if (text.split('\n').length > MAX_LINES) return `the header has more than ${MAX_LINES} lines`
+  if (/\r(?!\n)|\0/.test(text))
+    return 'the header has a bare carriage return or a NUL, which parsers interpret differently'
+  // Some would take the body for a part of the header, and for signed as the empty one that it then has.
+  if (lacksSeparator(raw))
+    return 'no empty line stands between the header and the body, so that readers disagree where it begins'
+  const from = valuesOf(headers, 'from')
+  if (from.length !== 1)
+    return from.length === 0 ? 'there is no From' : `there are ${from.length} From headers`
+  if (from[0]!.length > MAX_FROM) return `From is longer than ${MAX_FROM / 1024} KiB`
+  if (valuesOf(headers, 'content-type').some(({ length }) => length > MAX_FIELD))
+    return `Content-Type is longer than ${MAX_FIELD / 1024} KiB`
+  return valuesOf(headers, 'dkim-signature').length > MAX_SIGNATURES
+    ? `more than ${MAX_SIGNATURES} DKIM signatures`
+    : null
+}
+
+/** The header as mailauth may see it, and what was taken out of it. */
+export interface Screened {
+  /** Without signatures and seals that it would read otherwise than the standard says. */
+  block: Buffer
+  body: Uint8Array
+  /** Whether anything in it is a hash of the body. */
+  isSigned: boolean
+  /** What is left of the signatures, in the order of the header. */
+  signatures: Signature[]
+  faults: Fault[]
+  /** Why the ARC chain was taken out; null when it was not. */
+  chainFault: string | null
+}
+
+/** Takes out of the header what mailauth must not read. */
+export function screen(raw: Uint8Array): Screened {
+  const end = headerLength(raw)
+  const fields = fieldsOf(Buffer.from(raw.subarray(0, end)).toString('latin1'))
+  const read = fields.map((field) =>
+    nameOf(field) === 'dkim-signature' ? readSignature(textAfterName(field)) : null,
+  )
+  const chainFault = fields.some((field) => !isFitForChain(field))
+    ? 'a field of the chain is longer than 8 KiB, or is ambiguous'
+    : null
+  const kept = fields.filter(
+    (field, i) => !isFault(read[i]) && (chainFault === null || !/^arc-/.test(nameOf(field))),
+  )
+  const signatures = read.filter((one): one is Signature => one != null && !isFault(one))
+  return {
+    body: raw.subarray(end),
+    isSigned: signatures.length > 0 || kept.some((field) => nameOf(field) === 'arc-message-signature'),
+    block: Buffer.from(kept.join(''), 'latin1'),
+    signatures,
+    faults: read.filter(isFault),
+    chainFault,
+  }
+}
+
+const isFault = (read: Signature | Fault | null | undefined): read is Fault =>
+  read != null && 'reason' in read
+
+/**
+ * Cut where mailauth cuts: before every line that doesn't begin with white space of any kind. The empty line
+ * at the end is one.
+ */
+const fieldsOf = (block: string): string[] => {
+  const fields: string[] = []
+  let start = 0
+  for (let feed = block.indexOf('\n'); feed >= 0; feed = block.indexOf('\n', feed + 1)) {
+    const next = block[feed + 1]
+    if (next !== undefined && next !== '\r' && next !== '\n' && /\s/.test(next)) continue
+    fields.push(block.slice(start, feed + 1))
+    start = feed + 1
+  }
+  return start < block.length ? [...fields, block.slice(start)] : fields
+}
+
+const nameOf = (field: string): string =>
+  field
+    .slice(0, Math.max(0, field.indexOf(':')))
+    .trim()
+    .toLowerCase()
+
+const textAfterName = (field: string): string => field.slice(field.indexOf(':') + 1)
+
+function isFitForChain(field: string): boolean {
+  const name = nameOf(field)
+  if (name === 'arc-authentication-results') return field.length <= MAX_FIELD && !mayNamePrototype(field)
+  if (name !== 'arc-seal' && name !== 'arc-message-signature') return true
+  const tags = readTags(textAfterName(field))
+  return tags !== null && plainHostname(tags.get('d') ?? '') !== null && isLookupName(tags.get('s') ?? '')
+}
+
+/**
+ * Whether the name `__proto__` could be left of the field when comments, quotes and backslashes are taken
+ * out: mailauth 4.13 makes objects by the dotted names that it finds there, and would change the prototype of
+ * all.
+ */
+function mayNamePrototype(field: string): boolean {
+  const name = '__proto__'
+  let at = 0
+  for (const character of field) if (character === name[at]) at++
+  return at >= name.length
+}

@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util'
+import { email, matching, type Parse } from '../config/parse.ts'
+import { messageOf } from '../core/errors.ts'
+import { workspaceName } from '../core/rules.ts'
+
+export const USAGE = `Usage:
+  npm start                                             start the service
+  npm start -- workspace --name NAME --owner EMAIL      create a workspace and print its owner's token
+  npm start -- token --member EMAIL [--workspace ID]    create a token for a member and print it
+  npm start -- rotate-key                               change the master key and print how many keys were encrypted again
+  npm start -- rotate-key --data-keys                   change the workspaces' data keys and print how many values were encrypted again
+  npm start -- number --value NUMBER [--workspace ID]   add a phone number of the Twilio account to the pool
+  npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
+  npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
+  npm run demo                                          run the demo
+  npm start -- --help                                   print this help
+
+Settings are environment variables; README.md lists them.`
+
+/** The command line asks for nothing that there is: exit code 2. */
+export class UsageError extends Error {}
+
+/** What the command line asks for. */
+export type Command =
+  | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
+  | { name: 'rotate-key'; dataKeys: boolean }
+  | { name: 'workspace'; workspaceName: string; owner: string }
+  | { name: 'token'; member: string; workspace: string | undefined }
+  | { name: 'number'; value: string; workspace: string | undefined }
+
+const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
+
+const text = { type: 'string' } as const
+const OPTIONS = {
+  name: text,
+  owner: text,
+  member: text,
+  workspace: text,
+  value: text,
+  'data-keys': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const parse = (args: string[]) => {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${messageOf(error)}\n${USAGE}`)
+  }
+}
+
+const read = (name: string, value: string, rule: Parse<string>): string => {
+  try {
+    return rule(value)
+  } catch (error) {
+    throw new UsageError(`--${name} is ${JSON.stringify(value)}; it takes ${messageOf(error)}.`)
+  }
+}
+
+const required = (name: string, value: string | undefined, rule: Parse<string>): string => {
+  if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
+  return read(name, value, rule)
+}
+
+const nameOfWorkspace: Parse<string> = (value) => {
+  if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
+  return value
+}
+const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, as +15551234567')
+const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a workspace's id")
+
+/** Reads the command line. Throws `UsageError`, which says what is wrong with it. */
+export const readCommand = (args: string[]): Command => {
+  const { values, positionals } = parse(args)
+  const [name = 'start', ...extra] = positionals
+  if (values.help) return { name: 'help' }
+  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+  if (name === 'workspace')
+    return {
+      name,
+      workspaceName: required('name', values.name, nameOfWorkspace),
+      owner: required('owner', values.owner, email),
+    }
+  const workspace = values.workspace && read('workspace', values.workspace, id)
+  if (name === 'token') return { name, member: required('member', values.member, email), workspace }
+  if (name === 'number') return { name, value: required('value', values.value, phoneNumber), workspace }
+  if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
+  const plain = PLAIN.find((one) => one === name)
+  if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
+  return { name: plain }
+}

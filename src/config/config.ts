@@ -1,0 +1,204 @@
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import {
+  allowed,
+  base64Keys,
+  count,
+  database,
+  domain,
+  email,
+  file,
+  host,
+  http,
+  type LogLevel,
+  level,
+  list,
+  matching,
+  nameServer,
+  network,
+  onOff,
+  port,
+  ROLES,
+  type Role,
+  roles,
+  texts,
+  url,
+} from './parse.ts'
+import { ConfigError, type Environment, Reader } from './reader.ts'
+
+export { ConfigError, type Environment }
+
+/**
+ * Every setting, read once. The README's table says what each is for. Undefined: not set, and there is no
+ * default.
+ */
+export interface Config {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Without a slash at its end, like all URLs here. Its default needs the port really bound. */
+  readonly publicUrl: string | undefined
+  readonly messageUrlBase: string | undefined
+  /** Absolute. */
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+  /** 32 bytes each: the one in use, then others that may have sealed things. Empty: DATA_DIR has them. */
+  readonly masterKeys: readonly Uint8Array[]
+  readonly ownerEmail: string
+  readonly ownerToken: string | undefined
+  readonly roles: ReadonlySet<Role>
+  readonly mailDomain: string
+  /** The host that the MX records of customers' own domains point at. */
+  readonly mailHost: string
+  readonly smtp: {
+    readonly host: string
+    readonly port: number
+    /** PEM texts. */
+    readonly tls: { readonly cert: string; readonly key: string } | undefined
+    readonly relayUrl: string | undefined
+    /** Whether mail goes straight to the servers of its recipients. */
+    readonly direct: boolean
+  }
+  /** `address:port`; empty: the system's. */
+  readonly dnsServers: readonly string[]
+  readonly rspamdUrl: string | undefined
+  /** Each signs mail that is handed over by HTTP; empty: none is taken. */
+  readonly inboundSecrets: readonly string[]
+  /** Topics of Amazon SNS through which Amazon SES hands mail on. */
+  readonly sesTopics: readonly string[]
+  readonly twilio:
+    | { readonly accountSid: string; readonly authToken: string; readonly apiUrl: string }
+    | undefined
+  readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
+  /** Hosts, `host:port`, IP addresses and CIDRs, in lower case. */
+  readonly webhookAllow: readonly string[]
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For is believed. */
+  readonly trustProxy: readonly string[]
+  /** Requests a minute for each token. */
+  readonly rateLimit: number
+  readonly graphql: {
+    /** The only operations that GraphQL serves, by their ids; undefined: any. */
+    readonly persisted: ReadonlyMap<string, string> | undefined
+    /** Whether its schema may be asked for, and GraphiQL is there. */
+    readonly introspection: boolean
+  }
+  /** The key of a plan; whether there is such a one, the database knows. */
+  readonly plan: string
+  readonly logLevel: LogLevel
+}
+
+const topic = matching(
+  /^arn:aws(-[a-z-]{1,20})?:sns:[a-z0-9-]{1,40}:\d{12}:[A-Za-z0-9_-]{1,256}$/,
+  'ARNs of SNS topics, comma-separated',
+)
+const inboundSecret = matching(
+  /^[\x21-\x7e]{16,200}$/,
+  'secrets of 16 to 200 printable characters without spaces, comma-separated',
+)
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readSmtp(reader: Reader): Config['smtp'] {
+  reader.together('SMTP_TLS_CERT', 'SMTP_TLS_KEY')
+  const [cert, key] = [reader.read('SMTP_TLS_CERT', file), reader.read('SMTP_TLS_KEY', file)]
+  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
+    reader.problems.push(
+      'SMTP_TLS_CERT and SMTP_TLS_KEY are no pair; they take PEM files of a certificate and of its own key, without a passphrase.',
+    )
+  }
+  const relayUrl = reader.read('SMTP_RELAY_URL', url(['smtp:', 'smtps:'], true))
+  const direct = reader.read('SMTP_DIRECT', onOff) ?? false
+  if (direct && relayUrl !== undefined)
+    reader.problems.push('SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; mail goes out one way or the other.')
+  return {
+    host: reader.read('SMTP_HOST', host) ?? '127.0.0.1',
+    port: reader.read('SMTP_PORT', port) ?? 2525,
+    tls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
+    relayUrl,
+    direct,
+  }
+}
+
+function readTwilio(reader: Reader): Config['twilio'] {
+  reader.together('TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN')
+  const apiUrl = reader.read('TWILIO_API_URL', http) ?? 'https://api.twilio.com'
+  const accountSid = reader.read('TWILIO_ACCOUNT_SID', matching(/^[A-Za-z0-9]{2,64}$/, "an account's SID"))
+  const authToken = reader.read(
+    'TWILIO_AUTH_TOKEN',
+    matching(/^[\x21-\x7e]{1,200}$/, 'printable characters without spaces'),
+  )
+  return accountSid !== undefined && authToken !== undefined ? { accountSid, authToken, apiUrl } : undefined
+}
+
+function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'masterKeys'> {
+  const databaseUrl = reader.read('DATABASE_URL', database)
+  const masterKeys = reader.read('MASTER_KEY', base64Keys) ?? []
+  if (reader.isSet('DATABASE_URL') && !reader.isSet('MASTER_KEY')) {
+    reader.problems.push(
+      'MASTER_KEY is not set; with DATABASE_URL it takes 32 bytes in base64 (openssl rand -base64 32).',
+    )
+  }
+  return { databaseUrl, masterKeys }
+}
+
+/** Nothing can change it any more (a key's bytes excepted). */
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  for (const part of Object.values(value)) freeze(part)
+  return Object.freeze(value)
+}
+
+/**
+ * Reads and checks every variable of `environment`. Throws one `ConfigError` that names all that is wrong.
+ */
+export function readConfig(environment: Environment): Config {
+  const reader = new Reader(environment)
+  const mailDomain = reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost'
+  const config: Config = {
+    host: reader.read('HOST', host) ?? '127.0.0.1',
+    port: reader.read('PORT', port) ?? 4000,
+    publicUrl: reader.read('PUBLIC_URL', http),
+    messageUrlBase: reader.read('MESSAGE_URL_BASE', http),
+    dataDir: resolve(reader.read('DATA_DIR', (text) => text) ?? 'data'),
+    ...readDatabase(reader),
+    ownerEmail: reader.read('OWNER_EMAIL', email) ?? 'owner@localhost',
+    ownerToken: reader.read(
+      'OWNER_TOKEN',
+      matching(/^[\x20-\x7e]{20,200}$/, '20 to 200 printable characters'),
+    ),
+    roles: reader.read('ROLES', roles) ?? new Set(ROLES),
+    mailDomain,
+    mailHost: reader.read('MAIL_HOST', domain) ?? mailDomain,
+    smtp: readSmtp(reader),
+    dnsServers: reader.read('DNS_SERVERS', list(nameServer)) ?? [],
+    rspamdUrl: reader.read('RSPAMD_URL', http),
+    inboundSecrets: reader.read('INBOUND_SECRET', list(inboundSecret)) ?? [],
+    sesTopics: reader.read('SES_TOPIC_ARN', list(topic)) ?? [],
+    twilio: readTwilio(reader),
+    telegram: {
+      managerToken: reader.read(
+        'TELEGRAM_MANAGER_TOKEN',
+        matching(/^\d+:[A-Za-z0-9_-]+$/, "a bot's token (digits, a colon, letters)"),
+      ),
+      apiUrl: reader.read('TELEGRAM_API_URL', http) ?? 'https://api.telegram.org',
+    },
+    webhookAllow: reader.read('WEBHOOK_ALLOW', list(allowed)) ?? [],
+    trustProxy: reader.read('TRUST_PROXY', list(network)) ?? [],
+    rateLimit: reader.read('RATE_LIMIT', count) ?? 600,
+    graphql: {
+      persisted: reader.read('PERSISTED_ONLY', texts),
+      introspection: reader.read('INTROSPECTION', onOff) ?? true,
+    },
+    plan: reader.read('PLAN', matching(/^[a-z0-9][a-z0-9_-]{0,62}$/i, "a plan's key")) ?? 'unlimited',
+    logLevel: reader.read('LOG_LEVEL', level) ?? 'info',
+  }
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  return freeze(config)
+}

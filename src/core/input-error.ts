@@ -1,0 +1,38 @@
+import { type AppError, invalidInput } from './errors.ts'
+import { fieldName } from './rules.ts'
+
+/** The part of zod's issues that an error message is made from. */
+export interface Issue {
+  code?: string | undefined
+  path: PropertyKey[]
+  message: string
+  keys?: string[]
+  expected?: string
+  values?: unknown[]
+  input?: unknown
+}
+
+/** What stands in the input where a rule was broken. */
+const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    input,
+  )
+
+const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, where: string): string => {
+  if (value === undefined) return 'is required'
+  if (where === 'query' && Array.isArray(value)) return 'must be given once'
+  if (code === 'invalid_type') return `must be ${/^[aeiou]/.test(expected ?? '') ? 'an' : 'a'} ${expected}`
+  if (code === 'invalid_value')
+    return `must be ${values?.length === 1 ? '' : 'one of '}${values?.map((value) => String(value)).join(', ')}`
+  return message
+}
+
+/** The first broken rule, with the field that broke it. Unknown fields are named. */
+export const inputError = (issues: readonly Issue[], input: unknown, where: string): AppError => {
+  const issue = issues[0]!
+  const path = fieldName(issue.path)
+  if (issue.code === 'unrecognized_keys')
+    return invalidInput([path, issue.keys![0]].filter(Boolean).join('.'), 'is not a known field')
+  return invalidInput(path || where, ruleOf(issue, valueAt(input, issue.path), where))
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import type { DnsResolver } from '../channel/email/verify/resolver.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import type { Domain } from '../db/generated/prisma/client.ts'
+import type { Apart } from '../db/transaction.ts'
+import { audit } from '../workspace/audit.ts'
+import { ensureMember } from '../workspace/member.ts'
+import { ensureRoom, expectRoom } from '../workspace/plan.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import type { Finding } from './check.ts'
+import { type DkimDeps, dkimKeysOfAll, newKey, type PublishedKey } from './dkim.ts'
+import { domainName } from './name.ts'
+import { type MailPlace, type WantedRecord, wantedRecords } from './record.ts'
+
+export type { Domain }
+
+export interface DomainDeps extends DkimDeps, MailPlace {
+  /** Asks DNS anew each time: who has just published a record wants to see it. */
+  freshResolver: DnsResolver
+}
+
+/** A record with what the last check found of it; `ok` is false until one was made. */
+export type DomainRecord = WantedRecord & Omit<Finding, 'certain'>
+
+/** A domain as members read it, without its records. */
+export const presentDomain = ({ id, name, state, checkedAt, createdAt }: Domain) => ({
+  id,
+  name,
+  state,
+  checkedAt: checkedAt?.toISOString() ?? null,
+  createdAt: createdAt.toISOString(),
+})
+
+/** What a check leaves in the database, by the record's purpose and name. */
+export type StoredFinding = Pick<WantedRecord, 'purpose' | 'name'> & Omit<Finding, 'certain'>
+
+const NOT_CHECKED = { found: [], ok: false, problem: null }
+
+type RecordedDomain = Pick<Domain, 'name' | 'workspaceId' | 'ownershipToken' | 'findings'>
+
+const recordsWith = (
+  deps: DomainDeps,
+  domain: RecordedDomain,
+  keys: readonly PublishedKey[],
+): DomainRecord[] => {
+  const findings = domain.findings as unknown as StoredFinding[]
+  return wantedRecords(domain, keys, deps).map((record) => {
+    const stored = findings.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
+    return {
+      ...record,
+      ...(stored ? { found: stored.found, ok: stored.ok, problem: stored.problem } : NOT_CHECKED),
+    }
+  })
+}
+
+/**
+ * The records that each domain should have, and what the last check found of each; in the order of the
+ * domains.
+ */
+export const recordsOfAll = async (
+  deps: DomainDeps,
+  domains: readonly RecordedDomain[],
+): Promise<DomainRecord[][]> => {
+  const keys = await dkimKeysOfAll(
+    deps,
+    domains.map(({ name, workspaceId }) => ({ domain: name, workspaceId })),
+  )
+  return domains.map((domain, n) => recordsWith(deps, domain, keys[n]!))
+}
+
+/** The same of one domain. */
+export const recordsOf = async (deps: DomainDeps, domain: RecordedDomain): Promise<DomainRecord[]> =>
+  (await recordsOfAll(deps, [domain]))[0]!
+
+/** The workspace's domain with this id. For members. Throws `not_found` for another's as for none. */
+export const findDomain = async (
+  { prisma }: Pick<DomainDeps, 'prisma'>,
+  viewer: Viewer,
+  domainId: string,
+): Promise<Domain> => {
+  ensureMember(viewer)
+  const domain = await prisma.domain.findFirst({ where: { id: domainId, workspaceId: viewer.workspaceId } })
+  if (!domain) throw notFound('domain')
+  return domain
+}
+
+/** The domains that the workspace brought, by name. For members. */
+export const listDomains = async (
+  { prisma }: Pick<DomainDeps, 'prisma'>,
+  viewer: Viewer,
+): Promise<Domain[]> => {
+  ensureMember(viewer)
+  return prisma.domain.findMany({ where: { workspaceId: viewer.workspaceId }, orderBy: { name: 'asc' } })
+}
+
+/**
+ * Adds a domain, to be verified. For members. The same name again returns the same domain; another workspace
+ * may add it too, and whoever proves to own it gets it. Throws `invalid_input` for a name that can't be
+ * brought, `plan_limit` for one more than the plan includes.
+ */
+export const addDomain = async (
+  deps: DomainDeps & { apart: Apart },
+  viewer: Viewer,
+  input: { name: string },
+): Promise<{ domain: Domain; created: boolean }> => {
+  ensureMember(viewer)
+  const name = domainName(input.name, deps.mailDomain)
+  const { workspaceId } = viewer
+  const there = await deps.prisma.domain.findUnique({ where: { workspaceId_name: { workspaceId, name } } })
+  if (there) return { domain: there, created: false }
+  await expectRoom(deps.prisma, workspaceId, 'ownDomains')
+  // One key is made after the other: whoever waits for theirs must not hold a connection.
+  const key = await deps.apart(() => newKey(deps, { domain: name, workspaceId }))
+  const now = deps.clock.now()
+  return deps.prisma.$transaction(async (prisma) => {
+    // Of two at once the second waits here, and then finds the domain of the first.
+    await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+    const known = await prisma.domain.findUnique({ where: { workspaceId_name: { workspaceId, name } } })
+    if (known) return { domain: known, created: false }
+    await ensureRoom(prisma, workspaceId, 'ownDomains')
+    const data = {
+      workspaceId,
+      name,
+      ownershipToken: randomBytes(20).toString('hex'),
+      createdAt: now,
+      recheckAt: now,
+    }
+    const domain = await prisma.domain.create({ data })
+    await prisma.dkimKey.create({ data: key })
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'domain.add',
+      agentId: null,
+      detail: { domain: domain.id, name },
+    })
+    return { domain, created: true }
+  })
+}
+
+/**
+ * Removes a domain with its DKIM keys. For members. Throws `conflict` while an agent has an address on it.
+ */
+export const removeDomain = async (deps: DomainDeps, viewer: Viewer, domainId: string): Promise<void> => {
+  const { id, name, workspaceId } = await findDomain(deps, viewer, domainId)
+  await deps.prisma.$transaction(async (prisma) => {
+    // An address that is being made on it waits until it is gone, and is then refused.
+    await prisma.$queryRaw`select 1 from domain where id = ${id}::uuid for update`
+    const addresses = await prisma.address.count({ where: { domainId: id } })
+    if (addresses > 0) {
+      const have = addresses === 1 ? 'An agent has an address' : `Agents have ${addresses} addresses`
+      throw new AppError('conflict', `${have} on ${name}: change or remove all addresses on it first.`)
+    }
+    await prisma.dkimKey.deleteMany({ where: { domain: name, workspaceId } })
+    const { count } = await prisma.domain.deleteMany({ where: { id } })
+    if (count === 0) throw notFound('domain') // by another request, a moment ago
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'domain.remove',
+      agentId: null,
+      detail: { domain: id, name },
+    })
+  })
+}

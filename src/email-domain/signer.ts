@@ -1,0 +1,45 @@
+import type { DnsResolver } from '../channel/email/verify/resolver.ts'
+import { type DkimDeps, type DkimOwner, type SigningKey, signingKey } from './dkim.ts'
+
+/**
+ * How long a key is used without asking again: as long as a new one's record may be known to nobody anyway.
+ */
+const KNOWN_MS = 60_000
+
+const ownerOf = async ({ prisma, mailDomain }: SignerDeps, from: string): Promise<DkimOwner | null> => {
+  const domain = from.slice(from.lastIndexOf('@') + 1)
+  if (domain === mailDomain) return { domain, workspaceId: null }
+  const address = await prisma.address.findUnique({
+    where: { channel_value: { channel: 'email', value: from } },
+    include: { domain: true },
+  })
+  return address?.domain && address.domain.state !== 'pending'
+    ? { domain, workspaceId: address.workspaceId }
+    : null
+}
+
+export interface SignerDeps extends DkimDeps {
+  resolver: DnsResolver
+  /** The service's own domain. */
+  mailDomain: string
+}
+
+/**
+ * Finds the key for mail from an address: of the service's domain, or of the own domain that the address is
+ * on, once that is verified. Null for any other. Keys are held in memory for a minute.
+ */
+export const createSigner = (deps: SignerDeps): ((from: string) => Promise<SigningKey | null>) => {
+  const known = new Map<string, { until: number; key: Promise<SigningKey> }>()
+  return async (from) => {
+    const owner = await ownerOf(deps, from)
+    if (owner === null) return null
+    const name = `${owner.workspaceId} ${owner.domain}`
+    const now = deps.clock.now().getTime()
+    const hit = known.get(name)
+    if (hit && hit.until > now) return hit.key
+    const key = signingKey(deps, owner)
+    known.set(name, { until: now + KNOWN_MS, key })
+    key.catch(() => known.delete(name))
+    return key
+  }
+}

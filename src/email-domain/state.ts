@@ -1,0 +1,38 @@
+import type { Domain } from '../db/generated/prisma/client.ts'
+import type { DomainState } from '../db/generated/prisma/enums.ts'
+import type { Verdict } from './check.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/**
+ * Rechecks in a row that must find a verified domain's records wrong before it is broken: name servers have
+ * bad hours.
+ */
+const FAILURES_TO_BREAK = 2
+
+/** How a domain stands after a check. */
+export interface Standing {
+  state: DomainState
+  failures: number
+  /** Milliseconds until the next check that nobody asks for. */
+  recheckInMs: number
+}
+
+/**
+ * What a check makes of a domain. It breaks when two rechecks in a row, an hour apart, find its records
+ * wrong, or as soon as a member who asks is told so; DNS that gives no answer changes nothing and is asked
+ * again in an hour.
+ */
+export const standingAfter = (
+  { state, failures }: Pick<Domain, 'state' | 'failures'>,
+  verdict: Verdict,
+  { asked }: { asked: boolean },
+): Standing => {
+  if (verdict === 'right') return { state: 'verified', failures: 0, recheckInMs: DAY_MS }
+  if (verdict === 'unknown') return { state, failures, recheckInMs: HOUR_MS }
+  if (state !== 'verified') return { state, failures: 0, recheckInMs: DAY_MS }
+  const failed = failures + 1
+  if (asked || failed >= FAILURES_TO_BREAK) return { state: 'broken', failures: 0, recheckInMs: DAY_MS }
+  return { state, failures: failed, recheckInMs: HOUR_MS }
+}

@@ -1,0 +1,51 @@
+import type { GraphqlContext } from './context.ts'
+
+interface Waiting<Key, Value> {
+  key: Key
+  resolve(value: Value): void
+  reject(error: unknown): void
+}
+
+type Load<Key, Value> = (keys: readonly Key[]) => Promise<readonly Value[]>
+
+const gathering = new WeakMap<GraphqlContext, Map<string, Waiting<never, never>[]>>()
+
+/**
+ * Loads `key` together with the keys that other fields of the same operation ask for under the same `name` in
+ * the same turn of the event loop: one call of `load` (that of the first) for all. `load` gets each key once,
+ * also where a query comes to it by several ways, and returns one value for each, in their order. Nothing is
+ * kept afterwards.
+ */
+export const batched = <Key, Value>(
+  context: GraphqlContext,
+  name: string,
+  key: Key,
+  load: Load<Key, Value>,
+): Promise<Value> => {
+  const groups = gathering.get(context) ?? new Map<string, Waiting<never, never>[]>()
+  gathering.set(context, groups)
+  return new Promise<Value>((resolve, reject) => {
+    const group = groups.get(name) as Waiting<Key, Value>[] | undefined
+    if (group) return void group.push({ key, resolve, reject })
+    const fresh: Waiting<Key, Value>[] = [{ key, resolve, reject }]
+    groups.set(name, fresh as unknown as Waiting<never, never>[])
+    setImmediate(() => {
+      groups.delete(name)
+      void settle(fresh, load)
+    })
+  })
+}
+
+const settle = async <Key, Value>(
+  group: readonly Waiting<Key, Value>[],
+  load: Load<Key, Value>,
+): Promise<void> => {
+  try {
+    const keys = [...new Set(group.map(({ key }) => key))]
+    const values = await load(keys)
+    const byKey = new Map(keys.map((key, index) => [key, values[index]!]))
+    for (const { key, resolve } of group) resolve(byKey.get(key)!)
+  } catch (error) {
+    for (const { reject } of group) reject(error)
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute as executeOperation,
+} from 'graphql'
+import { AppError } from '../../core/errors.ts'
+import { type Item, identityOf } from '../subscription/item.ts'
+import { groupOf, SharedResults } from '../subscription/shared.ts'
+import type { GraphqlContext } from './context.ts'
+import { presentError } from './errors.ts'
+import { executeOnce } from './idempotency.ts'
+import { checkCost } from './limits.ts'
+
+/** What is to be run, once it is parsed and valid. */
+export type Operation = ExecutionArgs & { contextValue: GraphqlContext }
+
+/** The results of a subscription, in order. `return` ends it at once, also while it waits. */
+export type Results = AsyncGenerator<ExecutionResult, void, void>
+
+const failed = (
+  errors: readonly unknown[],
+  { contextValue: { deps, requestId } }: Operation,
+): ExecutionResult => ({
+  errors: errors.map((error) => presentError(error, deps.log, requestId)),
+})
+
+const presented = (result: ExecutionResult, operation: Operation): ExecutionResult =>
+  result.errors ? { ...result, ...failed(result.errors, operation) } : result
+
+/** Runs a query or a mutation. Never throws: what goes wrong is in the result, as clients may read it. */
+export const execute = async (operation: Operation): Promise<ExecutionResult> => {
+  try {
+    checkCost(operation.schema, operation, operation.contextValue)
+    return presented(await executeOnce(operation), operation)
+  } catch (error) {
+    return failed([error], operation)
+  }
+}
+
+const isStream = (value: object): value is AsyncGenerator<Item, void, void> => Symbol.asyncIterator in value
+
+/**
+ * Runs a subscription: a result for each of its events. Each is executed with a context of its own, because
+ * per-request caches hang on the context and would grow with every event.
+ */
+export const subscribe = async (operation: Operation): Promise<ExecutionResult | Results> => {
+  try {
+    const { streams } = operation.contextValue
+    if (!streams)
+      throw new AppError(
+        'invalid_input',
+        'The response to a subscription is an event stream: send Accept: text/event-stream.',
+      )
+    checkCost(operation.schema, operation, operation.contextValue)
+    const source = await createSourceEventStream(operation)
+    return isStream(source) ? resultsOf(source, operation) : presented(source as ExecutionResult, operation)
+  } catch (error) {
+    return failed([error], operation)
+  }
+}
+
+/** Of this process. What is in it is half a second old at most. */
+const shared = new SharedResults()
+
+const resultsOf = (source: AsyncGenerator<Item, void, void>, operation: Operation): Results => {
+  const group = groupOf(operation)
+  const executeItem = async (item: Item): Promise<ExecutionResult> =>
+    presented(
+      await executeOperation({ ...operation, rootValue: item, contextValue: { ...operation.contextValue } }),
+      operation,
+    )
+  const resultOf = (item: Item): Promise<ExecutionResult> => {
+    const identity = identityOf(item)
+    return group === null || identity === null
+      ? executeItem(item)
+      : shared.get(`${identity}\n${group}`, () => executeItem(item))
+  }
+  const end = async (): Promise<IteratorReturnResult<void>> => {
+    await source.return()
+    return { done: true, value: undefined }
+  }
+  const results: Results = {
+    async next() {
+      const { done, value } = await source.next()
+      return done ? { done: true, value: undefined } : { done: false, value: await resultOf(value) }
+    },
+    return: end,
+    throw: end,
+    [Symbol.asyncIterator]: () => results,
+  }
+  return results
+}

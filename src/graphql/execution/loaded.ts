@@ -1,0 +1,34 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
+import type { GraphQLFieldResolver } from 'graphql'
+
+/** The name under which the builder finds the plugin. */
+export const LoadedPlugin = 'loaded'
+
+declare global {
+  namespace PothosSchemaTypes {
+    interface Plugins<Types extends SchemaTypes> {
+      loaded: PothosLoadedPlugin<Types>
+    }
+  }
+}
+
+/**
+ * A column that the row at hand holds is handed out as it is. Prisma's plugin would first look up, for each
+ * column of each row, whether the row was loaded by a query that selected it: a quarter of what a page of
+ * messages costs. Stands between the plugin for authorization, which still decides first, and Prisma's.
+ */
+class PothosLoadedPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override wrapResolve(
+    resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    fieldConfig: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    const column = fieldConfig.extensions?.pothosExposedField
+    if ((fieldConfig.kind as string) !== 'PrismaObject' || typeof column !== 'string') return resolver
+    return (row, args, context, info) => {
+      const value = (row as Record<string, unknown>)[column]
+      return value === undefined ? resolver(row, args, context, info) : value
+    }
+  }
+}
+
+SchemaBuilder.registerPlugin(LoadedPlugin, PothosLoadedPlugin)

@@ -1,0 +1,151 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type Source,
+} from 'graphql'
+import { createLRUCache, createYoga, type Plugin } from 'graphql-yoga'
+import type { Logger } from '../../core/logger.ts'
+import type { GraphqlContext } from './context.ts'
+import { presentError } from './errors.ts'
+import { execute, type Operation, type Results, subscribe } from './execution.ts'
+import { parseWithinLimits } from './limits.ts'
+import { withField } from './wrong-input.ts'
+
+/**
+ * Only documents that are sent again and again are worth their memory: those of this length, in UTF-16 units,
+ * and this many.
+ */
+const CACHED_LENGTH = 10_000
+const CACHED_DOCUMENTS = 500
+
+const documentCache = <Value extends object>() => {
+  const cache = createLRUCache<Value>({ max: CACHED_DOCUMENTS })
+  return {
+    get: (source: string) => cache.get(source),
+    set: (source: string, value: Value) => {
+      if (source.length <= CACHED_LENGTH) cache.set(source, value)
+    },
+  }
+}
+
+/** "Did you mean …" tells names of the schema one by one. */
+const withoutHint = (error: GraphQLError): GraphQLError => {
+  const { nodes = null, source = null, positions = null, originalError } = error
+  const hint = error.message.endsWith('?') ? error.message.indexOf(' Did you mean ') : -1
+  return new GraphQLError(hint < 0 ? error.message : error.message.slice(0, hint), {
+    nodes,
+    source,
+    positions,
+    originalError: originalError ?? null,
+  })
+}
+
+/**
+ * The results of each subscription as they are. Yoga and its plugins each wrap them once more, to change
+ * results that are done already: a tenth of what an event costs each subscriber.
+ */
+const opened = new WeakMap<GraphqlContext, Results>()
+
+/** Our limits and our errors, in place of Yoga's own parser and executor. */
+const pipeline = (log: Logger, introspection: boolean): Plugin => ({
+  onParse({ setParseFn }) {
+    setParseFn((source: string | Source) =>
+      parseWithinLimits(typeof source === 'string' ? source : source.body),
+    )
+  },
+  onValidate({ addValidationRule, params: { documentAST } }) {
+    if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule)
+    const shown = (error: GraphQLError) => withField(introspection ? error : withoutHint(error), documentAST)
+    return ({ valid, result, setResult }) => {
+      if (!valid) setResult(result.map((error) => presentError(shown(error), log)))
+    }
+  },
+  onExecute({ setExecuteFn }) {
+    setExecuteFn((args: ExecutionArgs) => execute(args as Operation))
+  },
+  onSubscribe({ setSubscribeFn }) {
+    setSubscribeFn(async (args: ExecutionArgs) => {
+      const operation = args as Operation
+      const results = await subscribe(operation)
+      if (Symbol.asyncIterator in results) opened.set(operation.contextValue, results)
+      return results
+    })
+  },
+})
+
+/** What is asked to be run, and how: GET may only read. */
+export interface GraphqlRequest {
+  method: string
+  query: string
+  operationName?: string | undefined
+  variables?: Record<string, unknown> | undefined
+}
+
+/** Yoga with all that is not used left out. */
+const createServer = (schema: GraphQLSchema, log: Logger, introspection: boolean) =>
+  createYoga<GraphqlContext>({
+    schema,
+    plugins: [pipeline(log, introspection)],
+    maskedErrors: { maskError: (error) => presentError(error, log) },
+    parserAndValidationCache: {
+      documentCache: documentCache<DocumentNode>(),
+      errorCache: documentCache<Error>(),
+    },
+    batching: false,
+    multipart: false,
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+  })
+
+/**
+ * Yoga behind node's own requests: what it would make of them (a fetch Request, its parsers, a Response as a
+ * stream) cost more than what it does with the operation.
+ */
+export class Pipeline {
+  readonly #yoga: ReturnType<typeof createServer>
+  readonly #log: Logger
+
+  constructor(schema: GraphQLSchema, log: Logger, introspection: boolean) {
+    this.#yoga = createServer(schema, log, introspection)
+    this.#log = log
+  }
+
+  /**
+   * Parses, validates and runs an operation. Never throws: what goes wrong is in the result, as clients may
+   * read it.
+   */
+  async run(
+    { method, query, operationName, variables }: GraphqlRequest,
+    context: GraphqlContext,
+  ): Promise<ExecutionResult | Results> {
+    const params = {
+      query,
+      ...(operationName !== undefined && { operationName }),
+      ...(variables && { variables }),
+    }
+    const request = { method } as Request
+    try {
+      const result = (await this.#yoga.getResultForParams({ params, request }, context as never)) as
+        | ExecutionResult
+        | Results
+      return opened.get(context) ?? result
+    } catch (error) {
+      return { errors: [presentError(error, this.#log, context.requestId)] }
+    }
+  }
+
+  /** Parser and validator with their caches, for the protocol that runs operations itself. */
+  enveloped(context: GraphqlContext): {
+    schema: GraphQLSchema
+    parse(source: string): DocumentNode
+    validate(schema: GraphQLSchema, document: DocumentNode): readonly unknown[]
+  } {
+    return this.#yoga.getEnveloped(context) as never
+  }
+}

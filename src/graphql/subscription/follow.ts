@@ -1,0 +1,177 @@
+import { findConnection } from '../../agent/connection.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { replaced, type Subscription } from '../../agent/subscriptions.ts'
+import { AppError } from '../../core/errors.ts'
+import { readHead } from '../../event/log.ts'
+import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
+import { TruncatedError } from '../execution/errors.ts'
+import type { Change, Item } from './item.ts'
+
+export interface FollowInput {
+  agentId: string
+  after?: number | null | undefined
+  connectionId?: string | null | undefined
+}
+
+/** Where it begins without `after`: as a client at the moment of the connect, else now. */
+const startOf = async (
+  { deps, viewer }: GraphqlContext,
+  agentId: string,
+  connectionId: string | null,
+): Promise<number> => {
+  if (connectionId === null) {
+    await findAgent(deps, viewer, agentId)
+    return (await readHead(deps, agentId)).lastId
+  }
+  const connection = await findConnection(deps, viewer, agentId, connectionId)
+  if (connection.replacedAt !== null) throw replaced()
+  return Number(connection.startAfter)
+}
+
+/**
+ * Follows the agent's log until the subscription ends, over times without a database; then says why it ended.
+ * Never throws.
+ */
+async function* itemsOf(
+  deps: GraphqlDeps,
+  subscription: Subscription,
+  after: number,
+): AsyncGenerator<Item, void, void> {
+  const { options, signal } = subscription
+  try {
+    for await (const items of deps.feed.steady(options.agentId, after, signal)) {
+      for (const item of items) {
+        if (signal.aborted) break
+        yield 'truncated' in item ? { failure: new TruncatedError(item.nextId) } : item
+      }
+    }
+  } catch (error) {
+    yield { failure: error as Error }
+    return
+  }
+  if (subscription.reason) yield { failure: subscription.reason }
+}
+
+/**
+ * Changes that wait for one reader. A thing that changes again while it waits is told once, as it is then.
+ */
+const MAX_WAITING = 1_000
+
+const tooSlow = () =>
+  new AppError(
+    'unavailable',
+    'You read too slowly and missed changes. Query the current state and subscribe again.',
+  )
+
+/** What is told of an agent, one by one, until the subscription ends; then why it ended. */
+async function* changesOf(
+  subscription: Subscription,
+  waiting: Map<string, Change>,
+  wakes: { wake(): void },
+): AsyncGenerator<Item, void, void> {
+  const { signal } = subscription
+  while (!signal.aborted) {
+    const [next] = waiting.values()
+    if (next) {
+      waiting.delete(next.changed)
+      yield next
+      continue
+    }
+    await new Promise<void>((resolve) => {
+      wakes.wake = resolve
+    })
+  }
+  if (subscription.reason) yield { failure: subscription.reason }
+}
+
+/**
+ * The items of an open subscription as a stream: closing it, or its reader's end, lets go of everything at
+ * once.
+ */
+const streamOf = (
+  { life, subscriptions }: GraphqlContext,
+  subscription: Subscription,
+  items: AsyncGenerator<Item, void, void>,
+  release: () => void = () => undefined,
+): AsyncGenerator<Item, void, void> => {
+  const signal = life()
+  const close = () => {
+    signal.removeEventListener('abort', close)
+    release()
+    void subscriptions.close(subscription)
+    return items.return()
+  }
+  signal.addEventListener('abort', close)
+  if (signal.aborted) void close()
+  const stream: AsyncGenerator<Item, void, void> = {
+    async next() {
+      const result = await items.next()
+      if (result.done) void close()
+      return result
+    },
+    return: close,
+    throw: close,
+    [Symbol.asyncIterator]: () => stream,
+  }
+  return stream
+}
+
+const openFor = (
+  { viewer, subscriptions }: GraphqlContext,
+  agentId: string,
+  connectionId: string | null,
+): Promise<Subscription> =>
+  subscriptions.open({
+    agentId,
+    tokenId: viewer.tokenId,
+    workspaceId: viewer.workspaceId,
+    tokenExpiresAt: viewer.expiresAt,
+    connectionId,
+  })
+
+/**
+ * The agent's events after `after`, for members and the agent itself; with `connectionId` as the agent's
+ * client. Throws what REST answers for an agent or a connection that the viewer may not have, and `conflict`
+ * for a connection that was replaced. Pulled, never pushed: a reader that doesn't ask keeps nothing in memory
+ * but its place in the log. `return` ends it at once.
+ */
+export const followEvents = async (
+  context: GraphqlContext,
+  input: FollowInput,
+): Promise<AsyncGenerator<Item, void, void>> => {
+  const { agentId } = input
+  const connectionId = input.connectionId ?? null
+  const start = await startOf(context, agentId, connectionId)
+  const subscription = await openFor(context, agentId, connectionId)
+  return streamOf(context, subscription, itemsOf(context.deps, subscription, input.after ?? start))
+}
+
+/**
+ * What changes of the agent's messages or webhooks from now on, for members and the agent itself. A reader
+ * that is too slow for what waits for it is told so and ended: there is no log to read it from again.
+ */
+export const followChanges = async (
+  context: GraphqlContext,
+  agentId: string,
+  kind: Change['kind'],
+): Promise<AsyncGenerator<Item, void, void>> => {
+  await findAgent(context.deps, context.viewer, agentId)
+  const { changes } = context
+  const waiting = new Map<string, Change>()
+  const wakes: { wake(): void; tooMany(): void } = { wake: () => undefined, tooMany: () => undefined }
+  const hear = (change: Change) => {
+    waiting.set(change.changed, change)
+    if (waiting.size > MAX_WAITING) wakes.tooMany()
+    wakes.wake()
+  }
+  // Before it is open: once it counts as that, nothing is missed.
+  const stop =
+    kind === 'message' ? changes.watchMessages(agentId, hear) : await changes.watchWebhooks(agentId, hear)
+  const subscription = await openFor(context, agentId, null).catch((error: unknown) => {
+    stop()
+    throw error
+  })
+  wakes.tooMany = () => subscription.end(tooSlow())
+  subscription.signal.addEventListener('abort', () => wakes.wake(), { once: true })
+  return streamOf(context, subscription, changesOf(subscription, waiting, wakes), stop)
+}

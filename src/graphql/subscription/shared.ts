@@ -1,0 +1,75 @@
+import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, print, visit } from 'graphql'
+import type { Viewer } from '../../workspace/viewer.ts'
+
+/** How old a result may be for a subscriber that comes to the same event later. */
+const FRESH_MS = 500
+const MAX_KEPT = 500
+
+export interface Subscribed {
+  document: DocumentNode
+  operationName?: string | null | undefined
+  variableValues?: Record<string, unknown> | null | undefined
+  contextValue: { viewer: Viewer }
+}
+
+/**
+ * What two subscriptions must have in common to share their results: the fields that they ask for, with the
+ * variables in these, and what their viewers may see. The arguments of the subscription itself only choose
+ * its events. Null for one that shares with nobody.
+ */
+export const groupOf = ({
+  document,
+  operationName,
+  variableValues,
+  contextValue: { viewer },
+}: Subscribed): string | null => {
+  const operation = getOperationAST(document, operationName)
+  const field = operation?.selectionSet.selections[0]
+  if (operation?.selectionSet.selections.length !== 1 || field?.kind !== Kind.FIELD) return null
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)
+  const parts = [{ ...field, arguments: [] }, ...fragments]
+  const used = new Set<string>()
+  for (const part of parts) visit(part, { Variable: ({ name }) => void used.add(name.value) })
+  const definitions =
+    operation.variableDefinitions?.filter(({ variable }) => used.has(variable.name.value)) ?? []
+  const variables = [...used].map((name) => [name, variableValues?.[name] ?? null])
+  const sees = viewer.kind === 'agent' ? viewer.id : viewer.role
+  return [
+    viewer.workspaceId,
+    viewer.kind,
+    sees,
+    JSON.stringify(variables),
+    ...[...definitions, ...parts].map(print),
+  ].join('\n')
+}
+
+/**
+ * The results of events that several subscribers ask the same of: executed by the first, handed to all that
+ * come soon after.
+ */
+export class SharedResults {
+  readonly #results = new Map<string, { result: Promise<ExecutionResult>; until: number }>()
+
+  /**
+   * The result under `key` if a fresh one is there, else that of `execute`. One with errors is nobody else's.
+   */
+  get(key: string, execute: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
+    const now = performance.now()
+    const known = this.#results.get(key)
+    if (known && known.until > now) return known.result
+    const result = execute()
+    this.#results.delete(key)
+    this.#results.set(key, { result, until: now + FRESH_MS })
+    this.#prune(now)
+    const forget = () => this.#results.delete(key)
+    result.then(({ errors }) => errors && forget(), forget)
+    return result
+  }
+
+  #prune(now: number): void {
+    for (const [key, { until }] of this.#results) {
+      if (until > now && this.#results.size <= MAX_KEPT) return
+      this.#results.delete(key)
+    }
+  }
+}

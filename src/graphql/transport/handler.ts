@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Subscriptions } from '../../agent/subscriptions.ts'
+import { AppError } from '../../core/errors.ts'
+import { clientOf, noteRequester } from '../../core/http.ts'
+import type { Slot } from '../../core/transfer-slots.ts'
+import { readAttempt } from '../../workspace/idempotency.ts'
+import { overQuota, quotaHeaders } from '../../workspace/rate-limits.ts'
+import { authenticate, bearerOf, type Viewer } from '../../workspace/viewer.ts'
+import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
+import { type FailedAnswer, failedAnswer } from '../execution/errors.ts'
+import type { Results } from '../execution/execution.ts'
+import { Pipeline } from '../execution/yoga.ts'
+import { createSchema } from '../schema.ts'
+import { Changes } from '../subscription/changes.ts'
+import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
+import { servePage, wantsPage } from './graphiql.ts'
+import { queryOf } from './persisted.ts'
+import { Readers } from './readers.ts'
+import { checkForm, isLong, needsViewer, pathOf, Refused, readParams } from './request.ts'
+import { SingleConnections } from './single.ts'
+
+export interface Graphql {
+  /** How many subscriptions are open. */
+  readonly size: number
+  /** Serves `/graphql` and `/graphql/stream`. Throws for nothing that a client can do. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Ends what is open: each subscription is told why. */
+  stop(): void
+}
+
+const takesStreams = (accept = '*/*'): boolean => /text\/event-stream|text\/\*|\*\/\*/.test(accept)
+
+/** Counts a request of the token's, and tells its quota. */
+const countRequest = ({ rates, rateLimit }: GraphqlDeps, viewer: Viewer, response: ServerResponse): void => {
+  const quota = rates.take(`token:${viewer.tokenId}`, rateLimit)
+  for (const [name, value] of Object.entries(quotaHeaders(quota))) response.setHeader(name, value)
+  if (!quota.allowed) throw overQuota(quota)
+}
+
+/**
+ * A signal that aborts when the answer's reader is gone, or has it all; made when somebody wants it: most
+ * answers end by themselves.
+ */
+const lifeOf = (response: ServerResponse): (() => AbortSignal) => {
+  let life: AbortController | undefined
+  return () => {
+    if (life) return life.signal
+    const made = new AbortController()
+    life = made
+    if (response.closed) made.abort()
+    else response.once('close', () => made.abort())
+    return made.signal
+  }
+}
+
+const answerFailure = (response: ServerResponse, { status, headers, body }: FailedAnswer): void => {
+  if (response.headersSent) response.destroy()
+  else response.writeHead(status, headers).end(body)
+}
+
+const isStream = (result: object): result is Results => Symbol.asyncIterator in result
+
+/** One result as a stream of its own, for a client of the protocol that takes nothing else. */
+async function* only<Result>(result: Result): AsyncGenerator<Result, void, void> {
+  yield result
+}
+
+class Server implements Graphql {
+  readonly #deps: GraphqlDeps
+  readonly #pipeline: Pipeline
+  readonly #subscriptions: Subscriptions
+  readonly #changes: Changes
+  readonly #single: SingleConnections
+  readonly #readers = new Readers()
+
+  constructor(deps: GraphqlDeps) {
+    this.#deps = deps
+    this.#pipeline = new Pipeline(createSchema(), deps.log, deps.introspection)
+    this.#subscriptions = new Subscriptions(deps)
+    this.#changes = new Changes(deps)
+    this.#single = new SingleConnections(deps, this.#pipeline)
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = String(response.getHeader('X-Request-Id') ?? randomUUID())
+    try {
+      if (this.#deps.introspection && wantsPage(request)) return await servePage(response)
+      if (pathOf(request) === '/graphql/stream' && this.#single.opensReserved(request)) {
+        return await this.#serveSingle(request, response, null, '')
+      }
+      await this.#serve(request, response, requestId)
+    } catch (error) {
+      const refused = error instanceof Refused ? error : null
+      const answer = failedAnswer(refused?.failure ?? error, this.#deps.log, requestId, refused?.status)
+      answerFailure(response, { ...answer, headers: { ...answer.headers, ...refused?.headers } })
+    }
+  }
+
+  get size(): number {
+    return this.#subscriptions.size
+  }
+
+  stop(): void {
+    this.#changes.stop()
+    this.#subscriptions.stop()
+    this.#single.stop()
+    this.#readers.stop()
+  }
+
+  /**
+   * What is wrong with the form of a request is said before anybody looks into the database, also for who it
+   * is.
+   */
+  async #serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const token = bearerOf(request.headers.authorization)
+    if (token === null) await authenticate(this.#deps, null, '') // throws, in the words that REST has
+    checkForm(request)
+    const known = needsViewer(request) ? await authenticate(this.#deps, token, clientOf(request)) : null
+    if (!known || !isLong(request)) return this.#run(request, response, requestId, token)
+    const slot = await this.#deps.largeBodies.enter(request, known.tokenId)
+    await this.#run(request, response, requestId, token, slot).finally(() => slot.leave())
+  }
+
+  /** `slot`: the place of a large request, left as soon as nothing of it is needed any more. */
+  async #run(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    token: string | null,
+    slot?: Slot,
+  ): Promise<void> {
+    if (pathOf(request) === '/graphql/stream') {
+      const context = await this.#contextOf(request, response, requestId, token)
+      const body = request.method === 'POST' ? await this.#operationOf(request) : ''
+      // It may have come slowly: a token that was revoked meanwhile counts for nothing.
+      if (body !== '') context.viewer = await authenticate(this.#deps, token, clientOf(request))
+      return this.#serveSingle(request, response, context, body)
+    }
+    const type = typeOf(request.headers.accept)
+    if (type === null && !takesStreams(request.headers.accept))
+      throw new Refused(
+        new AppError('invalid_input', 'The response is application/json: the Accept header must allow it.'),
+        406,
+      )
+    const params = await readParams(request)
+    const query = queryOf(this.#deps.persisted, params)
+    const context = await this.#contextOf(request, response, requestId, token)
+    const asked = {
+      method: request.method ?? 'GET',
+      query,
+      operationName: params.operationName,
+      variables: params.variables,
+    }
+    const key = request.headers['idempotency-key']
+    if (typeof key === 'string')
+      context.attempt = readAttempt(
+        key,
+        JSON.stringify(['/graphql', query, params.operationName, params.variables]),
+      )
+    const result = await this.#pipeline.run(asked, context)
+    if (context.attempt?.replayed) response.setHeader('Idempotency-Replayed', 'true')
+    slot?.leave()
+    if (isStream(result)) return this.#stream(response, result)
+    if (type === null) return this.#stream(response, only(result))
+    const { status, headers, body } = answerOf(result, type)
+    response.writeHead(status, headers).end(body)
+  }
+
+  async #contextOf(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    token: string | null,
+  ): Promise<GraphqlContext> {
+    const viewer = await authenticate(this.#deps, token, clientOf(request))
+    noteRequester(response, viewer)
+    countRequest(this.#deps, viewer, response)
+    return {
+      deps: this.#deps,
+      subscriptions: this.#subscriptions,
+      changes: this.#changes,
+      viewer,
+      requestId,
+      life: lifeOf(response),
+      streams: takesStreams(request.headers.accept),
+    }
+  }
+
+  /** Writes the results at the reader's speed, until either side ends it. */
+  async #stream(response: ServerResponse, results: Results): Promise<void> {
+    this.#readers.open(response)
+    response.once('close', () => void results.return())
+    for await (const result of results) {
+      if (response.write(frameOf(result))) continue
+      await this.#readers.room(response)
+      if (response.closed) return
+    }
+    response.end(COMPLETE)
+  }
+
+  /** The body of the protocol's POST, checked as that of `/graphql` is, with the document that it names. */
+  async #operationOf(request: IncomingMessage): Promise<string> {
+    const params = await readParams(request)
+    return JSON.stringify({ ...params, query: queryOf(this.#deps.persisted, params) })
+  }
+
+  async #serveSingle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: GraphqlContext | null,
+    body: string,
+  ): Promise<void> {
+    const failure = await this.#single.serve(request, response, body, context, (stream) =>
+      this.#readers.open(stream),
+    )
+    if (failure) answerFailure(response, failure)
+  }
+}
+
+/**
+ * The GraphQL skin: starts to watch over open subscriptions at once, and answers requests that a server hands
+ * to it.
+ */
+export const createGraphql = (deps: GraphqlDeps): Graphql => new Server(deps)

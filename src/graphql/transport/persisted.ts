@@ -1,0 +1,32 @@
+import { AppError, invalidInput } from '../../core/errors.ts'
+import type { Params } from './request.ts'
+
+/** The operations that may be run, by their ids; undefined: any. */
+export type PersistedOperations = ReadonlyMap<string, string> | undefined
+
+/** Throws `forbidden` for a document that is not among the persisted ones, where only these are served. */
+export const ensureServed = (persisted: PersistedOperations, query: string): void => {
+  if (persisted && ![...persisted.values()].includes(query))
+    throw new AppError('forbidden', 'Only persisted operations are accepted here.')
+}
+
+const idOf = ({ documentId, extensions }: Params): string | undefined => {
+  const { sha256Hash } = (extensions?.persistedQuery ?? {}) as { sha256Hash?: unknown }
+  return documentId ?? (typeof sha256Hash === 'string' ? sha256Hash : undefined)
+}
+
+/**
+ * The document to run: the given one, or the persisted one that `documentId` or
+ * `extensions.persistedQuery.sha256Hash` names.
+ */
+export const queryOf = (persisted: PersistedOperations, params: Params): string => {
+  if (params.query !== undefined) {
+    ensureServed(persisted, params.query)
+    return params.query
+  }
+  const id = idOf(params)
+  if (id === undefined) throw invalidInput('query', 'is required')
+  const query = persisted?.get(id)
+  if (query === undefined) throw invalidInput('documentId', 'is not the id of a persisted operation')
+  return query
+}

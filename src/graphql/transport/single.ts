@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type DocumentNode, type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql'
+import {
+  createHandler,
+  type Handler,
+  type OperationArgs,
+  type Request,
+  type RequestParams,
+  type Response,
+} from 'graphql-sse'
+import { AppError, type ErrorCode } from '../../core/errors.ts'
+import { uuid } from '../../core/rules.ts'
+import { watchTokens } from '../../workspace/held-tokens.ts'
+import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
+import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from '../execution/errors.ts'
+import { execute, type Operation, subscribe } from '../execution/execution.ts'
+import type { Pipeline } from '../execution/yoga.ts'
+import { EventStream } from './event-stream.ts'
+import { ensureServed } from './persisted.ts'
+
+/** How long a reservation waits for its reader, and how many of them one token may hold. */
+const RESERVED_MS = 30_000
+const MAX_RESERVED = 20
+/** What a stream's operations have to say goodbye in, once its token counts for nothing any more. */
+const CLOSE_GRACE_MS = 200
+const EXPIRY_CHECK_MS = 1_000
+
+/**
+ * What a request of the protocol goes through the library with. `streamToken` is the token of the stream, not
+ * of the viewer.
+ */
+interface SseRequestContext {
+  streamToken: string
+  stream: EventStream
+  context: GraphqlContext
+}
+
+type SseRequest = Request<IncomingMessage, SseRequestContext>
+type SseContext = Record<PropertyKey, unknown>
+
+const CODES: Record<number, ErrorCode> = { 404: 'not_found', 409: 'conflict', 429: 'rate_limited' }
+
+/** The library's own refusals, in the service's shape. */
+const refusalOf = ([body, { status, statusText }]: Response): AppError => {
+  const said =
+    typeof body === 'string' && body.startsWith('{')
+      ? (JSON.parse(body) as ExecutionResult).errors?.[0]?.message
+      : undefined
+  return new AppError(CODES[status] ?? 'invalid_input', said ?? statusText)
+}
+
+/** A stream's token as the client repeats it: in a header, or where a browser's EventSource can put it. */
+const streamTokenOf = (request: IncomingMessage): string | null => {
+  const header = request.headers['x-graphql-event-stream-token']
+  const given =
+    typeof header === 'string'
+      ? header
+      : new URL(request.url ?? '/', 'http://localhost').searchParams.get('token')
+  return uuid.safeParse(given).data ?? null
+}
+
+const wantsStream = (request: IncomingMessage) => request.headers.accept === 'text/event-stream'
+
+/**
+ * `/graphql/stream`: the graphql-sse protocol. In its single connection mode PUT reserves a stream, GET opens
+ * it (with the reservation's token alone, as a browser's EventSource has no headers), POST runs operations
+ * whose results it carries, DELETE ends one. Without a reservation it is the distinct connections mode, as on
+ * `/graphql`.
+ */
+export class SingleConnections {
+  readonly #deps: GraphqlDeps
+  readonly #pipeline: Pipeline
+  readonly #streams = new Map<string, EventStream>()
+  /** By the context of an operation. */
+  readonly #streamOf = new WeakMap<GraphqlContext, EventStream>()
+  readonly #handle: Handler<IncomingMessage, SseRequestContext>
+  readonly #unsubscribe: (() => void)[]
+
+  constructor(deps: GraphqlDeps, pipeline: Pipeline) {
+    this.#deps = deps
+    this.#pipeline = pipeline
+    const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
+    this.#unsubscribe = [
+      watchTokens(
+        deps,
+        () => [...this.#streams.values()].map(({ tokenId }) => tokenId),
+        (gone) => this.#endWhere(({ tokenId }) => gone.has(tokenId)),
+      ),
+      () => clearInterval(expiry),
+    ]
+    this.#handle = createHandler<IncomingMessage, SseRequestContext, SseContext>({
+      authenticate: (request) => request.context.streamToken,
+      validate: () => [], // `#prepare` has done that
+      onSubscribe: (request, params) => this.#prepare(request, params),
+      execute: (args) => this.#execute(args as unknown as Operation),
+      subscribe: (args) => subscribe(args as unknown as Operation),
+      onNext: async (_context, request, result) => {
+        await request.context.stream.ready()
+        const { errors } = result as ExecutionResult
+        return errors ? { ...result, errors: errors.map(withoutHttp) } : undefined
+      },
+    })
+  }
+
+  /** Whether the request opens a stream that is reserved: what it reserved it with speaks for it. */
+  opensReserved(request: IncomingMessage): boolean {
+    const streamToken = streamTokenOf(request)
+    return (
+      request.method === 'GET' &&
+      wantsStream(request) &&
+      streamToken !== null &&
+      this.#streams.has(streamToken)
+    )
+  }
+
+  /**
+   * Serves one request. `context` is null for one that opens a reserved stream. `body` is what it sent;
+   * `open` begins its stream.
+   */
+  async serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+    context: GraphqlContext | null,
+    open: (response: ServerResponse) => void,
+  ): Promise<FailedAnswer | null> {
+    const ticket = this.#ticketOf(request, context)
+    const answer = await this.#handle({
+      method: request.method ?? 'GET',
+      url: request.url ?? '/',
+      headers: { get: (name) => request.headers[name.toLowerCase()] as string | undefined },
+      body,
+      raw: request,
+      context: ticket,
+    })
+    const [frames, { status, headers }] = answer
+    if (status >= 400) return this.#refuse(answer, context)
+    if (frames === null || typeof frames === 'string') {
+      if (status === 201) this.#reserve(ticket)
+      response.writeHead(status, headers).end(frames ?? undefined)
+      return null
+    }
+    open(response)
+    await ticket.stream.send(response, frames)
+    this.#streams.delete(ticket.streamToken)
+    return null
+  }
+
+  /** Ends every stream, after its operations have said why. */
+  stop(): void {
+    for (const end of this.#unsubscribe) end()
+    this.#endWhere(() => true)
+  }
+
+  #ticketOf(request: IncomingMessage, context: GraphqlContext | null): SseRequestContext {
+    const streamToken = streamTokenOf(request)
+    const stream = streamToken === null ? undefined : this.#streams.get(streamToken)
+    const own = stream && (context === null || context.viewer.tokenId === stream.tokenId)
+    // Somebody else's stream is treated as one that isn't there.
+    if (own && streamToken !== null) return { streamToken, stream, context: context as GraphqlContext }
+    if (request.method === 'PUT') this.#checkRoom(context!)
+    return { streamToken: randomUUID(), stream: new EventStream(context!.viewer), context: context! }
+  }
+
+  #checkRoom({ viewer }: GraphqlContext): void {
+    const held = [...this.#streams.values()].filter(({ tokenId }) => tokenId === viewer.tokenId).length
+    if (held >= MAX_RESERVED)
+      throw new AppError(
+        'rate_limited',
+        `A token can have ${MAX_RESERVED} event streams open. Close one first.`,
+      )
+  }
+
+  #reserve({ streamToken, stream }: SseRequestContext): void {
+    this.#streams.set(streamToken, stream)
+    setTimeout(() => {
+      if (!stream.connected) void this.#discard(streamToken, stream)
+    }, RESERVED_MS).unref()
+  }
+
+  /** Gives up a reservation. The library has no word for that: it is opened and closed at once. */
+  async #discard(streamToken: string, stream: EventStream): Promise<void> {
+    stream.end()
+    this.#streams.delete(streamToken)
+    const accept = 'text/event-stream'
+    const headers = { get: (name: string) => (name === 'accept' ? accept : undefined) }
+    const context = { streamToken, stream, context: null as unknown as GraphqlContext }
+    const [frames] = await this.#handle({
+      method: 'GET',
+      url: '/',
+      headers,
+      body: null,
+      raw: null as never,
+      context,
+    })
+    if (frames !== null && typeof frames !== 'string') await frames.return()
+  }
+
+  #endExpired(): void {
+    const now = this.#deps.clock.now()
+    this.#endWhere(({ expiresAt }) => expiresAt !== null && expiresAt <= now)
+  }
+
+  #endWhere(applies: (stream: EventStream) => boolean): void {
+    for (const [streamToken, stream] of this.#streams) {
+      if (!applies(stream)) continue
+      if (stream.connected) setTimeout(() => stream.end(), CLOSE_GRACE_MS)
+      else void this.#discard(streamToken, stream)
+    }
+  }
+
+  #refuse(answer: Response, context: GraphqlContext | null): FailedAnswer {
+    const [body, { status, headers }] = answer
+    const own = typeof body === 'string' && body.includes('"extensions"')
+    if (own) return { status, headers: { ...headers }, body }
+    return failedAnswer(refusalOf(answer), this.#deps.log, context?.requestId ?? '', status)
+  }
+
+  /** A query waits until its stream has room for what it finds; a mutation does at once what is asked. */
+  #execute(operation: Operation) {
+    const stream = this.#streamOf.get(operation.contextValue)
+    const asked = getOperationAST(operation.document, operation.operationName)?.operation
+    return stream && asked === OperationTypeNode.QUERY
+      ? stream.inTurn(() => execute(operation))
+      : execute(operation)
+  }
+
+  /**
+   * Parses and validates with the pipeline's caches. Errors go into the stream when it is this operation's
+   * own, else into the answer.
+   */
+  #prepare(
+    request: SseRequest,
+    { query, operationName, variables }: RequestParams,
+  ): OperationArgs<SseContext> | Response | ExecutionResult {
+    const { stream, context } = request.context
+    const contextValue: GraphqlContext = { ...context, life: () => stream.signal, streams: true }
+    this.#streamOf.set(contextValue, stream)
+    const { schema, parse, validate } = this.#pipeline.enveloped(contextValue)
+    const errors = (failures: readonly unknown[]): Response | ExecutionResult => {
+      const shown = failures.map((error) =>
+        withoutHttp(presentError(error, this.#deps.log, context.requestId)),
+      )
+      if (request.headers.get('accept') === 'text/event-stream') return { data: null, errors: shown }
+      return [
+        JSON.stringify({ errors: shown }),
+        { status: 400, statusText: 'Bad Request', headers: JSON_HEADERS },
+      ]
+    }
+    let document: DocumentNode
+    try {
+      ensureServed(this.#deps.persisted, query)
+      document = parse(query)
+      const failures = validate(schema, document)
+      if (failures.length > 0) return errors(failures)
+      this.#checkOperation(document, operationName)
+    } catch (error) {
+      return errors([error])
+    }
+    const args = { schema, document, operationName, variableValues: variables, contextValue }
+    return args as unknown as OperationArgs<SseContext>
+  }
+
+  #checkOperation(document: DocumentNode, operationName: string | null | undefined): void {
+    if (!getOperationAST(document, operationName))
+      throw new AppError('invalid_input', 'operationName: must name one of the operations', {
+        field: 'operationName',
+      })
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Arrival, type Arrivals, NO_BODY } from '../core/arrivals.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import { httpFailure, noteOrigin } from '../core/http.ts'
+import type { Refusal } from './unreadable.ts'
+
+const WHY: Record<'slow' | 'displaced', Refusal> = {
+  slow: { status: 408, error: invalidInput('request', 'took too long to arrive') },
+  displaced: {
+    error: new AppError('unavailable', 'This request arrived too slowly, and its slot was needed.', {
+      retryAfter: 10,
+    }),
+  },
+}
+
+/** Ends a request in the middle of its body, with an answer if there was none yet. */
+const cutOff = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, status: asked }: Refusal,
+): void => {
+  if (response.headersSent) return void request.socket.destroy()
+  const { status, headers, body } = httpFailure(error, asked)
+  const text = JSON.stringify(body)
+  const length = Buffer.byteLength(text)
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'application/json',
+    'Content-Length': length,
+    Connection: 'close',
+  })
+  response.end(text, () => request.destroy())
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** Notes where a request comes from, and watches over its body, if there is one, until it is here. */
+export const receiveRequest = (
+  arrivals: Arrivals,
+  request: IncomingMessage,
+  response: ServerResponse,
+  source: string,
+): void => {
+  const { socket } = request
+  if (!hasBody(request)) {
+    noteOrigin(request, { source, arrival: NO_BODY })
+    return
+  }
+  const arrival: Arrival = arrivals.watch({
+    received: () => socket.bytesRead,
+    starved: () => !request.complete && request.readableLength === 0,
+    cut: (why) => cutOff(request, response, WHY[why]),
+  })
+  noteOrigin(request, { source, arrival })
+  request.once('end', () => arrival.end()).once('close', () => arrival.end())
+}

@@ -1,0 +1,38 @@
+import type { ArrivalLimits } from '../core/arrivals.ts'
+import type { SlotLimits } from '../core/transfer-slots.ts'
+import type { ConnectionLimits } from './connections.ts'
+import type { UnreadResponseLimits } from './unread-responses.ts'
+
+export interface HttpLimits extends ArrivalLimits, ConnectionLimits, UnreadResponseLimits {
+  /** Calls of providers that nothing proves before their body is read, of up to 1 MiB each. */
+  unprovenCalls: SlotLimits
+  /**
+   * Node's own, in milliseconds: for the headers, for a whole request, between two of them, and how often it
+   * looks.
+   */
+  timeouts: {
+    headersTimeout: number
+    requestTimeout: number
+    keepAliveTimeout: number
+    connectionsCheckingInterval: number
+  }
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  minBytesPerSecond: 1024,
+  graceMs: 15_000,
+  windowMs: 15_000,
+  tickMs: 1_000,
+  unprovenPerSource: 200,
+  unproven: 5_000,
+  unreadPerAsker: 128 * 1024 * 1024,
+  unread: 256 * 1024 * 1024,
+  unreadCheckMs: 250,
+  unprovenCalls: { total: 64, perSource: 16, keepBytesPerSecond: 64 * 1024, reviewMs: 1_000 },
+  timeouts: {
+    headersTimeout: 15_000,
+    requestTimeout: 300_000,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 5_000,
+  },
+}

@@ -1,0 +1,2 @@
+/** Who the server is. */
+export const INFO = { name: 'agent-messaging-service', title: 'Agent Messaging Service', version: '1.0.0' }

@@ -1,0 +1,143 @@
+import {
+  CLIENT_INFO_META_KEY,
+  ProtocolError,
+  Server,
+  type ServerCapabilities,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { AppError } from '../core/errors.ts'
+import { eventError, refusal } from './errors.ts'
+import { type ClientInfo, eventParams, listEvents, poll, pollParams } from './events.ts'
+import { INFO } from './info.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import type { Push, Pushes } from './push.ts'
+import { INBOX_TEMPLATES, listInboxes, readInbox } from './resources.ts'
+import { subscribe, subscribeParams, unsubscribe, unsubscribeParams } from './subscriptions.ts'
+import type { Call } from './tool.ts'
+import { callTool, describeTools } from './tools.ts'
+
+/** One request on its way through the SDK: who asks, and the stream that it opened, if it did. */
+export interface Exchange {
+  call: Call
+  pushes: Pushes
+  requestId: string
+  method: string
+  push?: Push
+}
+
+const listParams = z.looseObject({})
+const EVENTS = 'io.modelcontextprotocol/events'
+
+const HOUR_MS = 3_600_000
+const LISTS = { ttlMs: HOUR_MS, cacheScope: 'private' } as const
+const NOW = { ttlMs: 0, cacheScope: 'private' } as const
+const cacheHints = {
+  'tools/list': LISTS,
+  'server/discover': LISTS,
+  'resources/list': NOW,
+  'resources/templates/list': LISTS,
+  'resources/read': NOW,
+}
+
+const BASE = { tools: {}, resources: {} }
+/** Clients look for the one or the other name. */
+const WITH_EVENTS = {
+  ...BASE,
+  resources: { subscribe: true },
+  events: {},
+  extensions: { [EVENTS]: {} },
+} as ServerCapabilities
+
+/**
+ * Turns what an operation throws into an answer of the Events extension, and logs what was nobody's fault but
+ * ours.
+ */
+const answered = async <Result>(
+  { call, requestId }: Exchange,
+  method: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    const failure = eventError(error)
+    if (!(error instanceof AppError))
+      call.deps.log.error({ err: error, requestId, method }, 'a request failed')
+    throw refusal(failure)
+  }
+}
+
+/** Calls a tool for a request; null for a tool that there is not. */
+export const callFor = ({ call, requestId }: Exchange, name: string, given: unknown) => {
+  const { log, metrics } = call.deps
+  return callTool(name, call, given, {
+    log,
+    requestId,
+    count: (outcome) => metrics?.count('toolCalls', outcome),
+  })
+}
+
+const addTools = (server: Server, exchange: Exchange): void => {
+  const { call } = exchange
+  server.setRequestHandler('tools/list', async () => ({ tools: describeTools(call.viewer) }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const result = await callFor(exchange, params.name, params.arguments)
+    if (result) return result
+    throw new ProtocolError(-32602, `There is no tool ${params.name.slice(0, 100)}.`)
+  })
+}
+
+const addResources = (server: Server, exchange: Exchange): void => {
+  server.setRequestHandler('resources/list', () =>
+    answered(exchange, 'resources/list', () => listInboxes(exchange.call)),
+  )
+  server.setRequestHandler('resources/templates/list', async () => INBOX_TEMPLATES)
+  server.setRequestHandler('resources/read', ({ params }) =>
+    answered(exchange, 'resources/read', () => readInbox(exchange.call, params.uri)),
+  )
+}
+
+const addEvents = (server: Server, exchange: Exchange): void => {
+  const add = <Params extends z.ZodType>(
+    method: string,
+    params: Params,
+    work: (call: Call, params: z.output<Params>, ctx: ServerContext) => Promise<object>,
+  ): void =>
+    server.setRequestHandler(method, { params }, (given, ctx) =>
+      answered(exchange, method, async () => ({
+        ...(await work(exchange.call, given as z.output<Params>, ctx)),
+      })),
+    )
+  add('events/list', listParams, async ({ viewer }) => ({ events: listEvents(viewer) }))
+  add('events/poll', pollParams, poll)
+  add('events/subscribe', subscribeParams, subscribe)
+  add('events/unsubscribe', unsubscribeParams, unsubscribe)
+  add('events/stream', eventParams, async (call, params, ctx) => {
+    const client = (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[
+      CLIENT_INFO_META_KEY
+    ] as ClientInfo
+    exchange.push = await exchange.pushes.open(call, params, { id: ctx.mcpReq.id, client })
+    return {}
+  })
+}
+
+/**
+ * What serves one request: the SDK speaks the protocol, the operations do the work. Clients of 2025 see no
+ * events.
+ */
+export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server => {
+  const modern = era === 'modern'
+  const server = new Server(INFO, {
+    capabilities: modern ? WITH_EVENTS : BASE,
+    instructions: INSTRUCTIONS,
+    cacheHints,
+  })
+  // Only what this request can ask for: there is a server for each.
+  const [part] = exchange.method.split('/')
+  if (part === 'tools') addTools(server, exchange)
+  if (part === 'resources') addResources(server, exchange)
+  if (part === 'events' && modern) addEvents(server, exchange)
+  return server
+}

@@ -1,0 +1,198 @@
+import type { ServerResponse } from 'node:http'
+import { connectClient } from '../agent/connection.ts'
+import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
+import { EventStreamWriter } from '../core/event-stream.ts'
+import { Places } from '../core/places.ts'
+import { publicError } from '../db/failure.ts'
+import { positionOf } from '../event/feed.ts'
+import type { McpDeps } from './deps.ts'
+import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './errors.ts'
+import {
+  type ClientInfo,
+  clientOf,
+  type EventParams,
+  readWanted,
+  type Start,
+  startOf,
+  tell,
+  type Wanted,
+  wants,
+} from './events.ts'
+import type { Call } from './tool.ts'
+
+/** `events/stream`: with an agent's token it is the agent's connected client. */
+
+const HEARTBEAT_MS = 15_000
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
+
+type RequestId = string | number
+
+/** Whose request it is. */
+interface Asker {
+  id: RequestId
+  client: ClientInfo
+}
+
+interface Opened {
+  id: RequestId
+  wanted: Wanted
+  start: Start
+  session: Subscription
+}
+
+const frame = (message: object): string =>
+  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
+
+/** One open stream of the extension. */
+export class Push {
+  readonly #opened: Opened
+  readonly #deps: McpDeps
+  readonly #done: () => Promise<void>
+  #position: number
+  #writer: EventStreamWriter | null = null
+
+  constructor(deps: McpDeps, opened: Opened, done: () => Promise<void>) {
+    this.#deps = deps
+    this.#opened = opened
+    this.#done = done
+    this.#position = opened.start.after
+  }
+
+  /** Writes until either side ends it; then lets go of everything. Never rejects. */
+  async serve(response: ServerResponse): Promise<void> {
+    try {
+      if (!response.closed) await this.#run(new EventStreamWriter(response))
+    } finally {
+      await this.#done()
+    }
+  }
+
+  /** Says that it lives, and where it stands, also when nothing was for it. */
+  heartbeat(): void {
+    this.#writer?.offer(this.#notice('heartbeat', { cursor: String(this.#position) }))
+  }
+
+  async #run(writer: EventStreamWriter): Promise<void> {
+    const { start, session } = this.#opened
+    this.#writer = writer
+    writer.open(this.#notice('active', { cursor: String(start.after), truncated: start.truncated }))
+    writer.endWith(session.signal, () => this.#lastFrames())
+    try {
+      await this.#follow(writer)
+    } catch (error) {
+      this.#deps.log.error({ err: error, agentId: this.#opened.wanted.agent.id }, 'a stream broke off')
+      writer.end(this.#notice('terminated', { error: eventError(error) }) + this.#result())
+    }
+  }
+
+  async #follow(writer: EventStreamWriter): Promise<void> {
+    const { wanted, start } = this.#opened
+    const { signal } = writer
+    for await (const items of this.#deps.feed.steady(wanted.agent.id, start.after, signal)) {
+      for (const item of items) {
+        if (signal.aborted) return
+        this.#position = positionOf(item)
+        const room =
+          'truncated' in item
+            ? writer.write(this.#gap())
+            : !wants(wanted, item) || writer.write(this.#event(item))
+        if (!room) await writer.drained()
+      }
+    }
+  }
+
+  /** Why it ended, unless the service only stops, and the answer to the request. */
+  #lastFrames(): string {
+    const { reason } = this.#opened.session
+    const told = reason !== null && reason.code !== 'unavailable'
+    return (told ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
+  }
+
+  #event(item: Parameters<typeof tell>[0]): string {
+    return this.#notice('event', tell(item, this.#opened.wanted))
+  }
+
+  #gap(): string {
+    return this.#notice('active', { cursor: String(this.#position), truncated: true })
+  }
+
+  get #meta() {
+    return { _meta: { [SUBSCRIPTION_ID]: this.#opened.id } }
+  }
+
+  #notice(what: string, params: object): string {
+    return frame({ method: `notifications/events/${what}`, params: { ...params, ...this.#meta } })
+  }
+
+  #result(): string {
+    return frame({ id: this.#opened.id, result: { resultType: 'complete', ...this.#meta } })
+  }
+}
+
+const whyEnded = (reason: unknown): RpcError =>
+  publicError(reason).code === 'conflict' ? replacedByAnother() : eventError(reason)
+
+/** The open streams of this process. */
+export class Pushes {
+  readonly #deps: McpDeps
+  readonly #subscriptions: Subscriptions
+  readonly #open = new Set<Push>()
+  readonly #places = new Places(100)
+  readonly #beat: NodeJS.Timeout
+
+  constructor(deps: McpDeps, subscriptions: Subscriptions) {
+    this.#deps = deps
+    this.#subscriptions = subscriptions
+    this.#beat = setInterval(() => {
+      for (const push of this.#open) push.heartbeat()
+    }, HEARTBEAT_MS)
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  stop(): void {
+    clearInterval(this.#beat)
+  }
+
+  /**
+   * Opens one for a request: whoever asks with an agent's own token takes its events over from the client
+   * before. Throws what the request is refused with.
+   */
+  async open(call: Call, params: EventParams, asker: Asker): Promise<Push> {
+    const leave = this.#places.take(call.viewer.tokenId)
+    const { max } = this.#places
+    if (!leave) throw refusal(exhausted('streams', max, `A token can have ${max} streams open.`))
+    try {
+      return await this.#begin(call, params, asker, leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async #begin(call: Call, params: EventParams, { id, client }: Asker, leave: () => void): Promise<Push> {
+    const { viewer } = call
+    const wanted = await readWanted(call, params)
+    const agentId = wanted.agent.id
+    // Before the takeover: a request that is refused replaces nobody.
+    const start = await startOf(call, agentId, params)
+    const connection =
+      viewer.kind === 'agent'
+        ? await connectClient(this.#deps, viewer, agentId, { client: clientOf(client), machine: 'MCP' })
+        : null
+    const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer
+    const options = { agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: connection?.id ?? null }
+    const session = await this.#subscriptions.open(options).catch((error: unknown) => {
+      throw refusal(whyEnded(error))
+    })
+    const push = new Push(this.#deps, { id, wanted, start, session }, async () => {
+      this.#open.delete(push)
+      leave()
+      await this.#subscriptions.close(session)
+    })
+    this.#open.add(push)
+    return push
+  }
+}

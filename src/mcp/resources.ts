@@ -1,0 +1,119 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { listAgents } from '../agent/agent.ts'
+import { findAgent } from '../agent/permission.ts'
+import { AppError } from '../core/errors.ts'
+import { uuid } from '../core/rules.ts'
+import type { Feed } from '../event/feed.ts'
+import { listMessages } from '../message/reading/list.ts'
+import { Fence } from './fence.ts'
+import { lineOf } from './message-view.ts'
+import type { Call } from './tool.ts'
+
+/**
+ * Each agent's inbox as a resource, so that hosts without the Events extension can be told that it changed.
+ */
+
+const SCHEME = 'inbox://'
+const uriOf = (agentId: string): string => `${SCHEME}${agentId}`
+
+const MIME = 'application/json'
+const MAX = 100
+const NEWEST = 20
+
+/** The agent whose inbox a URI names; null for any other URI. */
+const agentOfUri = (uri: string): string | null =>
+  (uri.startsWith(SCHEME) && uuid.safeParse(uri.slice(SCHEME.length)).data) || null
+
+export const listInboxes = async ({ deps, viewer }: Call) => ({
+  resources: (await listAgents(deps, viewer)).slice(0, MAX).map(({ id, name }) => ({
+    uri: uriOf(id),
+    name: `Inbox of ${name}`,
+    description: 'Its newest messages.',
+    mimeType: MIME,
+  })),
+})
+
+export const INBOX_TEMPLATES = {
+  resourceTemplates: [
+    {
+      uriTemplate: `${SCHEME}{agentId}`,
+      name: 'Inbox',
+      description: "An agent's newest messages.",
+      mimeType: MIME,
+    },
+  ],
+}
+
+/** The newest messages. Another's inbox is as unknown as one that is not there. */
+export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
+  const agentId = agentOfUri(uri)
+  if (agentId === null) throw new ResourceNotFoundError(uri)
+  const fence = new Fence()
+  try {
+    const { items } = await listMessages(deps, viewer, agentId, {}, { limit: NEWEST })
+    const text = JSON.stringify({ fence: fence.id, messages: items.map((item) => lineOf(item, fence)) })
+    return { contents: [{ uri, mimeType: MIME, text }] }
+  } catch (error) {
+    throw error instanceof AppError && ['not_found', 'forbidden'].includes(error.code)
+      ? new ResourceNotFoundError(uri)
+      : error
+  }
+}
+
+/** Which of these URIs are inboxes that the viewer may read. */
+export const readableAgents = async ({ deps, viewer }: Call, uris: readonly unknown[]): Promise<string[]> => {
+  const ids = [...new Set(uris.map((uri) => (typeof uri === 'string' ? agentOfUri(uri) : null)))].filter(
+    (id) => id !== null,
+  )
+  const found = await Promise.all(
+    ids.slice(0, MAX).map((id) => findAgent(deps, viewer, id).catch(() => null)),
+  )
+  return found.filter((agent) => agent !== null).map(({ id }) => id)
+}
+
+type Changed = { kind: 'resource_updated'; uri: string }
+type Listener = (event: Changed) => void
+
+/** Changes of inboxes that come at once are told together: what changed is read anew anyway. */
+const GATHER_MS = 250
+
+/** Tells the SDK's `subscriptions/listen` streams that an inbox changed, whichever process it happened in. */
+export class InboxChanges {
+  readonly #listeners = new Set<Listener>()
+  readonly #changed = new Set<string>()
+  readonly #stop: () => void
+  #gathering: NodeJS.Timeout | null = null
+
+  constructor(feed: Pick<Feed, 'onNews'>) {
+    this.#stop = feed.onNews((agentId) => this.#hear(agentId))
+  }
+
+  stop(): void {
+    this.#stop()
+    if (this.#gathering) clearTimeout(this.#gathering)
+  }
+
+  publish = (event: { kind: string; uri?: string }): void => {
+    if (event.kind === 'resource_updated' && event.uri)
+      this.#tell({ kind: 'resource_updated', uri: event.uri })
+  }
+
+  subscribe = (listener: Listener): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #hear(agentId: string): void {
+    if (this.#listeners.size === 0) return
+    this.#changed.add(agentId)
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = null
+      for (const id of this.#changed) this.#tell({ kind: 'resource_updated', uri: uriOf(id) })
+      this.#changed.clear()
+    }, GATHER_MS)
+  }
+
+  #tell(event: Changed): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}

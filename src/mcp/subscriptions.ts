@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { CallbackError } from '../webhook/challenge.ts'
+import {
+  MAX_SUBSCRIPTIONS,
+  subscribeWebhook,
+  TooManySubscriptions,
+  unsubscribeWebhook,
+} from '../webhook/subscribe.ts'
+import { callbackFailed, exhausted, refusal } from './errors.ts'
+import { eventParams, readWanted, startOf } from './events.ts'
+import type { Call } from './tool.ts'
+
+/** `events/subscribe` and `events/unsubscribe`: webhooks that the client renews. */
+
+const delivery = z.looseObject({ mode: z.literal('webhook').optional(), url: z.string().max(2048) })
+
+export const subscribeParams = eventParams.extend({
+  delivery: delivery.extend({ mode: z.literal('webhook'), secret: z.string().max(200) }),
+  ttlMs: z.number().positive().nullish(),
+})
+export const unsubscribeParams = eventParams.extend({ delivery })
+
+const inOurCodes = (error: unknown): never => {
+  if (error instanceof CallbackError) throw refusal(callbackFailed(error.reason, error.message))
+  if (error instanceof TooManySubscriptions)
+    throw refusal(exhausted('subscriptions', MAX_SUBSCRIPTIONS, error.message))
+  throw error
+}
+
+/** Subscribes or renews. A renewal goes on where it stands: its cursor is for one that has run out. */
+export const subscribe = async (call: Call, params: z.output<typeof subscribeParams>) => {
+  const wanted = await readWanted(call, params)
+  const start = await startOf(call, wanted.agent.id, params)
+  const { url, secret } = params.delivery
+  const input = { ...wanted, url, secret, after: start.after, ttlMs: params.ttlMs ?? null }
+  const made = await subscribeWebhook(call.deps, call.viewer, input).catch(inOurCodes)
+  const { status } = made
+  return {
+    id: made.id,
+    refreshBefore: made.expiresAt.toISOString(),
+    cursor: String(made.position),
+    truncated: status === null && start.truncated,
+    ...(status
+      ? {
+          deliveryStatus: {
+            active: status.active,
+            lastDeliveryAt: status.lastDeliveryAt?.toISOString() ?? null,
+            lastError: status.lastError,
+            ...(status.failedSince ? { failedSince: status.failedSince.toISOString() } : {}),
+          },
+        }
+      : {}),
+  }
+}
+
+/** Ends it. What is not there has ended already: a client that asks twice gets the same answer. */
+export const unsubscribe = async (call: Call, params: z.output<typeof unsubscribeParams>) => {
+  const wanted = await readWanted(call, params)
+  await unsubscribeWebhook(call.deps, call.viewer, { ...wanted, url: params.delivery.url })
+  return {}
+}

@@ -1,0 +1,97 @@
+import { type Issue, inputError } from '../core/input-error.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { failureOf } from './errors.ts'
+import { Fence } from './fence.ts'
+import { inputSchemaOf } from './json-schema.ts'
+import { type Call, Pictured, type Tool } from './tool.ts'
+import { create, secrets, sendToAgent } from './tools/agents.ts'
+import { getAttachment } from './tools/attachment.ts'
+import { list, read } from './tools/messages.ts'
+import { forward, reply, sendNew } from './tools/send.ts'
+import { wait } from './tools/wait.ts'
+import { whoami } from './tools/whoami.ts'
+
+/** In the order in which they are listed: by how soon an agent needs them. */
+const TOOLS: readonly Tool[] = [
+  whoami,
+  list,
+  read,
+  getAttachment,
+  reply,
+  sendNew,
+  forward,
+  sendToAgent,
+  wait,
+  secrets,
+  create,
+]
+const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]))
+
+export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name)
+
+/** What a client reads of the tools: an agent's token leaves out whom they are about. */
+export const describeTools = ({ kind }: Pick<Viewer, 'kind'>) =>
+  TOOLS.map(({ name, title, description, hints, input }) => ({
+    name,
+    description,
+    inputSchema: inputSchemaOf(input[kind]) as { type: 'object' },
+    annotations: { title, ...hints },
+  }))
+
+const inputOf = (tool: Tool, kind: Viewer['kind'], given: unknown): Record<string, unknown> => {
+  const { data, error } = tool.input[kind].safeParse(given)
+  if (error) throw inputError(error.issues as Issue[], given, 'arguments')
+  return data as Record<string, unknown>
+}
+
+const run = async (tool: Tool, call: Call, given: unknown): Promise<object | Pictured> => {
+  const { agentId, ...input } = inputOf(tool, call.viewer.kind, given)
+  const about = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
+  return tool.run({ ...call, agentId: about, fence: new Fence() }, input as never)
+}
+
+const textOf = (result: object) => ({ type: 'text' as const, text: JSON.stringify(result) })
+
+/** A result for programs and the same as text, because hosts show their models one or the other. */
+const asContent = (result: object | Pictured) => {
+  if (!(result instanceof Pictured)) return { content: [textOf(result)], structuredContent: { ...result } }
+  return {
+    content: [textOf(result.result), { type: 'image' as const, ...result.image }],
+    structuredContent: { ...result.result },
+  }
+}
+
+/** How a call went, for the metrics. */
+type Outcome = 'done' | 'refused' | 'failed'
+
+export interface CallLog {
+  log: Logger
+  requestId: string
+  count(outcome: Outcome): void
+}
+
+/**
+ * Calls a tool. What goes wrong is a result too, which says what to do next; null for a tool that there is
+ * not.
+ */
+export const callTool = async (
+  name: string,
+  call: Call,
+  given: unknown,
+  { log, requestId, count }: CallLog,
+) => {
+  const tool = BY_NAME.get(name)
+  if (!tool) return null
+  try {
+    const content = asContent(await run(tool, call, given ?? {}))
+    count('done')
+    return content
+  } catch (error) {
+    const { failure, result } = failureOf(error)
+    const inside = failure.code === 'internal' || failure.code === 'unavailable'
+    if (inside) log.error({ err: error, requestId, tool: name }, 'a tool failed')
+    count(inside ? 'failed' : 'refused')
+    return { content: [textOf(result)], structuredContent: result, isError: true }
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { givenAddressOf } from '../../agent/address.ts'
+import { createAgent, ICONS } from '../../agent/agent.ts'
+import { invalidInput } from '../../core/errors.ts'
+import { agentName, urlText, uuid } from '../../core/rules.ts'
+import { sendToUrl } from '../../message/out/url.ts'
+import { listSecrets } from '../../secret/secret.ts'
+import { atMostOnce, callKey } from '../once.ts'
+import { ADDS, READS, SENDS, type ToolCall, tool } from '../tool.ts'
+
+/** The agent that a Message URL of this service is of. */
+const agentOf = ({ deps }: ToolCall, url: string): string => {
+  const base = `${deps.messageUrlBase()}/a/`
+  const { data } = uuid.safeParse(url.startsWith(base) ? url.slice(base.length) : '')
+  if (data === undefined) throw invalidInput('url', `must be a Message URL of this service: ${base}{agentId}`)
+  return data
+}
+
+export const sendToAgent = tool({
+  name: 'send_to_agent',
+  title: 'Send to an agent',
+  description: 'Send a text to an agent of the workspace listening at its Message URL.',
+  hints: SENDS,
+  about: 'none',
+  input: { url: z.string().max(2048).describe('Its Message URL.'), text: urlText, key: callKey },
+  run: async (call, input) => {
+    const agentId = agentOf(call, input.url)
+    return atMostOnce(call, 'send_to_agent', input, async (deps) => {
+      await sendToUrl(deps, call.viewer, agentId, input.text)
+      return { delivered: true, agentId }
+    })
+  },
+})
+
+export const secrets = tool({
+  name: 'list_secrets',
+  title: 'List secrets',
+  description: 'The names of the secrets, never their values.',
+  hints: READS,
+  input: {},
+  run: async ({ deps, viewer, agentId }) => ({
+    names: (await listSecrets(deps, viewer, agentId)).map(({ name }) => name),
+  }),
+})
+
+export const create = tool({
+  name: 'create_agent',
+  title: 'Create an agent',
+  description: 'Create an agent in the workspace, with its own email address.',
+  hints: ADDS,
+  about: 'none',
+  input: { name: agentName, icon: z.enum(ICONS).optional(), key: callKey },
+  run: async (call, input) =>
+    atMostOnce(call, 'create_agent', input, async (deps) => {
+      const { name, icon = 'bot' } = input
+      const agent = await createAgent(deps, call.viewer, { name, icon })
+      return { agentId: agent.id, name: agent.name, address: await givenAddressOf(deps, agent.id) }
+    }),
+})

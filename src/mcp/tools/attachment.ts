@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { notFound } from '../../core/errors.ts'
+import { uuid } from '../../core/rules.ts'
+import { readAttachment, readMessage } from '../../message/reading/read.ts'
+import { clean } from '../fence.ts'
+import { mediaTypeOf } from '../message-view.ts'
+import { textPage } from '../pages.ts'
+import { compact, Pictured, READS_OUTSIDE, tool } from '../tool.ts'
+
+/**
+ * Larger ones are told by size and type: a picture in base64 of 1.4 million characters is as much as hosts
+ * take.
+ */
+const MAX_IMAGE_BYTES = 1024 * 1024
+const MAX_TEXT_BYTES = 5 * 1024 * 1024
+
+/** HTML is no text that a model should read: it hides things. */
+const TEXT =
+  /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson)$/
+
+/** How pictures begin: what a file is, is told by its bytes, not by its sender. */
+const SIGNATURES: readonly [RegExp, string][] = [
+  [/^89504e470d0a1a0a/, 'image/png'],
+  [/^ffd8ff/, 'image/jpeg'],
+  [/^47494638(?:37|39)61/, 'image/gif'],
+  [/^52494646.{8}57454250/, 'image/webp'],
+]
+
+const pictureType = (content: Uint8Array): string | null => {
+  const start = Buffer.from(content.subarray(0, 16)).toString('hex')
+  return SIGNATURES.find(([pattern]) => pattern.test(start))?.[1] ?? null
+}
+
+/** The charset that the type names, as far as it is known; else UTF-8. */
+const decoderOf = (type: string): TextDecoder => {
+  try {
+    return new TextDecoder(/charset="?([\w.:+-]{1,40})/i.exec(type)?.[1] ?? 'utf-8')
+  } catch {
+    return new TextDecoder()
+  }
+}
+
+export const getAttachment = tool({
+  name: 'get_attachment',
+  title: 'Get an attachment',
+  description: 'An attachment as text or image; for other files, only size and type.',
+  hints: READS_OUTSIDE,
+  input: {
+    messageId: uuid,
+    attachmentId: z.int().min(0).max(9999),
+    offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
+  },
+  run: async ({ deps, viewer, agentId, fence }, { messageId, attachmentId, offset = 0 }) => {
+    const file = (await readMessage(deps, viewer, agentId, messageId)).attachments[attachmentId]
+    if (!file) throw notFound('attachment', 'number')
+    const declared = mediaTypeOf(file.type)
+    const about = { fence: fence.id, name: fence.wrap(file.name), type: declared, size: file.size }
+    const readable = TEXT.test(declared)
+      ? file.size <= MAX_TEXT_BYTES
+      : declared.startsWith('image/') && file.size <= MAX_IMAGE_BYTES
+    if (!readable)
+      return {
+        ...about,
+        next: 'This kind of file is not shown here. Ask a member if you need what is in it.',
+      }
+    const { type, content } = await readAttachment(deps, viewer, agentId, messageId, attachmentId)
+    if (TEXT.test(declared)) {
+      const { text, nextOffset } = textPage(clean(decoderOf(type).decode(content)), offset)
+      return compact({ ...about, text: fence.around(text), nextOffset })
+    }
+    const mimeType = pictureType(content)
+    if (!mimeType) return { ...about, next: 'This file is not the kind of image that its sender claims.' }
+    return new Pictured(
+      { ...about, type: mimeType },
+      { data: Buffer.from(content).toString('base64'), mimeType },
+    )
+  },
+})

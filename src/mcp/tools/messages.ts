@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { searchText, uuid } from '../../core/rules.ts'
+import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import { listMessages } from '../../message/reading/list.ts'
+import { readInThread } from '../../message/reading/siblings.ts'
+import { lineOf, messageView } from '../message-view.ts'
+import { compact, READS_OUTSIDE, tool } from '../tool.ts'
+
+const PAGE = 20
+const MAX = 50
+
+export const list = tool({
+  name: 'list_messages',
+  title: 'List messages',
+  description: 'Messages, newest first, with a preview of each.',
+  hints: READS_OUTSIDE,
+  input: {
+    channel: z.enum(['email', 'sms', 'telegram']).optional(),
+    direction: z.enum(Direction).optional(),
+    status: z.enum(MessageStatus).optional(),
+    thread: uuid.optional().describe('A messageId: only its thread.'),
+    query: searchText.optional().describe('Words, "a phrase", or, -exclude.'),
+    cursor: z.string().max(500).optional().describe('nextCursor of the previous page.'),
+    limit: z.int().min(1).max(MAX).optional().describe(`Default: ${PAGE}.`),
+  },
+  run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = PAGE, ...filter }) => {
+    const page = await listMessages(deps, viewer, agentId, { ...filter, q: query }, { limit, cursor })
+    return compact({
+      fence: fence.id,
+      messages: page.items.map((item) => lineOf(item, fence)),
+      nextCursor: page.nextCursor,
+    })
+  },
+})
+
+export const read = tool({
+  name: 'read_message',
+  title: 'Read a message',
+  description: 'One message with its attachments and the ids in its thread.',
+  hints: READS_OUTSIDE,
+  input: {
+    messageId: uuid,
+    offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
+    quoted: z.boolean().optional().describe('Include quoted history.'),
+  },
+  run: async ({ deps, viewer, agentId, fence }, { messageId, offset = 0, quoted = false }) => {
+    return messageView(await readInThread(deps, viewer, agentId, messageId), { offset, quoted }, fence)
+  },
+})

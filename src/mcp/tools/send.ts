@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { listAddresses } from '../../agent/address.ts'
+import { copies, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
+import { sendMessage } from '../../message/out/send.ts'
+import type { SendInput } from '../../message/out/send-intent.ts'
+import type { MessageWithFiles } from '../../message/reading/present.ts'
+import { readMessage } from '../../message/reading/read.ts'
+import { atMostOnce, callKey } from '../once.ts'
+import { SENDS, type ToolCall, tool } from '../tool.ts'
+
+const MAX_TO = 10
+
+const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
+  atMostOnce(call, name, asked, async (deps) => {
+    const sent = await sendMessage(deps, call.viewer, call.agentId, input)
+    return {
+      messageId: sent.id,
+      status: sent.status,
+      to: [...sent.to, ...sent.cc].map((address) => call.fence.address(address)),
+    }
+  })
+
+/** Everybody whom the message names, but the agent itself. */
+const everybodyOf = async (
+  { deps, viewer, agentId }: ToolCall,
+  message: MessageWithFiles,
+): Promise<Pick<SendInput, 'to' | 'cc'>> => {
+  const own = new Set((await listAddresses(deps, viewer, agentId)).map(({ value }) => value.toLowerCase()))
+  const sender = message.direction === 'inbound' ? [message.replyAddress ?? message.counterpart] : []
+  const seen = new Set<string>()
+  const others = (addresses: readonly string[]) =>
+    addresses.filter((address) => {
+      const known = own.has(address.toLowerCase()) || seen.has(address.toLowerCase())
+      seen.add(address.toLowerCase())
+      return !known
+    })
+  const to = others([...sender, ...message.to])
+  return { to: to.slice(0, MAX_TO), cc: [...to.slice(MAX_TO), ...others(message.cc)] }
+}
+
+export const reply = tool({
+  name: 'reply',
+  title: 'Reply',
+  description: 'Reply to a message in its thread, on its channel.',
+  hints: SENDS,
+  input: {
+    messageId: uuid,
+    text: messageText,
+    replyAll: z.boolean().optional().describe('Reply to all (email only).'),
+    key: callKey,
+  },
+  run: async (call, input) => {
+    const { messageId, text, replyAll } = input
+    const message = replyAll ? await readMessage(call.deps, call.viewer, call.agentId, messageId) : null
+    const everybody = message?.channel === 'email' ? await everybodyOf(call, message) : {}
+    return send(call, 'reply', input, { replyTo: messageId, text, ...everybody })
+  },
+})
+
+export const sendNew = tool({
+  name: 'send_message',
+  title: 'Send a message',
+  description: 'Start a conversation by email or SMS, or in a Telegram chat that wrote first.',
+  hints: SENDS,
+  input: {
+    channel: z.enum(['email', 'sms', 'telegram']),
+    to: recipients.describe('Email addresses, E.164 phone numbers or Telegram ids.'),
+    cc: copies.optional(),
+    subject: messageSubject.optional(),
+    text: messageText,
+    key: callKey,
+  },
+  run: async (call, input) => {
+    const { key: _, ...message } = input
+    return send(call, 'send_message', input, message)
+  },
+})
+
+export const forward = tool({
+  name: 'forward_message',
+  title: 'Forward a message',
+  description: 'Forward a message with its text and attachments.',
+  hints: SENDS,
+  input: {
+    messageId: uuid,
+    to: recipients,
+    text: messageText.optional().describe('Your text above it.'),
+    key: callKey,
+  },
+  run: async (call, input) => {
+    const { messageId, to, text = 'Forwarded:' } = input
+    return send(call, 'forward_message', input, { forward: messageId, to, text })
+  },
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { findAgent } from '../../agent/permission.ts'
+import { readHead } from '../../event/log.ts'
+import { eventView } from '../event-view.ts'
+import { readPosition } from '../position.ts'
+import { READS_OUTSIDE, tool } from '../tool.ts'
+import { watchLog } from '../watch.ts'
+
+/** Clients end a call after 60 seconds. */
+const LONGEST = 45
+const USUAL = 30
+
+export const wait = tool({
+  name: 'wait_for_messages',
+  title: 'Wait for messages',
+  description: 'Wait until a new message arrives or the time is up.',
+  hints: READS_OUTSIDE,
+  input: {
+    cursor: z
+      .string()
+      .max(20)
+      .optional()
+      .describe('cursor of the previous result, to miss nothing. Default: now.'),
+    seconds: z.int().min(1).max(LONGEST).optional().describe(`Default: ${USUAL}.`),
+  },
+  run: async (call, { cursor, seconds = USUAL }) => {
+    const { deps, viewer, agentId, fence } = call
+    await findAgent(deps, viewer, agentId)
+    const head = await readHead(deps, agentId)
+    const after = cursor === undefined ? head.lastId : readPosition(cursor, head)
+    const found = await watchLog(call, { agentId, after, ms: seconds * 1000 })
+    return {
+      fence: fence.id,
+      events: found.events.map((event) => eventView(event, fence)),
+      cursor: String(found.position),
+      ...(found.truncated ? { truncated: true } : {}),
+    }
+  },
+})

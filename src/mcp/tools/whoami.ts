@@ -1,0 +1,39 @@
+import { listAddresses } from '../../agent/address.ts'
+import { listAgents } from '../../agent/agent.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { compact, READS, type ToolCall, tool } from '../tool.ts'
+
+const MAX_AGENTS = 100
+
+const actorOf = ({ viewer: { kind, id, name, email } }: ToolCall) => compact({ kind, id, name, email })
+
+const agentsOf = async ({ deps, viewer }: ToolCall) => {
+  const agents = await listAgents(deps, viewer)
+  return {
+    agents: agents.slice(0, MAX_AGENTS).map(({ id, name }) => ({ agentId: id, name })),
+    agentCount: agents.length,
+  }
+}
+
+export const whoami = tool({
+  name: 'whoami',
+  title: 'Who am I',
+  description: 'Who you are and the addresses you send from.',
+  hints: READS,
+  about: 'optional',
+  input: {},
+  run: async (call) => {
+    const { deps, viewer, agentId } = call
+    if (agentId === '') return { actor: actorOf(call), ...(await agentsOf(call)) }
+    const agent = await findAgent(deps, viewer, agentId)
+    const addresses = await listAddresses(deps, viewer, agentId)
+    return {
+      actor: actorOf(call),
+      agent: { agentId: agent.id, name: agent.name },
+      addresses: addresses.map(({ channel, value, primary }) =>
+        compact({ channel, address: value, primary }),
+      ),
+      messageUrl: `${deps.messageUrlBase()}/a/${agent.id}`,
+    }
+  },
+})

@@ -1,0 +1,52 @@
+import { AppError } from '../core/errors.ts'
+import type { LoggedEvent } from '../event/event.ts'
+import { positionOf } from '../event/feed.ts'
+import type { Call } from './tool.ts'
+
+/** Events of one answer. */
+const MAX = 50
+
+export interface Watched {
+  events: LoggedEvent[]
+  position: number
+  truncated: boolean
+}
+
+/**
+ * The agent's next events, as soon as there is one, or none after `ms` milliseconds. Asks the database once;
+ * from then on the feed tells. Throws why it ended when its token was revoked, or the agent deleted,
+ * meanwhile.
+ */
+export const watchLog = async (
+  { deps, viewer, subscriptions, waits, gone }: Call,
+  { agentId, after, ms }: { agentId: string; after: number; ms: number },
+): Promise<Watched> => {
+  const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer
+  const leave = waits.take(tokenId)
+  if (!leave)
+    throw new AppError('rate_limited', `A token can wait in ${waits.max} calls at once.`, { retryAfter: 5 })
+  const session = await subscriptions
+    .open({ agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null })
+    .catch((error: unknown) => {
+      leave()
+      throw error
+    })
+  const over = new AbortController()
+  const ends = AbortSignal.any([session.signal, gone(), over.signal])
+  void deps.clock.sleep(ms, ends).then(() => over.abort())
+  const found: Watched = { events: [], position: after, truncated: false }
+  try {
+    for await (const items of deps.feed.steady(agentId, after, ends)) {
+      if (items.some((item) => 'truncated' in item)) found.truncated = true
+      found.events = items.filter((item): item is LoggedEvent => !('truncated' in item)).slice(0, MAX)
+      found.position = positionOf(found.events.at(-1) ?? items.at(-1)!)
+      if (found.events.length > 0) break
+    }
+    if (session.reason) throw session.reason
+    return found
+  } finally {
+    over.abort()
+    leave()
+    await subscriptions.close(session)
+  }
+}

@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import { v7 as newId } from 'uuid'
+import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, type Verdict } from '../../admission/admit.ts'
+import { overRate } from '../../admission/sender-rate.ts'
+import { pinSender } from '../../agent/access.ts'
+import { isOptedOut, noteKeyword } from '../../agent/opt-out.ts'
+import type { Channels, Check, Inbound } from '../../channel/channel.ts'
+import { CHANNELS } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Db } from '../../db/client.ts'
+import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
+import type { Plans } from '../../workspace/plan.ts'
+import type { RateLimits } from '../../workspace/rate-limits.ts'
+import { AGENT_CHECK, findTargets, type Target } from '../out/target.ts'
+import { limitRefused } from './refused-retention.ts'
+import type { Arrival, ArrivalStore } from './store.ts'
+
+export interface ReceiveDeps extends Db {
+  clock: Clock
+  log: Logger
+  feed: Feed
+  arrivals: ArrivalStore
+  channels: Channels
+  plans: Plans
+  rates: RateLimits
+  metrics?: Metrics
+}
+
+/**
+ * Why nobody should answer it: it comes from the agent itself, from a machine, or from an agent that it has
+ * answered long enough.
+ */
+const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }: Target): string | null => {
+  if (ownAddress) return "sent from the agent's own address"
+  if (ownMessage) return "the agent's own message, coming back"
+  if (automatic !== null) return automatic
+  return agentTurns < AGENT_TURNS_AN_HOUR
+    ? null
+    : `agents have woken it ${AGENT_TURNS_AN_HOUR} times in this thread within an hour`
+}
+
+/** Whether the channel's list has the sender: under their address, or still under their username. */
+const isListed = async (
+  deps: ReceiveDeps,
+  message: Inbound,
+  { agentId, senders }: Target,
+): Promise<boolean> => {
+  const { address, username } = message.from
+  const channel = deps.channels[message.channel]
+  if (senders.some((entry) => channel?.matches(entry, address))) return true
+  const entry =
+    username &&
+    message.automatic === null &&
+    message.proven &&
+    senders.find((each) => channel?.names?.(each, username))
+  return entry ? pinSender(deps, { agentId, channel: message.channel, entry, address }) : false
+}
+
+const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
+  const { plans, rates } = deps
+  return admit({
+    self: selfMark(message, target),
+    spam: message.spam ?? null,
+    team: target.member !== null || target.teammate !== null,
+    listed: await isListed(deps, message, target),
+    proven: message.proven,
+    admit: target.admit,
+    full: await plans.isFull(target.workspaceId),
+    overRate: () => overRate(rates, target.agentId, message),
+  })
+}
+
+/**
+ * Who the event says it is from: a member or an agent by name only when that is proven, else just a contact.
+ */
+const senderOf = (message: Inbound, target: Target): EventSender => {
+  const { address, name } = message.from
+  const { contact: field } = CHANNELS[message.channel]
+  const contact = { email: field === 'email' ? address : null, phone: field === 'phone' ? address : null }
+  if (message.proven && target.member)
+    return { id: target.member.id, kind: 'member', name: target.member.name ?? name, ...contact }
+  if (message.proven && target.teammate)
+    return { id: target.teammate.id, kind: 'agent', name: target.teammate.name, ...contact }
+  return { id: null, kind: 'contact', name, ...contact }
+}
+
+/**
+ * `"Ann Example" <ann@example.com>` without the quotes: for people to read, not to be parsed as an address
+ * header.
+ */
+const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
+
+/**
+ * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a
+ * Message-ID, or comes in a hand-over with an id: without one, two equal mails may well be meant. Other
+ * channels' ids are their providers' and never used twice.
+ */
+const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8Array<ArrayBuffer> | null => {
+  const digest = (of: string | Uint8Array) => Uint8Array.from(createHash('sha256').update(of).digest())
+  if (CHANNELS[channel].mail && messageId) return raw && digest(raw)
+  const id = deliveryId ?? messageId
+  return id ? digest(`${channel}:${id}`) : null
+}
+
+const arrivalOf = async (
+  deps: ReceiveDeps,
+  message: Inbound,
+  target: Target,
+  fingerprint: Uint8Array<ArrayBuffer> | null,
+): Promise<Arrival> => {
+  const verdict = await judge(deps, message, target)
+  const id = newId()
+  const { mail: isMail } = CHANNELS[message.channel]
+  return {
+    message: {
+      id,
+      workspaceId: target.workspaceId,
+      agentId: target.agentId,
+      addressId: target.addressId,
+      channel: message.channel,
+      direction: 'inbound',
+      status: verdict.refusal ? 'refused' : 'received',
+      refusal: verdict.refusal,
+      admission: verdict.admission,
+      proven: message.proven,
+      error: null,
+      counterpart: message.from.address,
+      counterpartName: message.from.name,
+      replyAddress: message.replyTo ?? null,
+      to: message.to,
+      cc: message.cc,
+      subject: message.subject,
+      text: message.text,
+      replyText: message.replyText === message.text ? null : message.replyText,
+      internetMessageId: message.messageId,
+      threadMessageId: isMail ? message.messageId : null,
+      threadReferences: isMail ? message.references : [],
+      threadId: target.threadId ?? id,
+      replyToId: null,
+      forwardOfId: null,
+      checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
+        (check) => ({ ...check }),
+      ),
+      fingerprint,
+      createdAt: deps.clock.now(),
+    },
+    raw: message.raw,
+    attachments: message.attachments,
+    event:
+      verdict.refusal || message.keyword
+        ? null
+        : { type: MESSAGE_RECEIVED, sender: senderOf(message, target), from: displayOf(message.from) },
+  }
+}
+
+/**
+ * What the message says to the service, if it does. STOP and START count before the message is stored, so
+ * that a crash loses neither; of one that is stored already they counted then.
+ */
+const heed = async (
+  deps: ReceiveDeps,
+  { keyword, recipients, from }: Inbound,
+  targets: readonly Target[],
+  fingerprint: Uint8Array<ArrayBuffer> | null,
+): Promise<Inbound['keyword']> => {
+  if (!keyword) return undefined
+  const agentId = { in: targets.map((target) => target.agentId) }
+  if (fingerprint && (await deps.prisma.message.count({ where: { agentId, fingerprint } })) > 0)
+    return keyword
+  const pairs = recipients.map((ours) => ({ ours, theirs: from.address }))
+  if (keyword.orAnAnswer && !(await isOptedOut(deps, pairs))) return undefined
+  for (const pair of pairs) await noteKeyword(deps, { ...pair, ...keyword })
+  return keyword
+}
+
+const keywordCheck = ({ keyword }: Inbound): Check[] =>
+  keyword
+    ? [
+        {
+          name: 'keyword',
+          verdict: keyword.means,
+          detail: `"${keyword.word}" speaks to the service: it wakes nobody`,
+        },
+      ]
+    : []
+
+const agentCheck = ({ byAgent }: Inbound): Check[] =>
+  byAgent ? [{ name: AGENT_CHECK, verdict: 'claimed', detail: 'it says that an agent sent it' }] : []
+
+/**
+ * What is to be stored of what was refused among these. Throws `unavailable` for mail of which nothing would
+ * be: its sender, if it is a person's, hears of it. Other channels' providers can tell nobody, and would only
+ * call again.
+ */
+const keep = (
+  deps: ReceiveDeps,
+  { channel, source, from }: Inbound,
+  arrivals: readonly Arrival[],
+): Arrival[] => {
+  const kept: Arrival[] = []
+  for (const arrival of arrivals) {
+    const part = limitRefused(deps.rates, arrival, source ?? from.address)
+    if (part) kept.push(part)
+    else {
+      const { agentId, refusal } = arrival.message
+      deps.metrics?.count('mails', 'dropped')
+      deps.log.info({ agentId, channel, refusal }, 'message in: not kept, the agent refused too many today')
+    }
+  }
+  if (kept.length === 0 && arrivals.length > 0 && CHANNELS[channel].mail)
+    throw new AppError('unavailable', 'Too many messages to this recipient were refused today.', {
+      retryAfter: 3_600,
+    })
+  return kept
+}
+
+/**
+ * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of
+ * those that took it. Resolves once all of it is committed; rejects when it is not, and the channel must then
+ * ask to be sent it again. So it does, with `unavailable`, for a sender whose proof failed for now only,
+ * where admission hinges on it: refused now would be refused for good. And for mail that everybody refuses
+ * whose refused mail of the day is more than is kept.
+ */
+export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
+  const fingerprint = fingerprintOf(inbound)
+  const targets = await findTargets(deps, inbound, deps.channels[inbound.channel]?.threads === 'counterpart')
+  const { keyword: _, ...rest } = inbound
+  const message: Inbound = (await heed(deps, inbound, targets, fingerprint)) ? inbound : rest
+  const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
+  if (message.unsettled && arrivals.some(({ message: { refusal } }) => refusal === 'unverified')) {
+    deps.metrics?.count('mails', 'deferred')
+    throw new AppError('unavailable', 'The sender could not be verified at the moment.', { retryAfter: 300 })
+  }
+  const kept = keep(deps, message, arrivals)
+  const events: (LoggedEvent | null)[] = await Promise.all(kept.map((arrival) => deps.arrivals.add(arrival)))
+  deps.feed.committed(events.filter((event) => event !== null))
+  for (const { message: stored } of kept) {
+    deps.metrics?.count('mails', stored.refusal ?? 'received')
+    deps.log.info(
+      {
+        messageId: stored.id,
+        agentId: stored.agentId,
+        channel: stored.channel,
+        status: stored.status,
+        refusal: stored.refusal,
+      },
+      'message in',
+    )
+  }
+}
+
+/**
+ * Whether an agent of this service has this email address for sure: an own domain that is not verified now
+ * may be somebody else's.
+ */
+export const isLocalMailbox = async ({ pool }: Db, address: string): Promise<boolean> => {
+  const { rows } = await pool.query({
+    name: 'address is here',
+    text: `select from address a left join domain d on d.id = a.domain_id
+            where a.channel = 'email' and a.value = $1 and (a.domain_id is null or d.state = 'verified')`,
+    values: [address],
+  })
+  return rows.length > 0
+}
+
+/** Whether somebody has this (normalized) address. */
+export const accepts = async ({ pool }: Db, channel: string, address: string): Promise<boolean> => {
+  const { rows } = await pool.query({
+    name: 'address exists',
+    text: 'select from address where channel = $1 and value = $2',
+    values: [channel, address],
+  })
+  return rows.length > 0
+}

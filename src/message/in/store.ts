@@ -1,0 +1,133 @@
+import type { InboundAttachment } from '../../channel/channel.ts'
+import { type Batch, createBatch } from '../../db/batch.ts'
+import { byteaArray } from '../../db/bytea.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import { APPEND_EVENTS } from '../../event/append.ts'
+import type { EventSender, EventType, LoggedEvent } from '../../event/event.ts'
+import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { insertMessages, toRow } from '../row.ts'
+
+/** A received or refused message, ready to be stored with all that belongs to it. */
+export interface Arrival {
+  message: Message
+  raw: Uint8Array | null
+  attachments: InboundAttachment[]
+  /** What its event tells; null when it raises none. */
+  event: { type: EventType; sender: EventSender; from: string } | null
+}
+
+/** Bytes of its raw form and its files. */
+export const sizeOf = ({ raw, attachments }: Arrival) =>
+  (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
+
+/**
+ * Stores messages with their raw form, attachments, events and webhook jobs: all of it in one statement, so
+ * that none is ever there without the others, for as many messages as have gathered. A message that is
+ * already stored (the same fingerprint: sent again after a lost answer) is left out, with everything.
+ *
+ * $1 messages and their events as JSON; $2 the messages with a raw form, `raws` these; $3-$7 attachments,
+ * `files` their contents.
+ */
+const storing = (raws: string, files: string): string => `
+    with
+    arrival as (
+      select * from json_to_recordset($1) as a(ord int, id uuid, message json, event json)
+    ),
+    stored as (
+      ${insertMessages()} from arrival a, json_populate_record(null::message, a.message) m order by a.ord
+      on conflict do nothing
+      returning id, agent_id, channel, subject, created_at
+    ),
+    raw as (
+      insert into message_raw (message_id, content)
+      select r.id, r.content from unnest($2::uuid[], ${raws}::bytea[]) as r(id, content) join stored using (id)
+    ),
+    files as (
+      insert into attachment (message_id, index, name, type, size, content)
+      select f.id, f.index, f.name, f.type, f.size, f.content
+        from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
+        join stored using (id)
+    ),
+    fresh as (
+      select s.*, a.ord, e.type, e.sender, e."from"
+        from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text)
+       where e.type is not null
+    ),${APPEND_EVENTS},${enqueueWebhookJobs()}
+    select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
+
+/** What arrives in bulk is one statement, prepared once. */
+const STORE = { name: 'store arrivals', text: storing('$8', '$9') }
+
+/** A long message's bytes go as parameters of their own: in an array they would be copied once more. */
+const LONG = 1024 * 1024
+const places = (first: number, count: number) =>
+  `array[${Array.from({ length: count }, (_, index) => `$${first + index}`).join()}]`
+
+const statementOf = (arrivals: readonly Arrival[]) => {
+  const raws = arrivals.filter(({ raw }) => raw !== null)
+  const files = arrivals.flatMap(({ message, attachments }) =>
+    attachments.map((file, index) => ({ id: message.id, index, file })),
+  )
+  const [rawBytes, fileBytes] = [raws.map(({ raw }) => raw!), files.map(({ file }) => file.content)]
+  const values = [
+    JSON.stringify(
+      arrivals.map(({ message, event }, ord) => ({
+        ord,
+        id: message.id,
+        message: toRow(message),
+        event: event ?? {},
+      })),
+    ),
+    raws.map(({ message }) => message.id),
+    files.map(({ id }) => id),
+    files.map(({ index }) => index),
+    files.map(({ file }) => file.name),
+    files.map(({ file }) => file.type),
+    files.map(({ file }) => file.content.byteLength),
+  ]
+  if (arrivals.length > 1 || sizeOf(arrivals[0]!) < LONG)
+    return { ...STORE, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
+  const text = storing(places(8, rawBytes.length), places(8 + rawBytes.length, fileBytes.length))
+  return { text, values: [...values, ...rawBytes, ...fileBytes] }
+}
+
+const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => ({
+  agentId: message.agentId,
+  id,
+  type: event!.type,
+  channel: message.channel,
+  messageId: message.id,
+  createdAt: message.createdAt,
+  sender: event!.sender,
+  from: event!.from,
+  subject: message.subject,
+  agentName,
+})
+
+type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
+
+/** Stores one batch; returns each arrival's event, or null when it raised none or was there already. */
+const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
+  const { rows } = await pool.query<Stored>(statementOf(arrivals))
+  const stored = new Map(rows.map((row) => [row.id, row]))
+  return arrivals.map((arrival) => {
+    const row = stored.get(arrival.message.id)
+    return row?.event_id ? eventOf(arrival, row.event_id, row.agent_name) : null
+  })
+}
+
+const MAX = 64
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Where arrivals gather to be committed together. */
+export type ArrivalStore = Batch<Arrival, LoggedEvent | null>
+
+export const createArrivalStore = (db: Db): ArrivalStore =>
+  createBatch((arrivals) => store(db, arrivals), {
+    most: MAX,
+    parallel: 2,
+    maxBytes: MAX_BYTES,
+    sizeOf,
+    isUnavailable,
+  })

@@ -1,0 +1,62 @@
+import type { Db } from '../db/client.ts'
+import type { Apart } from '../db/transaction.ts'
+import { type Answer, type Attempt, type IdempotencyDeps, once } from '../workspace/idempotency.ts'
+import type { InvitationDeps } from '../workspace/invitation.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { type SendDeps, storeDrafts } from './out/send.ts'
+import type { MessageUrlDeps } from './out/url.ts'
+
+type Deps = SendDeps &
+  Pick<MessageUrlDeps, 'feed' | 'texts'> &
+  Pick<InvitationDeps, 'mailer'> & { apart: Apart }
+
+/** What is done once a transaction is committed. */
+type Effects = (() => void)[]
+
+/**
+ * The operations' dependencies inside a transaction, `db`, with what they do `apart` from it. What tells
+ * others of the transaction is put into `effects`, to be done after its commit.
+ */
+const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effects: Effects): Given => ({
+  ...deps,
+  ...db,
+  apart,
+  drafts: { add: async (draft) => (await storeDrafts(db, [draft]))[0] ?? null } satisfies Deps['drafts'],
+  notifier: {
+    ...deps.notifier,
+    publish: (...told) => void effects.push(() => deps.notifier.publish(...told)),
+  } satisfies Deps['notifier'],
+  feed: {
+    committed: (events) => void effects.push(() => deps.feed.committed(events)),
+  } satisfies Deps['feed'],
+  mailer: {
+    normalize: (address) => deps.mailer.normalize(address),
+    send: (letter) => void effects.push(() => deps.mailer.send(letter)),
+  } satisfies Deps['mailer'],
+  texts: {
+    share: (...shared) => void effects.push(() => deps.texts.share(...shared)),
+  } satisfies Deps['texts'],
+})
+
+/**
+ * Does what a request asks at most once under its key, as `once` does. `work` gets dependencies whose writes
+ * are all part of one transaction; it returns the answer to keep, or null when the request failed. What it
+ * publishes, mails or shares leaves only after the commit, and not at all when there is none. Returns the
+ * first answer when there was one, else null.
+ */
+export const runOnce = async <Given extends Deps & IdempotencyDeps>(
+  deps: Given,
+  viewer: Viewer,
+  attempt: Attempt,
+  work: (deps: Given) => Promise<Answer | null>,
+): Promise<Answer | null> => {
+  const effects: Effects = []
+  let done = false
+  const first = await once(deps, viewer, attempt, async (db, apart) => {
+    const answer = await work(depsWithin(deps, db, apart, effects))
+    done = answer !== null
+    return answer
+  })
+  if (done) for (const effect of effects) effect()
+  return first
+}

@@ -1,0 +1,151 @@
+import { v7 as newId } from 'uuid'
+import type { Channel, Channels, InboundAttachment } from '../../channel/channel.ts'
+import { CHANNELS } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, invalidInput } from '../../core/errors.ts'
+import { codePoints } from '../../core/rules.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import type { AttachmentView } from '../reading/present.ts'
+import type { ReadDeps } from '../reading/read.ts'
+import type { Unplaced } from '../row.ts'
+import { type Sender, type SendInput, type SendIntent, sendIntentOf } from './send-intent.ts'
+
+export interface DraftDeps extends ReadDeps {
+  channels: Channels
+  clock: Clock
+  mailDomain: string
+}
+
+/**
+ * A message to send, ready to be stored. Its `addressId` is the address that the message it answers or passes
+ * on came to.
+ */
+export interface Draft {
+  message: Unplaced
+  recipients: string[]
+  files: AttachmentView[]
+  attachments: InboundAttachment[]
+}
+
+/**
+ * Recipients as they are addressed, by the spelling in which they are compared: each once, however often it
+ * is named.
+ */
+const spellEach = (
+  channel: Channel,
+  recipients: readonly string[],
+  fieldOf: (index: number) => string,
+): Map<string, string> => {
+  const spelled = recipients.map((recipient, index): [string, string] => {
+    try {
+      return [channel.normalize(recipient), (channel.spell ?? channel.normalize)(recipient)]
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_input')
+        throw invalidInput(fieldOf(index), error.message.replace(/^\w+: /, ''))
+      throw error
+    }
+  })
+  // Of two spellings of one the first stays, in its place.
+  return new Map([...spelled, ...spelled.toReversed()])
+}
+
+const recipientsOf = (channel: Channel, plan: SendIntent, { to: named, cc = [] }: SendInput) => {
+  if (cc.length > 0 && !channel.limits.cc)
+    throw invalidInput('cc', `the ${channel.kind} channel does not support Cc recipients`)
+  const to = spellEach(channel, plan.to, (index) => (named ? `to[${index}]` : 'replyTo'))
+  const copies = [...spellEach(channel, cc, (index) => `cc[${index}]`)].filter(
+    ([normalized]) => !to.has(normalized),
+  )
+  return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }
+}
+
+/** Every id of the conversation so far, oldest first: what a reply's References says (RFC 5322 3.6.4). */
+export const conversationOf = ({
+  threadReferences,
+  threadMessageId,
+  internetMessageId,
+}: Message): string[] => [
+  ...new Set([...threadReferences, ...[threadMessageId, internetMessageId].filter((id) => id !== null)]),
+]
+
+/**
+ * The conversation that it goes on with; null in a chat, where it is that of the last message with its
+ * counterpart.
+ */
+const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string): string | null =>
+  channel.threads === 'replies' || mode === 'reply' ? (original?.threadId ?? id) : null
+
+const attachmentsToForward = async ({ prisma }: Db, { forward }: SendInput): Promise<InboundAttachment[]> =>
+  forward === undefined
+    ? []
+    : prisma.attachment.findMany({ where: { messageId: forward }, orderBy: { index: 'asc' } })
+
+const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Promise<InboundAttachment[]> => {
+  const [own = [], passedOn] = [input.attachments, await attachmentsToForward(deps, input)]
+  if (channel.limits.files) return [...passedOn, ...own]
+  if (own.length > 0)
+    throw invalidInput('attachments', `the ${channel.kind} channel does not support attachments`)
+  if (passedOn.length > 0)
+    throw invalidInput('forward', `the ${channel.kind} channel cannot forward attachments`)
+  return []
+}
+
+/**
+ * Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict`
+ * for a channel that is not there.
+ */
+export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): Promise<Draft> => {
+  const plan = await sendIntentOf(deps, sender, input)
+  const { mode } = plan
+  const channel = deps.channels[plan.channel]
+  if (!channel) throw new AppError('conflict', `This service has no ${plan.channel} channel.`)
+  if (codePoints(plan.text) > channel.limits.text)
+    throw invalidInput(
+      'text',
+      `must be at most ${channel.limits.text} characters long on the ${channel.kind} channel`,
+    )
+  const { to, cc } = recipientsOf(channel, plan, input)
+  const attachments = await attachmentsOf(deps, channel, input)
+  const id = newId()
+  const answered = mode === 'reply' ? plan.original : null
+  const { mail: isMail } = CHANNELS[plan.channel]
+  return {
+    recipients: [...to, ...cc],
+    attachments,
+    files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
+    message: {
+      id,
+      workspaceId: sender.workspaceId,
+      agentId: sender.agentId,
+      addressId: plan.original?.addressId ?? null,
+      channel: plan.channel,
+      direction: 'outbound',
+      status: 'sending',
+      refusal: null,
+      admission: null,
+      proven: null,
+      error: null,
+      counterpart: to.join(', '),
+      counterpartName: plan.counterpartName,
+      replyAddress: null,
+      to,
+      cc,
+      subject: channel.limits.subject ? plan.subject : null,
+      text: plan.text,
+      replyText: plan.text === input.text ? null : input.text,
+      internetMessageId: isMail ? `${id}@${deps.mailDomain}` : null,
+      threadMessageId: answered && isMail ? answered.internetMessageId : null,
+      threadReferences:
+        answered && isMail
+          ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId)
+          : [],
+      threadId: threadIdOf(channel, plan, id),
+      replyToId: answered?.id ?? null,
+      forwardOfId: mode === 'forward' ? plan.original!.id : null,
+      checks: [],
+      fingerprint: null,
+      createdAt: deps.clock.now(),
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Progress } from '../../channel/channel.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Logger } from '../../core/logger.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import { LeaseLost, type SendJob } from './send-job.ts'
+
+interface ProgressDeps extends Db {
+  clock: Clock
+  log: Logger
+}
+
+/** How soon a result is written again when the database is away. A lease is long enough for some tries. */
+const AWAY_MS = 500
+
+/** Writes as soon as the database is there; gives up when `signal` aborts. */
+export const oncePossible = async <T>(
+  { clock, log }: ProgressDeps,
+  messageId: string,
+  signal: AbortSignal,
+  write: () => Promise<T>,
+): Promise<T> => {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!isUnavailable(error) || signal.aborted) throw error
+      log.warn({ messageId }, 'the result of an attempt to send waits for the database')
+      await clock.sleep(AWAY_MS, signal)
+    }
+  }
+}
+
+/**
+ * Written as the part with its number, so that writing it twice is the same; only by the worker that holds
+ * the job.
+ */
+const NOTE_PART = {
+  name: 'note sent part',
+  text: `update recipient set parts = parts[1:$3] || $4::text, updated_at = $5
+          where message_id = $1 and address = $2 and exists (select from job where id = $6 and lease_owner = $7)
+         returning message_id`,
+}
+
+/** The parts of a message that each of its recipients has, as they are kept. */
+export const progressOf = (
+  deps: ProgressDeps,
+  message: { id: string; recipients: readonly { address: string; parts: readonly string[] }[] },
+  job: SendJob,
+  signal: AbortSignal,
+): Progress => {
+  const had = new Map(message.recipients.map(({ address, parts }) => [address, [...parts]]))
+  return {
+    of: (recipient) => had.get(recipient) ?? [],
+    took: async (recipient, partId) => {
+      const parts = had.get(recipient) ?? []
+      const values = [message.id, recipient, parts.length, partId, deps.clock.now(), job.id, job.owner]
+      const { rows } = await oncePossible(deps, message.id, signal, () =>
+        deps.pool.query({ ...NOTE_PART, values }),
+      )
+      if (rows.length === 0) throw new LeaseLost('the lease of the job is lost')
+      had.set(recipient, [...parts, partId])
+    },
+  }
+}

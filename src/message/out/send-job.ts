@@ -1,0 +1,135 @@
+import type { Db, RootDb } from '../../db/client.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
+
+/** A message to send, leased to this process. */
+export interface SendJob {
+  id: string
+  messageId: string
+  agentId: string
+  /** How often it was tried before. */
+  attempts: number
+  /** Whose lease it is. */
+  owner: string
+}
+
+/** One job for each message of `drafted (id, agent_id, created_at)`, due at once. */
+export const ENQUEUE_SENDS = `
+    sends as (
+      insert into job (id, kind, agent_id, lane, seq, due_at, created_at)
+      select gen_random_uuid(), 'send', agent_id, id, 0, created_at, created_at from drafted
+    )`
+
+/** The topic on which every process hears that messages wait to be sent. */
+export const SEND_DUE = 'send_due'
+
+/**
+ * How long a claim lasts. It is renewed while the work goes on; after a crash another worker takes over when
+ * it ends.
+ */
+export const SEND_LEASE_S = 10
+
+/**
+ * Leases due messages, the longest due first, but none of the agents `without`. Claimed singly with SKIP
+ * LOCKED, so that workers never wait for each other. Leases run by the database's clock, which all processes
+ * share; what is due is told by the caller's.
+ */
+export const claimSends = async (
+  { pool }: Db,
+  owner: string,
+  now: Date,
+  most: number,
+  without: readonly string[] = [],
+): Promise<SendJob[]> => {
+  const { rows } = await pool.query<{ id: string; lane: string; agent_id: string; attempts: number }>({
+    name: 'claim sends',
+    text: `update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
+            where id in (select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
+                            and agent_id <> all($4::uuid[])
+                          order by due_at limit $3 for update skip locked)
+           returning id, lane, agent_id, attempts`,
+    values: [owner, now, most, without],
+  })
+  return rows.map(({ id, lane, agent_id, attempts }) => ({
+    id,
+    messageId: lane,
+    agentId: agent_id,
+    attempts,
+    owner,
+  }))
+}
+
+/** Keeps the claims of work that takes longer than a lease. */
+export const renewSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
+  await pool.query(
+    `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) where id = any($2::uuid[]) and lease_owner = $1`,
+    [owner, ids],
+  )
+}
+
+/** How an attempt went, in the words of the record that is kept for 7 days. */
+export interface SendAttempt {
+  at: Date
+  error: string | null
+  ms: number
+}
+
+/** What becomes of a job after an attempt: done one way or the other, or due again. */
+export type SendOutcome = { state: 'delivered' | 'failed' } | { dueAt: Date }
+
+/** Another worker has the job by now: what this one's attempt came to is not for it to write. */
+export class LeaseLost extends Error {}
+
+/**
+ * Writes an attempt and its outcome, inside the transaction that moves the message's status. Throws
+ * `LeaseLost`.
+ */
+export const settleSend = async (
+  tx: Prisma.TransactionClient,
+  job: SendJob,
+  attempt: SendAttempt,
+  outcome: SendOutcome,
+): Promise<void> => {
+  const entry = JSON.stringify([
+    {
+      at: attempt.at,
+      ...(attempt.error === null ? {} : { error: attempt.error }),
+      ms: Math.round(attempt.ms),
+    },
+  ])
+  const state = 'state' in outcome ? outcome.state : 'pending'
+  const dueAt = 'dueAt' in outcome ? outcome.dueAt : null
+  const written = await tx.$executeRaw`
+    update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
+                   lease_owner = null, lease_until = null
+     where id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
+  if (written === 0) throw new LeaseLost('the lease of the job is lost')
+}
+
+/** Gives claims back untried, so that another worker can take them at once. */
+export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
+  await pool.query(
+    'update job set lease_owner = null, lease_until = null where id = any($2::uuid[]) and lease_owner = $1',
+    [owner, ids],
+  )
+}
+
+/** When the send that has been due for the longest time was due; null when none is due. */
+export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>({
+    name: 'oldest due send',
+    text: 'select min(due_at) as at from job where due_at <= $1',
+    values: [now],
+  })
+  return rows[0]?.at ?? null
+}
+
+/** How long the record of a job is kept. Nothing is left to do by then: a message is given up after a day. */
+const KEPT_MS = 7 * 24 * 3_600_000
+
+/** Deletes the jobs of sends past their time. Idempotent; any process may call it at any time. */
+export const pruneSendJobs = async ({ pool }: RootDb, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query(`delete from job where created_at < $1 and kind = 'send'`, [
+    new Date(now.getTime() - KEPT_MS),
+  ])
+  return rowCount ?? 0
+}

@@ -1,0 +1,61 @@
+import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
+import { findSuppressed } from '../../agent/suppression.ts'
+import type { Outbound, Rejection } from '../../channel/channel.ts'
+import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message, Suppression } from '../../db/generated/prisma/client.ts'
+
+type Sent = Pick<Message, 'agentId' | 'channel'>
+
+/**
+ * Of those it is still to go to: who may be written to, and what is said of the others. No provider needs to
+ * be asked for that.
+ */
+export const filterSuppressed = async (deps: Db & { clock: Clock }, message: Sent, out: Outbound) => {
+  const closed = [...(await stopped(deps, message, out)), ...(await suppressed(deps, message, out))]
+  const barred = new Set(closed.map(({ recipient }) => recipient))
+  return { open: out.envelopeTo.filter((recipient) => !barred.has(recipient)), closed }
+}
+
+/** Who texted STOP. */
+const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbound): Promise<Rejection[]> => {
+  const found = CHANNELS[channel as ChannelKind].optOut
+    ? await findOptOuts(deps, from.address, envelopeTo)
+    : []
+  return [...found].map((recipient) => ({
+    recipient,
+    reason: optedOut(recipient, from.address),
+    permanent: true,
+  }))
+}
+
+const optedOut = (theirs: string, ours: string) =>
+  `${theirs} has opted out of messages from ${ours} (STOP), and can opt in again by texting START to it`
+
+/** Whose mail came back for good, or who called it spam. */
+const suppressed = async (deps: Db, message: Sent, { envelopeTo }: Outbound): Promise<Rejection[]> => {
+  const spelled = new Map(envelopeTo.map((recipient) => [recipient.toLowerCase(), recipient]))
+  const found = await findSuppressed(deps, message, [...spelled.keys()])
+  return found.map((entry) => ({
+    recipient: spelled.get(entry.recipient)!,
+    reason: wordsOf(entry),
+    permanent: true,
+  }))
+}
+
+const wordsOf = ({ reason, detail, createdAt }: Suppression): string => {
+  const since = `${reason === 'bounce' ? 'it bounced' : 'they complained'} on ${createdAt.toISOString().slice(0, 10)}`
+  return `not sent: the recipient has been on the agent's suppression list since ${since} (${detail})`
+}
+
+/** A provider may know of a STOP that never came to us. */
+export const rememberOptOuts = async (
+  deps: Db & { clock: Clock },
+  { from }: Outbound,
+  rejected: readonly Rejection[],
+): Promise<void> => {
+  for (const { recipient, optedOut } of rejected)
+    if (optedOut)
+      await noteKeyword(deps, { ours: from.address, theirs: recipient, means: 'stop', word: 'STOP' })
+}

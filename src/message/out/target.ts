@@ -1,0 +1,151 @@
+import { AGENT_TURNS_AN_HOUR } from '../../admission/admit.ts'
+import type { Inbound } from '../../channel/channel.ts'
+import { CHATS_IN_SQL } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Db } from '../../db/client.ts'
+import type { Admit } from '../../db/generated/prisma/enums.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What the evidence calls a message's word that an agent sent it. */
+export const AGENT_CHECK = 'agent'
+
+/**
+ * One of an inbound message's recipients, with what admission and the thread need to know of the agent behind
+ * it.
+ */
+export interface Target {
+  addressId: string
+  agentId: string
+  workspaceId: string
+  admit: Admit
+  senders: string[]
+  /** The sender is one of the agent's own addresses. */
+  ownAddress: boolean
+  /** The agent itself sent a message under this Message-ID. */
+  ownMessage: boolean
+  member: { id: string; name: string | null } | null
+  teammate: { id: string; name: string } | null
+  /**
+   * The thread of the message that it answers, if the agent has that; in a chat that of the last message with
+   * its sender.
+   */
+  threadId: string | null
+  /**
+   * How many messages of agents the thread has taken within the last hour, at most `AGENT_TURNS_AN_HOUR`; 0
+   * when a person writes. What is proven and what is not are counted apart: nobody can use up the turns of
+   * another agent in its name.
+   */
+  agentTurns: number
+}
+
+interface TargetRow {
+  address_id: string
+  agent_id: string
+  workspace_id: string
+  admit: Admit
+  senders: string[]
+  own_address: boolean
+  own_message: boolean
+  member: Target['member']
+  teammate: Target['teammate']
+  thread_id: string | null
+  agent_turns: number
+}
+
+/** A member is known by their email address; elsewhere by what they proved to be theirs. */
+const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from member m
+    where m.workspace_id = t.workspace_id
+      and case when $1 = 'email' then m.email = $3
+               else exists (select from member_identity i where i.member_id = m.id and i.channel = $1 and i.value = $3) end
+    order by m.created_at limit 1`
+
+/**
+ * By the ids alone of what it answers, within the agent: the subject never merges strangers. An id that
+ * several messages have is that of the one that was let in first: whoever sends it again does not pull the
+ * answers to it into a thread of their own.
+ */
+const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
+    order by array_position($5::text[], m.internet_message_id), m.status = 'refused', m.created_at limit 1`
+const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id
+    where (r.provider_id = any($5::text[]) or r.parts && $5::text[]) and m.agent_id = t.agent_id and m.channel = $1 limit 1`
+
+const THREAD_OF_CHAT = `select m.thread_id from message m
+    where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = $3 and m.channel in ${CHATS_IN_SQL} and m.channel = $1
+    order by m.created_at desc limit 1`
+
+/**
+ * Another agent of the workspace. An own domain that is not verified now may be somebody else's, who then
+ * proves its addresses.
+ */
+const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
+    from address o join agent a on a.id = o.agent_id left join domain d on d.id = o.domain_id
+    where o.channel = $1 and o.value = $3 and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
+      and (o.domain_id is null or d.state = 'verified')`
+
+const IS_AGENT = (address: string) =>
+  `exists (select from address o where o.channel = $1 and o.value = ${address} and o.agent_id <> t.agent_id)`
+const AGENT_TURNS = `select count(*)::int from (
+    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > $7
+       and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not $9)
+       and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
+
+/**
+ * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the
+ * ids that it answers, $6 whether its channel's threads are by counterpart, $7 an hour ago, $8 whether it
+ * says that an agent sent it, $9 whether its sender is proven.
+ */
+const TARGETS = {
+  name: 'inbound targets',
+  text: `
+    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders,
+           exists (select from address o where o.channel = $1 and o.value = $3 and o.agent_id = t.agent_id) as own_address,
+           exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = $4 and m.direction = 'outbound') as own_message,
+           (${MEMBER}) as member,
+           (${TEAMMATE}) as teammate,
+           thread.id as thread_id, case when ${IS_AGENT('$3')} or $8 then (${AGENT_TURNS}) else 0 end as agent_turns
+      from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
+           cross join lateral (select coalesce((${THREAD_OF_ANSWERED}), case when $1::"Channel" <> 'email' then (${THREAD_OF_SENT}) end,
+                                               case when $6 then (${THREAD_OF_CHAT}) end) as id) thread
+     where t.channel = $1::"Channel" and t.value = any($2::text[])
+     order by t.agent_id, array_position($2::text[], t.value)`,
+}
+
+/**
+ * The agents that a message is for, each once however many of its addresses were named. `chat`: threads go by
+ * counterpart.
+ */
+export const findTargets = async (
+  { pool, clock }: Db & { clock: Clock },
+  message: Inbound,
+  chat: boolean,
+): Promise<Target[]> => {
+  const answers = [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null)
+  const { rows } = await pool.query<TargetRow>({
+    ...TARGETS,
+    values: [
+      message.channel,
+      message.recipients,
+      message.from.address,
+      message.messageId,
+      answers,
+      chat,
+      new Date(clock.now().getTime() - HOUR_MS),
+      message.byAgent ?? false,
+      message.proven,
+    ],
+  })
+  return rows.map((row) => ({
+    addressId: row.address_id,
+    agentId: row.agent_id,
+    workspaceId: row.workspace_id,
+    admit: row.admit,
+    senders: row.senders,
+    ownAddress: row.own_address,
+    ownMessage: row.own_message,
+    member: row.member,
+    teammate: row.teammate,
+    threadId: row.thread_id,
+    agentTurns: row.agent_turns,
+  }))
+}

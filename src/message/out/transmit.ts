@@ -1,0 +1,201 @@
+import { suppress } from '../../agent/suppression.ts'
+import type { ChannelKind, Channels, Outbound, SendResult } from '../../channel/channel.ts'
+import type { Clock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Db } from '../../db/client.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
+import type { Notifier } from '../../db/notify.ts'
+import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import { conversationOf } from './draft.ts'
+import { oncePossible, progressOf } from './progress.ts'
+import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
+import { LeaseLost, type SendJob, type SendOutcome, settleSend } from './send-job.ts'
+import { concludeMessage, errorOf, lockMessage } from './status.ts'
+import { filterSuppressed, rememberOptOuts } from './suppressed-recipients.ts'
+
+export interface TransmitDeps extends Db {
+  clock: Clock
+  log: Logger
+  notifier: Notifier
+  channels: Channels
+  /** 0 to 1, for the jitter of retries. */
+  random(): number
+  metrics?: Metrics
+}
+
+const load = ({ prisma }: Db, messageId: string) =>
+  prisma.message.findUnique({
+    where: { id: messageId },
+    include: {
+      agent: true,
+      attachments: { orderBy: { index: 'asc' } },
+      recipients: { where: { status: 'sending', providerId: null } },
+      replyTo: true,
+    },
+  })
+type Loaded = NonNullable<Awaited<ReturnType<typeof load>>>
+
+const outboundOf = async ({ prisma }: Db, message: Loaded): Promise<Outbound | null> => {
+  const address = await prisma.address.findUnique({ where: { id: message.addressId } })
+  if (!address) return null
+  return {
+    id: message.id,
+    from: { address: address.value, name: message.agent.name },
+    envelopeTo: message.recipients.map((recipient) => recipient.address),
+    to: message.to,
+    cc: message.cc,
+    subject: message.subject,
+    text: message.text,
+    messageId: message.internetMessageId ?? message.id,
+    inReplyTo: message.replyTo?.internetMessageId ?? null,
+    references: message.replyTo ? conversationOf(message.replyTo) : [],
+    attachments: message.attachments,
+    createdAt: message.createdAt,
+  }
+}
+
+const rejectAll = (recipients: readonly string[], reason: string, permanent: boolean): SendResult => ({
+  accepted: [],
+  rejected: recipients.map((recipient) => ({ recipient, reason, permanent })),
+})
+
+const attempt = async (
+  deps: TransmitDeps,
+  message: Loaded,
+  job: SendJob,
+  signal: AbortSignal,
+): Promise<SendResult> => {
+  const waiting = message.recipients.map(({ address }) => address)
+  if (waiting.length === 0) return { accepted: [], rejected: [] }
+  const channel = deps.channels[message.channel as ChannelKind]
+  if (!channel) return rejectAll(waiting, `this service has no ${message.channel} channel`, true)
+  const outbound = await outboundOf(deps, message)
+  if (!outbound) return rejectAll(waiting, 'the address to send it from no longer exists', true)
+  const { open, closed } = await filterSuppressed(deps, message, outbound)
+  if (open.length === 0) return { accepted: [], rejected: closed }
+  try {
+    const { rejected, ...result } = await channel.send(
+      { ...outbound, envelopeTo: open },
+      signal,
+      progressOf(deps, message, job, signal),
+    )
+    await rememberOptOuts(deps, outbound, rejected)
+    return { ...result, rejected: [...closed, ...rejected] }
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error
+    deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
+    return rejectAll(waiting, 'the service could not send it', false)
+  }
+}
+
+/**
+ * What the attempt means: who is done with, and when the others are tried again (null: never, or nobody is
+ * left).
+ */
+const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult) => {
+  const now = deps.clock.now().getTime()
+  const asked = Math.max(0, ...result.rejected.map(({ retryAfterMs }) => retryAfterMs ?? 0))
+  const next = now + (asked || retryDelay(job.attempts, deps.random()))
+  const giveUp = next > message.createdAt.getTime() + SEND_HORIZON_MS
+  const failed = result.rejected.filter(({ permanent }) => permanent || giveUp)
+  const waiting = result.rejected.filter(({ permanent }) => !permanent && !giveUp)
+  return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
+}
+
+/** A bounce or a report may be faster than the end of the attempt: whom it moved on stays there. */
+const onItsWay = ({ id }: Loaded) => ({ messageId: id, status: 'sending' as const })
+
+/**
+ * What the other side took. Those on whom it will report stay on their way, with the id that the report will
+ * name.
+ */
+const noteAccepted = async (
+  tx: Prisma.TransactionClient,
+  message: Loaded,
+  result: SendResult,
+): Promise<void> => {
+  const { accepted, pending = [], providerIds = {} } = result
+  await tx.recipient.updateMany({
+    where: { ...onItsWay(message), address: { in: accepted } },
+    data: { status: 'sent' },
+  })
+  for (const address of [...accepted, ...pending]) {
+    const providerId = providerIds[address]
+    if (providerId)
+      await tx.recipient.updateMany({ where: { messageId: message.id, address }, data: { providerId } })
+  }
+}
+
+/** Writes what the attempt came to: recipients, message and job move together. */
+const settle = async (
+  deps: TransmitDeps,
+  message: Loaded,
+  job: SendJob,
+  result: SendResult,
+  startedAt: Date,
+): Promise<void> => {
+  const { failed, waiting, dueAt } = conclude(deps, message, job, result)
+  deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
+  const reason =
+    result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null
+  await deps.prisma.$transaction(async (tx) => {
+    await lockMessage(tx, message.id)
+    await noteAccepted(tx, message, result)
+    for (const { recipient: address, reason, permanent } of [...failed, ...waiting]) {
+      const status = permanent || dueAt === null ? 'failed' : 'sending'
+      await tx.recipient.updateMany({
+        where: { ...onItsWay(message), address },
+        data: { status, detail: reason },
+      })
+    }
+    const gone = failed
+      .filter(({ unknownRecipient }) => unknownRecipient)
+      .map(({ recipient, reason }) => ({ address: recipient, detail: reason }))
+    await suppress(tx, message, gone, { reason: 'bounce', createdAt: deps.clock.now() })
+    const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
+    await settleSend(
+      tx,
+      job,
+      { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() },
+      outcome,
+    )
+    if (!dueAt) await concludeMessage(tx, message.id)
+  })
+}
+
+/**
+ * What the other side took must be known, or it is sent again: so a result is written as soon as the database
+ * is back, as long as the lease lasts.
+ */
+const settlePatiently = async (
+  deps: TransmitDeps,
+  message: Loaded,
+  job: SendJob,
+  result: SendResult,
+  startedAt: Date,
+  signal: AbortSignal,
+): Promise<void> => {
+  await oncePossible(deps, message.id, signal, () => settle(deps, message, job, result, startedAt))
+}
+
+/** Tries to send one message, once, to those of its recipients who don't have it yet. */
+export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSignal): Promise<void> => {
+  const message = await load(deps, job.messageId)
+  if (!message) return
+  const startedAt = deps.clock.now()
+  const result = await attempt(deps, message, job, signal)
+  await settlePatiently(deps, message, job, result, startedAt, signal)
+  deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+  const fields = {
+    messageId: message.id,
+    agentId: message.agentId,
+    channel: message.channel,
+    attempt: job.attempts + 1,
+  }
+  const refused = result.rejected.map(({ reason }) => messageOf(reason))
+  if (refused.length > 0)
+    deps.log.warn({ ...fields, accepted: result.accepted.length, refused }, 'message out: refused')
+  else deps.log.info({ ...fields, accepted: result.accepted.length }, 'message out')
+}

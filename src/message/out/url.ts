@@ -1,0 +1,90 @@
+import { v7 as newId } from 'uuid'
+import { type ConnectionDeps, currentListeners } from '../../agent/connection.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import { APPEND_EVENTS } from '../../event/append.ts'
+import { type EventSender, handoverBinding, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
+import type { Texts } from '../../event/texts.ts'
+import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import type { Keyring } from '../../workspace/keyring.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+
+export interface MessageUrlDeps extends ConnectionDeps {
+  feed: Pick<Feed, 'committed'>
+  texts: Pick<Texts, 'share'>
+  keyring: Keyring
+}
+
+/** Event and jobs in one statement. The text is in the jobs alone, sealed ($6), until they are done. */
+const APPEND = {
+  name: 'append url event',
+  text: `
+    with fresh as (
+      select $1::uuid as id, $2::uuid as agent_id, 0 as ord, $7::text as type, 'url'::"Channel" as channel, null::text as subject, $3::timestamptz as created_at,
+             $4::jsonb as sender, $5::text as "from"
+    ),${APPEND_EVENTS},${enqueueWebhookJobs('$6')}
+    select event_id, agent_name from appended`,
+}
+
+const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> => {
+  const known = { id: viewer.id, name: viewer.name, phone: null }
+  if (viewer.kind === 'member') return { ...known, kind: 'member', email: viewer.email }
+  const address = await prisma.address.findFirst({
+    where: { agentId: viewer.id, channel: 'email' },
+    orderBy: { primary: 'desc' },
+  })
+  return { ...known, kind: 'agent', email: address?.value ?? null }
+}
+
+const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer): Promise<boolean> => {
+  const access = await prisma.access.findUnique({ where: { agentId_channel: { agentId, channel: 'url' } } })
+  return access !== null && (access.admit === 'team' || access.senders.includes(viewer.id))
+}
+
+/**
+ * Hands a message whole to whoever listens to the agent, and keeps no copy. Throws `forbidden` when the agent
+ * takes messages from other senders only, `conflict` when nobody listens.
+ */
+export const sendToUrl = async (
+  deps: MessageUrlDeps,
+  viewer: Viewer,
+  agentId: string,
+  text: string,
+): Promise<LoggedEvent> => {
+  const agent = await findAgent(deps, viewer, agentId, 'write')
+  if (!(await admits(deps, agentId, viewer)))
+    throw new AppError('forbidden', "You are not on the access list of this agent's Message URL.")
+  if ((await currentListeners(deps, agentId)).length === 0)
+    throw new AppError('conflict', 'This agent has no listener at the moment.')
+  const messageId = newId()
+  const createdAt = deps.clock.now()
+  const sender = await senderOf(deps, viewer)
+  const from =
+    sender.name && sender.email
+      ? `${sender.name} <${sender.email}>`
+      : (sender.name ?? sender.email ?? sender.id!)
+  const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
+  const { rows } = await deps.pool.query<{ event_id: number; agent_name: string }>({
+    ...APPEND,
+    values: [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED],
+  })
+  if (!rows[0]) throw new AppError('conflict', 'The agent was deleted in the meantime.')
+  const event: LoggedEvent = {
+    agentId,
+    id: rows[0].event_id,
+    type: MESSAGE_RECEIVED,
+    channel: 'url',
+    messageId,
+    createdAt,
+    sender,
+    from,
+    subject: null,
+    agentName: rows[0].agent_name,
+    text,
+  }
+  deps.texts.share(agent.workspaceId, messageId, text, sealed)
+  deps.feed.committed([event])
+  return event
+}

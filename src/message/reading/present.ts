@@ -1,0 +1,81 @@
+import type { ChannelKind, Check } from '../../channel/channel.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import { segmentsOf } from '../out/segments.ts'
+
+export interface AttachmentView {
+  name: string
+  type: string
+  size: number
+}
+
+export type MessageWithFiles = Message & { attachments: AttachmentView[] }
+
+const bracketed = (id: string) => `<${id}>`
+
+/**
+ * `thread` as clients read it: the ids as the email's headers spell them, or null where there is nothing of
+ * the kind.
+ */
+export const threadOf = ({
+  threadMessageId,
+  threadReferences,
+}: Pick<Message, 'threadMessageId' | 'threadReferences'>) =>
+  threadMessageId === null && threadReferences.length === 0
+    ? null
+    : {
+        messageId: threadMessageId === null ? '' : bracketed(threadMessageId),
+        references: threadReferences.map(bracketed),
+      }
+
+/** The fields of a message that `presentMessage` reads. */
+export const PRESENTED_FIELDS = [
+  'id',
+  'addressId',
+  'channel',
+  'direction',
+  'counterpart',
+  'counterpartName',
+  'to',
+  'cc',
+  'subject',
+  'text',
+  'replyText',
+  'threadMessageId',
+  'threadReferences',
+  'status',
+  'refusal',
+  'admission',
+  'error',
+  'checks',
+  'createdAt',
+  'attachments',
+] as const satisfies readonly (keyof MessageWithFiles)[]
+
+export type PresentedMessage = Pick<MessageWithFiles, (typeof PRESENTED_FIELDS)[number]>
+
+/**
+ * A message as clients read it: every field always present, and the three that go beyond the description
+ * (`replyText`, `segments`, `checks`).
+ */
+export const presentMessage = (message: PresentedMessage) => ({
+  id: message.id,
+  addressId: message.addressId,
+  channel: message.channel as ChannelKind,
+  direction: message.direction,
+  counterpart: message.counterpart,
+  counterpartName: message.counterpartName,
+  to: message.to,
+  cc: message.cc,
+  subject: message.subject,
+  text: message.text,
+  replyText: message.replyText ?? message.text,
+  segments: segmentsOf(message),
+  attachments: message.attachments.map(({ name, type, size }) => ({ name, type, size })),
+  thread: threadOf(message),
+  status: message.status,
+  refusal: message.refusal,
+  admission: message.admission,
+  error: message.error,
+  checks: message.checks as unknown as Check[],
+  createdAt: message.createdAt.toISOString(),
+})

@@ -1,0 +1,206 @@
+import { isIP, connect as openSocket, type Socket } from 'node:net'
+import { connect as openTls } from 'node:tls'
+import { type buildConnector, Client, type Dispatcher } from 'undici'
+import type { Allow } from './allowed-address.ts'
+import type { Lookup, ResolvedAddress } from './lookup.ts'
+import { hostOf, mayDial, portOf } from './url.ts'
+
+/** How far an attempt came: what its error is named by. */
+export type Stage = 'dns' | 'connect' | 'tls' | 'request'
+
+/**
+ * The host leads to where webhooks may not go. Its text tells no address: that would map the inside to
+ * whoever adds webhooks.
+ */
+export class ForbiddenAddress extends Error {
+  override readonly name = 'ForbiddenAddress'
+  readonly code = 'FORBIDDEN_ADDRESS'
+}
+
+export interface DialDeps {
+  allow: Allow
+  lookup: Lookup
+  /** Certificate authorities in place of the public ones. */
+  ca?: string
+  /** Most sockets that may stay open between two requests; more are closed as soon as they are idle. */
+  maxIdle?: number
+}
+
+const IDLE_CLOSE_MS = 4000
+const MAX_IDLE = 1024
+const HEADER_BYTES = 16 * 1024
+
+/**
+ * Opens guarded connections: every one of them is checked at the address that it really dials. Reads no proxy
+ * from the environment.
+ */
+export class Dialler {
+  readonly deps: DialDeps
+  /** Sockets that are open now. */
+  open = 0
+
+  constructor(deps: DialDeps) {
+    this.deps = deps
+  }
+
+  /** A connection for this URL. Nothing is dialled before the first request. */
+  connectionTo(url: string): Connection {
+    return new Connection(this, new URL(url))
+  }
+
+  get crowded(): boolean {
+    return this.open > (this.deps.maxIdle ?? MAX_IDLE)
+  }
+}
+
+/**
+ * One receiver's connection: one request at a time over one socket, which is kept for the next request and
+ * closed when it was idle for some seconds. HTTP/1.1, no redirects, certificates verified.
+ */
+export class Connection {
+  readonly #dialler: Dialler
+  readonly #url: URL
+  readonly #path: string
+  #client: Client | null = null
+  /** The socket while it is being opened: ending the client would not end it. */
+  #opening: Socket | null = null
+  #stage: Stage = 'request'
+  #idleSince = 0
+
+  constructor(dialler: Dialler, url: URL) {
+    this.#dialler = dialler
+    this.#url = url
+    this.#path = url.pathname + url.search
+  }
+
+  get stage(): Stage {
+    return this.#stage
+  }
+
+  /** How long the open socket has waited for this request, in milliseconds; 0 when there is none. */
+  get idleMs(): number {
+    return this.#client && this.#idleSince > 0 ? performance.now() - this.#idleSince : 0
+  }
+
+  /** POSTs. `handler` hears how it went, once, through its `onResponseEnd` or `onResponseError`. */
+  post(headers: string[], body: Buffer, handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch({ path: this.#path, method: 'POST', headers, body }, handler)
+  }
+
+  /** GETs, told like `post`. */
+  get(handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch({ path: this.#path, method: 'GET' }, handler)
+  }
+
+  #dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#client ??= new Client(this.#url.origin, {
+      pipelining: 1,
+      keepAliveTimeout: IDLE_CLOSE_MS,
+      headersTimeout: 0, // an attempt has one clock for all of it
+      bodyTimeout: 0,
+      maxHeaderSize: HEADER_BYTES,
+      connect: (_options, callback) => void this.#connect(callback),
+    })
+    this.#client.dispatch(request, handler)
+  }
+
+  /** The request is over: keeps the socket for the next one, unless too many are open. */
+  rest(): void {
+    this.#idleSince = performance.now()
+    if (this.#dialler.crowded) this.destroy(new Error('closed: too many idle connections'))
+  }
+
+  /**
+   * Ends the request under way with `error`, and the socket at whatever stage it is. The next request opens
+   * another.
+   */
+  destroy(error: Error): void {
+    const client = this.#client
+    this.#client = null
+    this.#idleSince = 0
+    this.#opening?.destroy(error)
+    this.#opening = null
+    client?.destroy(error).catch(() => undefined)
+  }
+
+  async #connect(callback: buildConnector.Callback): Promise<void> {
+    const client = this.#client
+    try {
+      this.#stage = 'dns'
+      const addresses = await this.#resolve()
+      if (client !== this.#client) throw new Error('given up while resolving')
+      this.#stage = 'connect'
+      const socket = await this.#dial(addresses)
+      if (client !== this.#client) throw new Error('given up while connecting')
+      this.#stage = 'tls'
+      const secured = this.#url.protocol === 'https:' ? await this.#secure(socket) : socket
+      this.#opening = null
+      this.#stage = 'request'
+      callback(null, secured)
+    } catch (error) {
+      callback(error as Error, null)
+    }
+  }
+
+  /** The addresses that may be dialled, of those that the name has. */
+  async #resolve(): Promise<readonly ResolvedAddress[]> {
+    const { allow, lookup } = this.#dialler.deps
+    const host = hostOf(this.#url)
+    const family = isIP(host)
+    const found = family === 0 ? await lookup(host) : [{ address: host, family }]
+    const allowed = found.filter(({ address }) => mayDial(this.#url, address, allow))
+    if (allowed.length === 0)
+      throw new ForbiddenAddress('the host resolves to an address that webhooks are not allowed to reach')
+    return allowed
+  }
+
+  #dial(addresses: readonly ResolvedAddress[]): Promise<Socket> {
+    const dialler = this.#dialler
+    const socket = openSocket({
+      host: hostOf(this.#url),
+      port: portOf(this.#url),
+      noDelay: true,
+      autoSelectFamily: true,
+      // The answer that was checked, not a second one: a name server may say something else by now.
+      lookup: (_host, options, answer) =>
+        options.all
+          ? answer(null, [...addresses])
+          : answer(null, addresses[0]!.address, addresses[0]!.family),
+    })
+    this.#opening = socket
+    // whoever uses it hears of it; an error that nobody hears ends the process
+    socket.on('error', () => undefined)
+    dialler.open++
+    socket.once('close', () => dialler.open--)
+    return new Promise((resolve, reject) => {
+      socket.once('error', reject)
+      socket.once('close', () => reject(new Error('closed')))
+      socket.once('connect', () => {
+        if (mayDial(this.#url, socket.remoteAddress ?? '', dialler.deps.allow)) return resolve(socket)
+        socket.destroy(
+          new ForbiddenAddress('the host resolves to an address that webhooks are not allowed to reach'),
+        )
+      })
+    })
+  }
+
+  #secure(socket: Socket): Promise<Socket> {
+    const host = hostOf(this.#url)
+    const { ca } = this.#dialler.deps
+    const secured = openTls({
+      socket,
+      ...(isIP(host) === 0 ? { servername: host } : { host }),
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true, // said here, the environment cannot unsay it
+      ...(ca === undefined ? {} : { ca }),
+    })
+    this.#opening = secured
+    return new Promise((resolve, reject) => {
+      secured.once('error', reject)
+      secured.once('close', () =>
+        reject(Object.assign(new Error('closed during the handshake'), { code: 'ECONNRESET' })),
+      )
+      secured.once('secureConnect', () => resolve(secured))
+    })
+  }
+}

@@ -1,0 +1,38 @@
+import { type AddressSetUp, setUpAddress } from '../agent/setup/address.ts'
+import type { OpenSetupDeps, Setup } from '../agent/setup/redeem-link.ts'
+import type { SetUpSmsDeps } from '../agent/setup/sms.ts'
+import { CHANNELS } from '../core/channels.ts'
+import { html } from '../core/html.ts'
+import type { Wrong } from './link.ts'
+import type { Page } from './page.ts'
+import type { ChannelSetup } from './setup.ts'
+
+export type AddressSetupDeps = OpenSetupDeps & Pick<SetUpSmsDeps, 'channels'>
+
+const form = ({ agent, channel }: Setup, label: string, wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
+  title: `${agent.name}: set up a ${CHANNELS[channel].address.one}`,
+  body: html`<p>What is sent there will reach the agent, and it will answer from it.</p>
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+<form method="post">
+<label for="address">${label}</label>
+<input id="address" name="address" value="${wrong?.form.get('address') ?? ''}" required maxlength="320" autocomplete="off" autocapitalize="none" spellcheck="false">
+<button>Set up</button>
+</form>`,
+})
+
+const done = ({ value, listed }: { value: string; listed: readonly string[] }): Page => ({
+  status: 200,
+  title: 'The address is set up',
+  body: html`<code>${value}</code><p>What is sent there reaches the agent from now on, if its access list lets the sender in.</p>
+${listed.length > 0 ? html`<p>You can write to it from ${listed.join(', ')}.</p>` : []}`,
+})
+
+/** For a channel where all that a member does is to name the address. */
+export const createAddressSetup = (deps: AddressSetupDeps, setUp: AddressSetUp): ChannelSetup => ({
+  form: async (setup, wrong) => form(setup, setUp.label, wrong),
+  submit: async (_setup, token, fields) => {
+    const made = await setUpAddress(deps, setUp, token, fields.get('address')?.trim() ?? '')
+    return made && done(made)
+  },
+})

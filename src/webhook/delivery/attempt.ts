@@ -1,0 +1,116 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import { eventIdOf, handoverBinding } from '../../event/event.ts'
+import type { Keyring } from '../../workspace/keyring.ts'
+import { payloadOf } from '../payload.ts'
+import { keysAt } from '../secret.ts'
+import type { Lane } from './lane.ts'
+import type { LaneJob, ManualDelivery } from './lane-job.ts'
+import { deliver, type Outcome } from './post.ts'
+import { signedHeaders } from './sign.ts'
+
+export interface AttemptDeps {
+  keyring: Keyring
+  log: Logger
+  attemptMs: number
+}
+
+const eventIdOfJob = ({ agentId }: Lane, job: LaneJob | ManualDelivery): string => {
+  if (!('event' in job)) return job.eventId
+  const id = eventIdOf({ agentId, id: job.seq })
+  return job.event ? id : `msg_gap_${id}`
+}
+
+const bodyOf = async (
+  { keyring }: AttemptDeps,
+  lane: Lane,
+  job: LaneJob | ManualDelivery,
+): Promise<Buffer> => {
+  if ('body' in job) return job.body
+  const { seq, event, payload } = job
+  if (!event) return Buffer.from(JSON.stringify({ type: 'gap', cursor: String(seq) }))
+  const text =
+    payload && (await keyring.open(lane.workspaceId, payload, handoverBinding(event.messageId))).toString()
+  return Buffer.from(payloadOf(text === null ? event : { ...event, text }))
+}
+
+/**
+ * Posts a lane's job once. Never rejects: what fails on our side is an outcome too, and tried again like the
+ * rest.
+ */
+export const attemptJob = async (
+  deps: AttemptDeps,
+  lane: Lane,
+  job: LaneJob | ManualDelivery,
+  now: Date,
+): Promise<Outcome> => {
+  // The lane's lease covers the attempt from here on: what is prepared may wait for the database.
+  const beganAt = performance.now()
+  try {
+    if (!lane.keys) throw new Error('the signing secret could not be opened')
+    const body = await bodyOf(deps, lane, job)
+    const headers = signedHeaders(
+      keysAt(lane.keys, now),
+      eventIdOfJob(lane, job),
+      now,
+      body,
+      lane.policy.headers,
+    )
+    return await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs, beganAt })
+  } catch (error) {
+    deps.log.error(
+      { webhookId: lane.id, event: eventIdOfJob(lane, job), error: messageOf(error) },
+      'a delivery could not be prepared',
+    )
+    return { kind: 'failed', error: 'internal: the delivery could not be prepared', ms: 0, retryAfterMs: 0 }
+  }
+}
+
+/** An outcome as the entry that the job's log keeps. */
+export const entryOf = (outcome: Outcome, at: Date) =>
+  'error' in outcome
+    ? { at, error: outcome.error, ms: outcome.ms }
+    : { at, status: outcome.status, ms: outcome.ms }
+
+/** An event's time is over: one line, and the count. */
+export const logGivenUp = (
+  { log, metrics }: { log: Logger; metrics?: Metrics },
+  lane: Lane,
+  { seq, attempts }: LaneJob,
+): void => {
+  const fields = { webhookId: lane.id, agentId: lane.agentId, eventId: seq, attempts, error: lane.error }
+  log.warn(fields, 'webhook delivery given up')
+  metrics?.count('deliveries', 'expired')
+}
+
+/** A failed outcome in words, for the webhook's `error`. */
+export const sayOutcome = (outcome: Outcome): string => {
+  if ('error' in outcome) return outcome.error
+  const redirected = outcome.status >= 300 && outcome.status < 400
+  return `answered ${outcome.status}${redirected ? ' (redirects are not followed)' : ''}`
+}
+
+/** One line per attempt. The URL stays out: its path and query may hold the receiver's own secrets. */
+export const logAttempt = (
+  { log }: AttemptDeps,
+  lane: Lane,
+  job: LaneJob | ManualDelivery,
+  outcome: Outcome,
+  retryAt: Date | null,
+): void => {
+  const fields = {
+    webhookId: lane.id,
+    agentId: lane.agentId,
+    workspaceId: lane.workspaceId,
+    event: eventIdOfJob(lane, job),
+    ...('event' in job ? job.event && { channel: job.event.channel } : { asked: true }),
+    attempt: job.attempts + 1,
+    outcome: outcome.kind,
+    ...('error' in outcome ? { error: outcome.error } : { status: outcome.status }),
+    ms: outcome.ms,
+    retryAt,
+  }
+  if (outcome.kind === 'delivered') log.info(fields, 'webhook delivered')
+  else log.info(fields, 'webhook not delivered')
+}

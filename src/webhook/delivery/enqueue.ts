@@ -1,0 +1,12 @@
+/**
+ * The part of a statement, continuing its `with`, that adds one job for each event of `appended` (see
+ * event/append.ts) and each webhook of its agent that hears it: a job is there if and only if its event is.
+ * `payload` is the parameter (`$3`) that holds what the job alone keeps.
+ */
+export const enqueueWebhookJobs = (payload = 'null'): string => `
+    webhook_jobs as (
+      insert into job (id, kind, agent_id, lane, seq, payload, created_at)
+      select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
+        from appended a join webhook w
+          on w.agent_id = a.agent_id and a.type = any(w.types) and (w.channels = '{}' or a.channel = any(w.channels))
+    )`

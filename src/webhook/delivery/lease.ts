@@ -1,0 +1,201 @@
+import type { Db } from '../../db/client.ts'
+import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
+
+/** A lane that a worker has just leased, with all that it needs to work on it. */
+export interface LeasedLane {
+  id: string
+  workspace_id: string
+  agent_id: string
+  url: string
+  secret: Buffer
+  previous_secret: Buffer | null
+  previous_until: Date | null
+  position: number
+  attempts: number
+  error: string | null
+  retry_at: Date | null
+  failing_since: Date | null
+  revision: number
+  asked: number
+  answered: number
+  kind: WebhookKind
+  types: string[]
+  channels: string[]
+  subscription: string | null
+  token_id: string | null
+  expires_at: Date | null
+  /** The newest event of its agent. */
+  last_id: number
+  /** How many webhooks the agent has. */
+  siblings: number
+}
+
+export interface Lease {
+  owner: string
+  /** How long it lasts without a renewal, by the database's clock: the workers' clocks needn't agree. */
+  ms: number
+}
+
+/** How many lanes there is room for, and how many of them may have failed the last time. */
+export interface Most {
+  lanes: number
+  suspects: number
+}
+
+/** A lane with something to do that is due (an event, or what somebody asked for) and that nobody holds. */
+const DUE = `
+  (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())
+  and (w.expires_at is null or w.expires_at > $3)`
+
+/**
+ * Leases what `picked (id)` names, as long as it is still free; what another worker is leasing right now is
+ * left to it. With a new owner the revision grows: a worker that was stopped for longer than its lease may
+ * still have the lane in memory, as it was before others had it.
+ */
+const LEASE = `
+  free as materialized (
+    select w.id from webhook w join event_log l on l.agent_id = w.agent_id
+     where w.id in (select id from picked) and ${DUE}
+       for update of w skip locked
+  ),
+  leased as (
+    update webhook w
+       set lease_owner = $1, lease_until = now() + $2 * interval '1 ms',
+           revision = w.revision + (w.lease_owner is distinct from $1)::int
+      from free where w.id = free.id
+    returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
+              w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
+              w.token_id, w.expires_at
+  )
+  select leased.*, l.last_id,
+         (select count(*)::int from webhook s where s.agent_id = leased.agent_id) as siblings
+    from leased join event_log l on l.agent_id = leased.agent_id`
+
+const OF_AGENTS = {
+  name: 'lanes of agents',
+  text: `
+    with picked as (
+      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) and ${DUE} limit $5
+    ), ${LEASE}`,
+}
+
+/**
+ * Workspaces take turns: everybody's first lane, then everybody's second … Those that failed wait behind each
+ * other, not before the rest.
+ */
+const ANY = {
+  name: 'lanes due',
+  text: `
+    with due as materialized (
+      select w.id, w.attempts > 0 as suspect,
+             row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
+        from webhook w join event_log l on l.agent_id = w.agent_id
+       where ${DUE}
+    ),
+    candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
+    picked as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`,
+}
+
+/** Leases the lanes of these agents that have something to do now, at most `most`. */
+export const leaseOfAgents = async (
+  { pool }: Db,
+  lease: Lease,
+  now: Date,
+  agentIds: readonly string[],
+  most: number,
+) =>
+  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, most] })).rows
+
+/** Leases any lanes that have something to do now, at most `most`, fairly between workspaces. */
+export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, { lanes, suspects }: Most) =>
+  (await pool.query<LeasedLane>({ ...ANY, values: [lease.owner, lease.ms, now, lanes, suspects] })).rows
+
+/** When the next retry is due that is not due yet, or null. */
+export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>({
+    name: 'lanes next retry',
+    text: 'select min(retry_at) as at from webhook where retry_at > $1',
+    values: [now],
+  })
+  return rows[0]?.at ?? null
+}
+
+/**
+ * When what has been waiting for a worker for the longest time was due; null when nothing waits. A lane
+ * between two tries is not due.
+ */
+export const oldestDueDelivery = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>({
+    name: 'oldest due delivery',
+    text: `
+      select min(coalesce(w.retry_at, e.created_at)) as at
+        from webhook w join event_log l using (agent_id)
+        left join lateral (
+          select created_at from event where agent_id = w.agent_id and id > w.position order by id limit 1
+        ) e on true
+       where w.position < l.last_id and (w.retry_at is null or w.retry_at <= $1)
+         and (w.expires_at is null or w.expires_at > $1)`,
+    values: [now],
+  })
+  return rows[0]?.at ?? null
+}
+
+/**
+ * Prolongs leases; returns the lanes that are still the owner's. Rows that another statement holds are left
+ * out (`renewed` is false): progress that is being written prolongs the lease too, and waiting for each
+ * other's rows would be a deadlock.
+ */
+export const renewLeases = async (
+  { pool }: Db,
+  lease: Lease,
+  ids: readonly string[],
+): Promise<Map<string, Renewed>> => {
+  const { rows } = await pool.query<{ id: string } & Renewed>({
+    name: 'lanes renew',
+    text: `
+      with free as materialized (
+        select id from webhook where id = any($3::uuid[]) and lease_owner = $1 for update skip locked
+      ),
+      renewed as (
+        update webhook w set lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id returning w.id
+      )
+      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
+             (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
+        from webhook w left join renewed r on r.id = w.id
+       where w.id = any($3::uuid[]) and w.lease_owner = $1`,
+    values: [lease.owner, lease.ms, ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What may have changed since the lane was leased. */
+export interface Renewed {
+  renewed: boolean
+  secret: Buffer
+  revision: number
+  asked: number
+  siblings: number
+}
+
+/** Gives back every lease of this owner. */
+export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
+  await pool.query('update webhook set lease_owner = null, lease_until = null where lease_owner = $1', [
+    owner,
+  ])
+}
+
+/** How long a deletion may wait for the agent's log, and for a connection. */
+const DELETION = { timeout: 30_000, maxWait: 5_000 }
+
+/**
+ * Deletes a webhook with its jobs, under its agent's log: an event is stored before, and its job goes too, or
+ * after, and makes none. With an owner, only while that worker holds the lane. Returns whether it was there.
+ */
+export const deleteWebhook = ({ prisma }: Db, id: string, owner: string | null = null): Promise<boolean> =>
+  prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`select 1 from event_log l join webhook w on w.agent_id = l.agent_id where w.id = ${id}::uuid for update of l`
+    const deleted = await tx.$executeRaw`
+      delete from webhook where id = ${id}::uuid and (${owner}::uuid is null or lease_owner = ${owner}::uuid)`
+    if (deleted > 0) await tx.$executeRaw`delete from job where lane = ${id}::uuid`
+    return deleted > 0
+  }, DELETION)

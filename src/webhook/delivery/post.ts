@@ -1,0 +1,232 @@
+import { type Dispatcher, errors } from 'undici'
+import { type Connection, ForbiddenAddress, type Stage } from '../../outgoing-http/dial.ts'
+
+/**
+ * How long an attempt may take: to the connection, the first byte and the end of the answer, all together.
+ */
+export const ATTEMPT_MS = 5000
+
+const ANSWER_BYTES = 64 * 1024
+
+/**
+ * A socket that waited this long may have been closed by the receiver in the moment of writing; then a new
+ * one is tried at once.
+ */
+const STALE_AFTER_MS = 1000
+
+export interface Attempt {
+  headers: string[]
+  body: Buffer
+  /** The time, for a `Retry-After` that names one. */
+  now: Date
+  timeoutMs?: number
+  /**
+   * When the attempt began, on the clock of `performance.now()`: its time includes what was prepared before
+   * the POST. Left out: now.
+   */
+  beganAt?: number
+  /** Hears the answer, as far as it is read. */
+  hear?(chunk: Buffer): void
+}
+
+/**
+ * How one attempt went. `ms` is how long it took; `retryAfterMs` what the receiver asked for, 0 when it asked
+ * for nothing.
+ */
+export type Outcome =
+  | { kind: 'delivered' | 'gone' | 'too_large'; status: number; ms: number }
+  | { kind: 'failed'; status: number; ms: number; retryAfterMs: number }
+  | { kind: 'failed'; error: string; ms: number; retryAfterMs: number }
+
+class TimedOut extends Error {
+  override readonly name = 'TimedOut'
+}
+
+/** The answer is longer than anybody needs to say "got it": its status counts, the rest is not read. */
+class LongAnswer extends Error {
+  override readonly name = 'LongAnswer'
+}
+
+const TLS_WORDS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is not signed by a known authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is not signed by a known authority',
+}
+
+const DNS_WORDS: Record<string, string> = {
+  ENOTFOUND: 'the host name does not exist',
+  ENODATA: 'the host name has no address',
+  ETIMEOUT: 'the name servers did not answer',
+  ESERVFAIL: 'the name servers failed',
+}
+
+const CONNECT_WORDS: Record<string, string> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'closed by the receiver',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'no answer',
+  FORBIDDEN_ADDRESS: 'the host resolves to an address that webhooks are not allowed to reach',
+}
+
+const codeOf = (error: unknown): string => {
+  const { code, errors: several } = error as { code?: unknown; errors?: unknown[] }
+  if (typeof code === 'string') return code
+  return several?.[0] ? codeOf(several[0]) : ''
+}
+
+/** In words of our own, never the error's: those name addresses behind the host. */
+const sayDialFailure = (stage: Exclude<Stage, 'request'>, code: string): string => {
+  if (stage === 'dns' && code !== 'FORBIDDEN_ADDRESS') return `dns: ${DNS_WORDS[code] ?? `failed (${code})`}`
+  if (stage === 'tls') return `tls: ${TLS_WORDS[code] ?? `the handshake failed${code && ` (${code})`}`}`
+  return `connect: ${CONNECT_WORDS[code] ?? `failed${code && ` (${code})`}`}`
+}
+
+const sayRequestFailure = (error: Error, status: number): string => {
+  if (error.name === 'HTTPParserError') return 'answer: not HTTP'
+  if (error instanceof errors.HeadersOverflowError) return 'answer: its headers are too large'
+  return status > 0
+    ? 'answer: the connection was lost'
+    : 'request: the connection was closed without an answer'
+}
+
+const sayTimeout = (stage: Stage, status: number): string => {
+  if (stage !== 'request') return `timeout: no connection in time (${stage})`
+  return status > 0 ? 'timeout: the answer did not end in time' : 'timeout: no answer in time'
+}
+
+/** Seconds or a date, as milliseconds from `now`; 0 for anything else and for the past. */
+export const readRetryAfter = (value: string | string[] | undefined, now: Date): number => {
+  if (typeof value !== 'string') return 0
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  return Math.max(0, Date.parse(value) - now.getTime()) || 0
+}
+
+const kindOf = (status: number): Outcome['kind'] => {
+  if (status >= 200 && status < 300) return 'delivered'
+  if (status === 410) return 'gone'
+  return status === 413 ? 'too_large' : 'failed'
+}
+
+/** Hears what undici has to say of one request and makes an outcome of it. */
+class Hearing implements Dispatcher.DispatchHandler {
+  readonly #attempt: Attempt
+  readonly #connection: Connection
+  readonly #resolve: (outcome: Outcome) => void
+  readonly #startedAt: number
+  readonly #timer: NodeJS.Timeout
+  readonly #timeoutMs: number
+  #status = 0
+  #retryAfterMs = 0
+  #read = 0
+  #mayRepeat: boolean
+  #finished = false
+
+  constructor(connection: Connection, attempt: Attempt, resolve: (outcome: Outcome) => void) {
+    this.#connection = connection
+    this.#attempt = attempt
+    this.#resolve = resolve
+    this.#mayRepeat = connection.idleMs > STALE_AFTER_MS
+    this.#timeoutMs = attempt.timeoutMs ?? ATTEMPT_MS
+    this.#startedAt = attempt.beganAt ?? performance.now()
+    const left = Math.max(0, this.#startedAt + this.#timeoutMs - performance.now())
+    this.#timer = setTimeout(() => setImmediate(() => this.#timeOut()), left)
+  }
+
+  send(): void {
+    try {
+      this.#connection.post(this.#attempt.headers, this.#attempt.body, this)
+    } catch (error) {
+      this.onResponseError(null, error as Error)
+    }
+  }
+
+  /**
+   * Called once everything that came in time has been heard, however busy this process was: the receiver is
+   * not to blame for that.
+   */
+  #timeOut(): void {
+    if (!this.#finished) this.#connection.destroy(new TimedOut())
+  }
+
+  /**
+   * The last moment before the first byte. A process that was stopped meanwhile (a machine put to sleep,
+   * SIGSTOP) hears that the connection is open before its clock can ring; its time is over all the same, and
+   * another worker may be posting by now.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (performance.now() - this.#startedAt >= this.#timeoutMs) controller.abort(new TimedOut())
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return // 100, 103: the answer is still to come
+    this.#status = status
+    if (status === 429 || status === 503)
+      this.#retryAfterMs = readRetryAfter(headers['retry-after'], this.#attempt.now)
+    if (Number(headers['content-length'] ?? 0) > ANSWER_BYTES) controller.abort(new LongAnswer())
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#read += chunk.length
+    this.#attempt.hear?.(chunk)
+    if (this.#read > ANSWER_BYTES) controller.abort(new LongAnswer())
+  }
+
+  onResponseEnd(): void {
+    this.#connection.rest()
+    this.#answered()
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    const stage = this.#connection.stage
+    this.#connection.destroy(error)
+    if (error instanceof LongAnswer) this.#answered()
+    else this.#failed(stage, error)
+  }
+
+  #failed(stage: Stage, error: Error): void {
+    if (this.#mayRepeat && this.#status === 0 && stage === 'request' && !(error instanceof TimedOut)) {
+      this.#mayRepeat = false
+      this.send()
+    } else this.#finish({ kind: 'failed', error: this.#say(stage, error), ms: this.#ms(), retryAfterMs: 0 })
+  }
+
+  #say(stage: Stage, error: Error): string {
+    if (error instanceof TimedOut) return sayTimeout(stage, this.#status)
+    if (error instanceof ForbiddenAddress) return sayDialFailure('connect', error.code)
+    const code = codeOf(error)
+    return stage === 'request' ? sayRequestFailure(error, this.#status) : sayDialFailure(stage, code)
+  }
+
+  #answered(): void {
+    const status = this.#status
+    const kind = kindOf(status)
+    this.#finish(
+      kind === 'failed'
+        ? { kind, status, ms: this.#ms(), retryAfterMs: this.#retryAfterMs }
+        : { kind, status, ms: this.#ms() },
+    )
+  }
+
+  #finish(outcome: Outcome): void {
+    clearTimeout(this.#timer)
+    this.#finished = true
+    this.#resolve(outcome)
+  }
+
+  #ms(): number {
+    return Math.round(performance.now() - this.#startedAt)
+  }
+}
+
+/** Tries once to deliver. Never rejects: whatever happens is the outcome. */
+export const deliver = (connection: Connection, attempt: Attempt): Promise<Outcome> =>
+  new Promise((resolve) => new Hearing(connection, attempt, resolve).send())

@@ -1,0 +1,106 @@
+import { systemClock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Db } from '../../db/client.ts'
+import type { Lease } from './lease.ts'
+import { type Progress, type Settled, settle, type WriteResult } from './progress.ts'
+
+/**
+ * What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats
+ * what was not written yet.
+ */
+const GATHER_MS = 10
+const BACKOFF_MS = { first: 50, most: 2000 }
+
+export interface ProgressWriterDeps extends Db {
+  lease: Lease
+  log: Logger
+  /**
+   * Told of what was written and what became of it; `writtenFrom` is when the write began
+   * (`performance.now()`).
+   */
+  written(progress: Progress, result: WriteResult, writtenFrom: number): void
+}
+
+/** What is to be written: where a lane stands now, and what became of a job of it. */
+export interface LaneProgress {
+  progress: Progress
+  settled: Settled | null
+}
+
+/** What a lane's earlier progress says that a later one leaves out. */
+const carryOver = (before: Progress, progress: Progress): void => {
+  progress.lastDeliveredAt ??= before.lastDeliveredAt
+  if (progress.recovered) return
+  const { failedAt = progress.failedAt, givenUpAt = progress.givenUpAt, recovered } = before
+  Object.assign(progress, failedAt && { failedAt }, givenUpAt && { givenUpAt }, recovered && { recovered })
+}
+
+/**
+ * Writes the progress of all lanes, gathered. Nothing is forgotten while the database is away: it is written
+ * when that is back.
+ */
+export class ProgressWriter {
+  readonly #deps: ProgressWriterDeps
+  readonly #stopping = new AbortController()
+  #progress = new Map<string, Progress>()
+  #jobs: Settled[] = []
+  #gathering: NodeJS.Timeout | null = null
+  #writing: Promise<void> | null = null
+
+  constructor(deps: ProgressWriterDeps) {
+    this.#deps = deps
+  }
+
+  /** Notes where a lane stands, and what became of a job. */
+  note({ progress, settled }: LaneProgress): void {
+    const before = this.#progress.get(progress.lane)
+    if (before) carryOver(before, progress)
+    this.#progress.set(progress.lane, progress)
+    if (settled) this.#jobs.push(settled)
+    if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
+  }
+
+  /** Writes everything noted so far. Resolves when that is done, or after `ms` milliseconds. */
+  async stop(ms: number): Promise<void> {
+    const limit = setTimeout(() => this.#stopping.abort(), ms)
+    if (this.#gathering) this.#begin()
+    while (this.#writing) await this.#writing
+    clearTimeout(limit)
+  }
+
+  #begin(): void {
+    if (this.#gathering) clearTimeout(this.#gathering)
+    this.#gathering = null
+    this.#writing = this.#write().then(() => {
+      this.#writing = null
+      if (this.#progress.size > 0 && !this.#stopping.signal.aborted) this.#begin()
+    })
+  }
+
+  async #write(): Promise<void> {
+    const { lease, log, written } = this.#deps
+    const progress = [...this.#progress.values()]
+    const jobs = this.#jobs
+    this.#progress = new Map()
+    this.#jobs = []
+    for (
+      let wait = BACKOFF_MS.first;
+      !this.#stopping.signal.aborted;
+      wait = Math.min(wait * 2, BACKOFF_MS.most)
+    ) {
+      const from = performance.now()
+      try {
+        const results = await settle(this.#deps, lease.owner, lease.ms, progress, jobs)
+        for (const one of progress) written(one, results.get(one.lane) ?? 'lost', from)
+        return
+      } catch (error) {
+        log.warn(
+          { error: messageOf(error), lanes: progress.length, jobs: jobs.length },
+          'could not write the progress of webhooks; trying again',
+        )
+        await systemClock.sleep(wait, this.#stopping.signal)
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { Db } from '../../db/client.ts'
+import type { JobState } from '../../db/generated/prisma/enums.ts'
+
+/** Where a lane stands now; written over what the webhook's row says. */
+export interface Progress {
+  lane: string
+  position: number
+  /** How often the event after `position` failed, with what, and when it is due again. */
+  attempts: number
+  error: string | null
+  retryAt: Date | null
+  /** Null leaves it as it was. */
+  lastDeliveredAt: Date | null
+  /** Gives the lease back. */
+  release: boolean
+  /**
+   * The lane's, when the work began: with another one the position was set back or others had the lane
+   * meanwhile, and nothing of this counts.
+   */
+  revision: number
+  /** How many of the deliveries that were asked for are done with. */
+  answered: number
+  /** When it failed; the first time counts until it recovers. */
+  failedAt?: Date
+  /** When an event was given up for it. */
+  givenUpAt?: Date
+  /** It takes events again: what was wrong with it is over. */
+  recovered?: true
+}
+
+/**
+ * What writing a lane's progress came to: written; for nothing, because its revision is another one; or the
+ * lane is no longer the owner's.
+ */
+export type WriteResult = 'mine' | 'rewound' | 'lost'
+
+/** What became of one job in one attempt. */
+export interface Settled {
+  lane: string
+  seq: number
+  state: JobState
+  /** How often it was tried by now. */
+  attempts: number
+  /** What the log of its attempts gets; null when there was none (given up unattempted). */
+  entry: { at: Date; status?: number; error?: string; ms: number } | null
+}
+
+/**
+ * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner,
+ * $4 the lease in ms. Only the lease's owner moves a lane; saying the same twice changes nothing, so it may
+ * be said again after a lost answer.
+ */
+const SETTLE = {
+  name: 'lanes settle',
+  text: `
+    with p as materialized (
+      select * from json_to_recordset($1::json) as p(lane uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+                                                     "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
+                                                     "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean)
+    ),
+    mine as (
+      update webhook w
+         set position = greatest(w.position, p.position), attempts = p.attempts, error = p.error, retry_at = p."retryAt",
+             last_delivered_at = coalesce(p."lastDeliveredAt", w.last_delivered_at), answered = greatest(w.answered, p.answered),
+             failing_since = coalesce(case when p.recovered then null else w.failing_since end, p."failedAt"),
+             given_up_at = coalesce(case when p.recovered then null else w.given_up_at end, p."givenUpAt"),
+             owner_told_at = case when p.recovered then null else w.owner_told_at end,
+             lease_owner = case when p.release then null else w.lease_owner end,
+             lease_until = case when p.release then null else now() + $4 * interval '1 ms' end
+        from p
+       where w.id = p.lane and w.lease_owner = $3 and w.revision = p.revision
+      returning w.id
+    ),
+    rewound as (
+      update webhook w
+         set lease_owner = case when p.release then null else w.lease_owner end,
+             lease_until = case when p.release then null else w.lease_until end
+        from p
+       where w.id = p.lane and w.lease_owner = $3 and w.revision <> p.revision
+      returning w.id
+    ),
+    done as (
+      update job j
+         set state = s.state, attempts = s.attempts, log = case when s.entry is null then j.log else j.log || s.entry end,
+             payload = case when s.state = 'pending' then j.payload end
+        from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
+        join mine on mine.id = s.lane
+       where j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
+    )
+    select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
+}
+
+/** Writes the progress of many lanes; returns what became of each; those that are missing are lost. */
+export const settle = async (
+  { pool }: Db,
+  owner: string,
+  leaseMs: number,
+  progress: readonly Progress[],
+  jobs: readonly Settled[],
+): Promise<Map<string, WriteResult>> => {
+  const { rows } = await pool.query<{ id: string; result: WriteResult }>({
+    ...SETTLE,
+    values: [JSON.stringify(progress), JSON.stringify(jobs), owner, leaseMs],
+  })
+  return new Map(rows.map(({ id, result }) => [id, result]))
+}

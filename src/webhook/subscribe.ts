@@ -1,0 +1,266 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { AppError, invalidInput } from '../core/errors.ts'
+import type { Db, RootDb } from '../db/client.ts'
+import type { Channel, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
+import type { EventType } from '../event/event.ts'
+import type { Dialler } from '../outgoing-http/dial.ts'
+import { checkTargetUrl, spellUrl } from '../outgoing-http/url.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { type CallbackFailure, challengeReceiver, failureOfWords } from './challenge.ts'
+import { openSecret, sealSecret } from './secret.ts'
+import {
+  formatTopicKey,
+  lockLog,
+  WEBHOOK_ADDED,
+  WEBHOOK_CHANGED,
+  WEBHOOK_REMOVED,
+  type WebhookDeps,
+} from './webhook.ts'
+
+/**
+ * Webhooks that MCP clients keep alive: they run out unless they are renewed, and their secret is the
+ * client's.
+ */
+
+export type SubscribeDeps = WebhookDeps & { dialler: Dialler; rates: Pick<RateLimits, 'take'> }
+
+/** What a subscription is known by: whose it is, where it goes, and which events it hears. */
+export interface Subject {
+  agent: { id: string; workspaceId: string }
+  type: EventType
+  /** Sorted; empty: all of them. */
+  channels: Channel[]
+  url: string
+}
+
+export interface SubscribeInput extends Subject {
+  secret: string
+  /** The event after which it begins, when it is new. */
+  after: number
+  /** How long it is wanted for, in milliseconds; null: as long as it can be. */
+  ttlMs: number | null
+}
+
+export interface Subscribed {
+  id: string
+  expiresAt: Date
+  /** Behind which event it stands. */
+  position: number
+  /** How it fared so far; null when it is new. */
+  status: {
+    active: boolean
+    lastDeliveryAt: Date | null
+    lastError: CallbackFailure | null
+    failedSince: Date | null
+  } | null
+}
+
+export const MAX_SUBSCRIPTIONS = 100
+
+/** One more than a principal may have. */
+export class TooManySubscriptions extends AppError {
+  constructor() {
+    super('conflict', `There can be at most ${MAX_SUBSCRIPTIONS} subscriptions. End one first.`)
+  }
+}
+
+const LONGEST_MS = 24 * 3_600_000
+const SHORTEST_MS = 5 * 60_000
+/**
+ * How long the secret before the last one signs too, and how long a receiver that answered a challenge is
+ * believed.
+ */
+const PREVIOUS_SIGNS_MS = 24 * 3_600_000
+const VERIFIED_MS = 24 * 3_600_000
+const CHALLENGES_A_MINUTE = 30
+
+const idOf = (viewer: Viewer, { agent, type, channels }: Subject, url: string): string => {
+  const key = JSON.stringify([viewer.kind, viewer.id, url, type, agent.id, channels])
+  return `sub_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+}
+
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+
+/** 24 to 64 bytes in base64, behind `whsec_`. */
+const checkSecret = (secret: string): void => {
+  const encoded = SECRET.exec(secret)?.[1] ?? ''
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded) return
+  throw invalidInput('delivery.secret', 'must be whsec_ and the base64 of 24 to 64 bytes')
+}
+
+/** Until when it is granted: no longer than its token lives. */
+const grantUntil = (now: Date, { expiresAt }: Viewer, ttlMs: number | null): Date => {
+  const granted = now.getTime() + Math.min(Math.max(ttlMs ?? LONGEST_MS, SHORTEST_MS), LONGEST_MS)
+  return new Date(Math.min(granted, expiresAt?.getTime() ?? granted))
+}
+
+/** When this receiver last proved to this principal that it wants to be called, if that is still believed. */
+const verifiedAt = async ({ prisma }: Db, viewer: Viewer, url: string, now: Date): Promise<Date | null> => {
+  const since = new Date(now.getTime() - VERIFIED_MS)
+  const where = { principalId: viewer.id, url, verifiedAt: { gt: since } }
+  return (await prisma.webhook.findFirst({ where, orderBy: { verifiedAt: 'desc' } }))?.verifiedAt ?? null
+}
+
+const verify = async (
+  deps: SubscribeDeps,
+  viewer: Viewer,
+  url: string,
+  secret: string,
+  subscription: string,
+): Promise<Date> => {
+  const known = await verifiedAt(deps, viewer, url, deps.clock.now())
+  if (known) return known
+  const { allowed, limit, resetSeconds } = deps.rates.take(
+    `challenge:${viewer.workspaceId}`,
+    CHALLENGES_A_MINUTE,
+  )
+  if (!allowed)
+    throw new AppError('rate_limited', `At most ${limit} receivers a minute can be challenged.`, {
+      retryAfter: resetSeconds,
+    })
+  await challengeReceiver(deps, { url, secret, subscription })
+  return deps.clock.now()
+}
+
+const statusOf = ({
+  attempts,
+  error,
+  lastDeliveredAt,
+  failingSince,
+}: WebhookRow): NonNullable<Subscribed['status']> => ({
+  active: attempts === 0,
+  lastDeliveryAt: lastDeliveredAt,
+  lastError: error === null ? null : failureOfWords(error),
+  failedSince: failingSince,
+})
+
+/** The other secret signs along for a while; the same one again changes nothing. */
+const newSecret = async (
+  deps: SubscribeDeps,
+  row: WebhookRow,
+  secret: string,
+  now: Date,
+): Promise<Prisma.WebhookUpdateInput> => {
+  if ((await openSecret(deps.keyring, row.workspaceId, row.id, row.secret)) === secret) return {}
+  const sealed = new Uint8Array(await sealSecret(deps.keyring, row.workspaceId, row.id, secret))
+  return {
+    secret: sealed,
+    previousSecret: row.secret,
+    previousUntil: new Date(now.getTime() + PREVIOUS_SIGNS_MS),
+  }
+}
+
+/**
+ * Subscribes, or renews what is subscribed already: then its time begins anew, and it is tried again at once.
+ * One that has run out begins where a new one would. Throws `invalid_input`, `CallbackError`,
+ * `TooManySubscriptions` and `rate_limited`.
+ */
+export const subscribeWebhook = async (
+  deps: SubscribeDeps,
+  viewer: Viewer,
+  input: SubscribeInput,
+): Promise<Subscribed> => {
+  checkSecret(input.secret)
+  const url = await checkTargetUrl(input.url, deps)
+  const subscription = idOf(viewer, input, url)
+  const verified = await verify(deps, viewer, url, input.secret, subscription)
+  const now = deps.clock.now()
+  const id = randomUUID()
+  const { agent, type, channels } = input
+  const sealed = new Uint8Array(await sealSecret(deps.keyring, agent.workspaceId, id, input.secret))
+  const granted = {
+    expiresAt: grantUntil(now, viewer, input.ttlMs),
+    tokenId: viewer.tokenId,
+    verifiedAt: verified,
+  }
+  const done = await deps.prisma.$transaction(async (tx) => {
+    await lockLog(tx, agent.id)
+    const known = await tx.webhook.findUnique({ where: { subscription } })
+    if (known) return { before: known, row: await renew(deps, tx, known, input, granted) }
+    await ensureRoom(tx, viewer, now)
+    const own = {
+      kind: 'mcp' as const,
+      subscription,
+      principalId: viewer.id,
+      types: [type as string],
+      channels,
+    }
+    const place = {
+      id,
+      workspaceId: agent.workspaceId,
+      agentId: agent.id,
+      url,
+      position: BigInt(input.after),
+      createdAt: now,
+    }
+    return {
+      before: null,
+      row: await tx.webhook.create({ data: { ...place, ...own, ...granted, secret: sealed } }),
+    }
+  })
+  if (!done.before) deps.notifier.publish(WEBHOOK_ADDED, agent.id)
+  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(done.row))
+  const { row, before } = done
+  return {
+    id: subscription,
+    expiresAt: granted.expiresAt,
+    position: Number(row.position),
+    status: before && statusOf(before),
+  }
+}
+
+type Granted = Pick<WebhookRow, 'expiresAt' | 'verifiedAt'> & { tokenId: string }
+
+const renew = async (
+  deps: SubscribeDeps,
+  tx: Prisma.TransactionClient,
+  row: WebhookRow,
+  { secret, after }: SubscribeInput,
+  { tokenId, ...granted }: Granted,
+): Promise<WebhookRow> => {
+  const now = deps.clock.now()
+  const lapsed = row.expiresAt !== null && row.expiresAt <= now
+  const place = lapsed ? { position: BigInt(after) } : {}
+  const changes = {
+    ...(await newSecret(deps, row, secret, now)),
+    ...place,
+    ...granted,
+    token: { connect: { id: tokenId } },
+  }
+  return tx.webhook.update({
+    where: { id: row.id },
+    data: { ...changes, attempts: 0, retryAt: null, revision: { increment: 1 } },
+  })
+}
+
+const ensureRoom = async (tx: Prisma.TransactionClient, { id }: Viewer, now: Date): Promise<void> => {
+  const own = await tx.webhook.count({ where: { principalId: id, expiresAt: { gt: now } } })
+  if (own >= MAX_SUBSCRIPTIONS) throw new TooManySubscriptions()
+}
+
+/** Ends a subscription without a word to its receiver. One that is not there has ended already. */
+export const unsubscribeWebhook = async (
+  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
+  viewer: Viewer,
+  subject: Subject,
+): Promise<void> => {
+  const subscription = idOf(viewer, subject, spellUrl(subject.url))
+  const ended = await deps.prisma.$transaction(async (tx) => {
+    await lockLog(tx, subject.agent.id)
+    // What has run out ends without a word (see the trigger).
+    await tx.webhook.updateMany({ where: { subscription }, data: { expiresAt: new Date(0) } })
+    const [row] = await tx.$queryRaw<
+      { id: string }[]
+    >`delete from webhook where subscription = ${subscription} returning id`
+    return row
+  })
+  if (ended) deps.notifier.publish(WEBHOOK_REMOVED, ended.id)
+}
+
+/** Deletes subscriptions that were not renewed. Idempotent; any process may call it at any time. */
+export const pruneSubscriptions = async ({ pool }: RootDb, now: Date): Promise<number> => {
+  const { rowCount } = await pool.query(`delete from webhook where kind = 'mcp' and expires_at <= $1`, [now])
+  return rowCount ?? 0
+}

@@ -1,0 +1,170 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { IdempotencyKey, Prisma } from '../db/generated/prisma/client.ts'
+import { NIL, type SealedColumn } from './data-keys.ts'
+import type { Keyring } from './keyring.ts'
+import type { Viewer } from './viewer.ts'
+
+/** A request that may come twice: the key that its sender gave it, and a SHA-256 of all that it asks. */
+export interface Attempt {
+  key: string
+  hash: Buffer
+}
+
+export interface Answer {
+  status: number
+  body: string
+}
+
+export const KEPT_MS = 24 * 3_600_000
+/** Longer than anything outside takes: after a crash the key is free again then. */
+const RESERVED_MS = 60_000
+/** What stands in the place of a status while the request still runs. */
+const RUNNING = 0
+const KEY_BYTES = 32
+
+type Tx = Prisma.TransactionClient
+type Deps = Db & { clock: Clock; keyring: Keyring }
+
+const bindingOf = (tokenId: string, key: string) => `idempotency:${tokenId}:${key}`
+
+/**
+ * What a request is recognised by: without the key of its row, which is sealed, nobody can try out what it
+ * asked.
+ */
+const markOf = (key: Uint8Array, { hash }: Attempt): Buffer => createHmac('sha256', key).update(hash).digest()
+
+const stillRunning = () => new AppError('conflict', 'A request with this Idempotency-Key is still running.')
+const tookTooLong = () =>
+  new AppError('unavailable', 'This request took too long, and nothing was done. Try again.')
+
+/**
+ * The row of one request under a key. Its `body` is sealed: a random key, under which `request_hash` is an
+ * HMAC of the request, and behind it the answer. That HMAC also tells a reservation from one that another
+ * request made since.
+ */
+export class IdempotencyRecord {
+  readonly #deps: Deps
+  readonly #viewer: Viewer
+  readonly #attempt: Attempt
+  readonly #key = randomBytes(KEY_BYTES)
+  readonly #mark: Uint8Array<ArrayBuffer>
+  #reserved = false
+
+  constructor(deps: Deps, viewer: Viewer, attempt: Attempt) {
+    this.#deps = deps
+    this.#viewer = viewer
+    this.#attempt = attempt
+    this.#mark = Uint8Array.from(markOf(this.#key, attempt))
+  }
+
+  /** Takes the key for this transaction. Resolves with the first answer when there is one. */
+  async take(tx: Tx): Promise<Answer | null> {
+    const [row] = await tx.$queryRaw<{ free: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${this.#binding}, 0)) as free`
+    if (!row?.free) throw stillRunning()
+    const { tokenId } = this.#viewer
+    const found = await tx.idempotencyKey.findUnique({
+      where: { tokenId_key: { tokenId, key: this.#attempt.key } },
+    })
+    if (!found || found.createdAt <= this.#expired || this.#isLeftBehind(found)) return null
+    const body = await this.#bodyOf(found)
+    if (found.status === RUNNING) throw stillRunning()
+    return { status: found.status, body }
+  }
+
+  /**
+   * Reserves the key, for when the transaction has ended. Throws when it has written something: a crash would
+   * leave that alone.
+   */
+  async reserve(tx: Tx): Promise<void> {
+    const [written] = await tx.$queryRaw<
+      { id: string | null }[]
+    >`select pg_current_xact_id_if_assigned()::text as id`
+    if (written?.id != null) throw new Error('what a request does apart comes before it writes')
+    await this.#write(tx, { status: RUNNING, body: '' }, new Date(this.#now.getTime() + RESERVED_MS))
+    this.#reserved = true
+  }
+
+  /** Throws `unavailable` when the reservation was lost because it took too long. */
+  async ensureReserved(tx: Tx): Promise<void> {
+    if ((await tx.idempotencyKey.count({ where: this.#own })) === 0) throw tookTooLong()
+  }
+
+  /** Keeps the answer, in the transaction that makes what was asked for. */
+  keep(tx: Tx, answer: Answer): Promise<void> {
+    return this.#write(tx, answer, null)
+  }
+
+  /** Gives up the reservation, if there is one. */
+  async free(): Promise<void> {
+    if (this.#reserved)
+      await this.#deps.prisma.idempotencyKey.deleteMany({ where: { ...this.#own, status: RUNNING } })
+  }
+
+  get #binding(): string {
+    return bindingOf(this.#viewer.tokenId, this.#attempt.key)
+  }
+
+  get #own() {
+    return { tokenId: this.#viewer.tokenId, key: this.#attempt.key, requestHash: this.#mark }
+  }
+
+  get #now(): Date {
+    return this.#deps.clock.now()
+  }
+
+  get #expired(): Date {
+    return new Date(this.#now.getTime() - KEPT_MS)
+  }
+
+  #isLeftBehind({ status, leaseUntil }: IdempotencyKey): boolean {
+    return status === RUNNING && leaseUntil !== null && leaseUntil <= this.#now
+  }
+
+  /** The answer in a row of this key. Throws `invalid_input` when it is another request's. */
+  async #bodyOf({ requestHash, body }: IdempotencyKey): Promise<string> {
+    const plain = await this.#deps.keyring.open(this.#viewer.workspaceId, body, this.#binding)
+    // Rows of earlier versions have the bare SHA-256, and the answer alone; they are gone after 24 hours.
+    if (this.#attempt.hash.equals(requestHash)) return plain.toString()
+    const [key, answer] = [plain.subarray(0, KEY_BYTES), plain.subarray(KEY_BYTES)]
+    if (!markOf(key, this.#attempt).equals(requestHash))
+      throw invalidInput('Idempotency-Key', 'was used for another request')
+    return answer.toString()
+  }
+
+  /**
+   * Writes the row in place of its reservation, or of one that counts no more. Throws when another request
+   * has the key meanwhile.
+   */
+  async #write(tx: Tx, { status, body }: Answer, leaseUntil: Date | null): Promise<void> {
+    const { tokenId, workspaceId } = this.#viewer
+    const plain = Buffer.concat([this.#key, Buffer.from(body)])
+    const sealed = Uint8Array.from(await this.#deps.keyring.seal(workspaceId, plain, this.#binding))
+    const count = this.#reserved
+      ? (await tx.idempotencyKey.updateMany({ where: this.#own, data: { status, body: sealed, leaseUntil } }))
+          .count
+      : await tx.$executeRaw`
+          insert into idempotency_key as k (token_id, key, request_hash, status, body, created_at, lease_until)
+          values (${tokenId}::uuid, ${this.#attempt.key}, ${this.#mark}, ${status}, ${sealed}, ${this.#now}, ${leaseUntil})
+          on conflict (token_id, key) do update
+            set request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
+                created_at = excluded.created_at, lease_until = excluded.lease_until
+            where k.created_at <= ${this.#expired} or (k.status = ${RUNNING} and k.lease_until <= ${this.#now})`
+    if (count === 0) throw this.#reserved ? tookTooLong() : stillRunning()
+  }
+}
+
+/** All answers, for when data keys are replaced: `bound` as `bindingOf` has it. */
+export const SEALED_ANSWERS: SealedColumn = {
+  name: 'idempotency_key.body',
+  first: [NIL, ''],
+  page: `
+    select array[k.token_id::text, k.key] as at, k.body as sealed, format('idempotency:%s:%s', k.token_id, k.key) as bound
+      from idempotency_key k join token t on t.id = k.token_id
+     where t.workspace_id = $1 and (k.token_id, k.key) > (($2::text[])[1]::uuid, ($2::text[])[2])
+     order by k.token_id, k.key limit $3`,
+  replace: `update idempotency_key set body = $3 where token_id = ($1::text[])[1]::uuid and key = ($1::text[])[2] and body = $2`,
+}

@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { expectPage, visit } from '../support/page.ts'
+import { migrations } from '../support/postgres.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** An address that an agent had once is never an agent's of another workspace. */
+
+const service = await startService()
+const { prisma, pool } = service.db
+const acme = await service.workspace('Acme')
+const rival = await service.workspace('Rival')
+
+const givenOf = async (agent: TestAgent) => (await agent.api('GET', `/agents/${agent.id}/addresses`)).body[0]
+const change = async (agent: TestAgent, value: string) =>
+  agent.api('PATCH', `/agents/${agent.id}/addresses/${(await givenOf(agent)).id}`, { value })
+const remove = (tenant: Tenant, agent: TestAgent) => tenant.api('DELETE', `/agents/${agent.id}`)
+const sendersOf = async (agent: TestAgent, channel = 'email') =>
+  (await agent.api('GET', `/agents/${agent.id}/access`)).body[channel].senders as string[]
+const lets = (agent: TestAgent, senders: string[], channel = 'email') =>
+  agent.api('PUT', `/agents/${agent.id}/access/${channel}`, { admit: 'list', senders })
+
+/** What became of a mail that one agent sent to another. */
+const mail = async (from: TestAgent, to: TestAgent, subject: string) => {
+  const { body } = await from.api('POST', `/agents/${from.id}/messages`, {
+    channel: 'email',
+    to: [to.address],
+    subject,
+    text: 'hi',
+  })
+  await until(
+    async () => (await from.api('GET', `/agents/${from.id}/messages/${body.id}`)).body.status !== 'sending',
+  )
+  const { items } = (await to.api('GET', `/agents/${to.id}/messages?direction=inbound`)).body
+  return items.find((message: { subject: string }) => message.subject === subject)
+}
+
+describe('the address of a deleted agent', () => {
+  test('goes to no new agent of another workspace, who then is let in nowhere', async () => {
+    const billing = await createTestAgent(service, acme, 'Billing')
+    const desk = await createTestAgent(service, acme, 'Desk')
+    await lets(desk, [billing.address, acme.email])
+    await remove(acme, billing)
+    const impostor = await createTestAgent(service, rival, 'Billing')
+    expect(impostor.address).toMatch(/^billing-[a-z2-9]{4}@agents\.localhost$/)
+    expect(await sendersOf(desk)).toEqual([acme.email])
+    expect(await mail(impostor, desk, 'from the impostor')).toMatchObject({ refusal: 'sender' })
+  })
+
+  test('is taken for another workspace, in the words of any taken address, and free for its own', async () => {
+    const first = await createTestAgent(service, acme, 'First')
+    await remove(acme, first)
+    const theirs = await createTestAgent(service, rival, 'Theirs')
+    const free = await change(theirs, (await createTestAgent(service, rival, 'Live')).address)
+    const kept = await change(theirs, first.address)
+    expectFailure(kept, 'conflict', `The address ${first.address} is taken.`)
+    expect(kept.text.replace(first.address, '')).toBe(free.text.replace('live@agents.localhost', ''))
+    const again = await createTestAgent(service, acme, 'First')
+    expect(again.address).toBe(first.address)
+  })
+
+  test('is not to be had with a plus-tag either, by which mail reached it', async () => {
+    const support = await createTestAgent(service, acme, 'Plus')
+    const theirs = await createTestAgent(service, rival, 'Tagged')
+    expectFailure(await change(theirs, support.address.replace('@', '+invoices@')), 'conflict', /is taken/)
+    expect((await change(support, support.address.replace('@', '+invoices@'))).status).toBe(200)
+  })
+})
+
+describe('the address that an agent had before', () => {
+  test("stays its workspace's, by a change and by a set-up link", async () => {
+    const agent = await createTestAgent(service, acme, 'Mover')
+    const before = agent.address
+    expect((await change(agent, 'moved@agents.localhost')).status).toBe(200)
+    const theirs = await createTestAgent(service, rival, 'Mover')
+    expect(theirs.address).not.toBe(before)
+    expectFailure(await change(theirs, before), 'conflict', /is taken/)
+    const { url } = (await theirs.api('POST', `/agents/${theirs.id}/addresses/setups`, { channel: 'email' }))
+      .body
+    const page = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams({ local: 'mover', domain: 'agents.localhost' }),
+      headers: { Origin: new URL(url).origin },
+    })
+    expect(await page.text()).toContain('is taken')
+    expect((await change(agent, before)).status).toBe(200)
+  })
+
+  test('lets it in no longer: lists of its workspace name the new one in its place', async () => {
+    const agent = await createTestAgent(service, acme, 'Renamed')
+    const desk = await createTestAgent(service, acme, 'Front desk')
+    await lets(desk, ['ann@example.com', agent.address, 'bo@example.com'])
+    const foreign = await createTestAgent(service, rival, 'Foreign desk')
+    await lets(foreign, [agent.address])
+    await change(agent, 'new-name@agents.localhost')
+    expect(await sendersOf(desk)).toEqual(['ann@example.com', 'new-name@agents.localhost', 'bo@example.com'])
+    expect(await sendersOf(foreign)).toEqual([agent.address])
+    expect(await mail(agent, desk, 'under the new name')).toMatchObject({ admission: 'team' })
+  })
+})
+
+test('a deleted agent leaves the lists of Message URLs', async () => {
+  const caller = await createTestAgent(service, acme, 'Caller')
+  const desk = await createTestAgent(service, acme, 'Called')
+  await lets(desk, [caller.id, acme.member], 'url')
+  await remove(acme, caller)
+  expect(await sendersOf(desk, 'url')).toEqual([acme.member])
+})
+
+test('an address that is removed leaves the lists, and stays the workspace’s', async () => {
+  const agent = await createTestAgent(service, acme, 'Two')
+  const desk = await createTestAgent(service, acme, 'Listing')
+  const data = {
+    workspaceId: acme.id,
+    agentId: agent.id,
+    channel: 'email' as const,
+    value: 'second@agents.localhost',
+  }
+  const { id } = await prisma.address.create({ data })
+  await lets(desk, ['second@agents.localhost', agent.address])
+  expect((await agent.api('DELETE', `/agents/${agent.id}/addresses/${id}`)).status).toBe(204)
+  expect(await sendersOf(desk)).toEqual([agent.address])
+  expectFailure(
+    await change(await createTestAgent(service, rival, 'Late'), 'second@agents.localhost'),
+    'conflict',
+    /is taken/,
+  )
+})
+
+test('no agent gets the address by which a person is a member', async () => {
+  await service.workspace('Staff', 'carol@agents.localhost')
+  expect((await createTestAgent(service, rival, 'Carol')).address).not.toBe('carol@agents.localhost')
+  expectFailure(
+    await change(await createTestAgent(service, rival, 'Other'), 'carol@agents.localhost'),
+    'conflict',
+    /is taken/,
+  )
+})
+
+test('two agents that list each other can be deleted at once', async () => {
+  for (let n = 0; n < 5; n++) {
+    const pair = [
+      await createTestAgent(service, acme, `Twin a${n}`),
+      await createTestAgent(service, acme, `Twin b${n}`),
+    ] as const
+    await Promise.all([lets(pair[0], [pair[1].address]), lets(pair[1], [pair[0].address])])
+    expect((await Promise.all(pair.map((agent) => remove(acme, agent)))).map(({ status }) => status)).toEqual(
+      [204, 204],
+    )
+  }
+})
+
+describe('the database itself', () => {
+  const give = async (tenant: Tenant, value: string, domainId: string | null = null) => {
+    const { id: agentId } = await createTestAgent(service, tenant, 'Older build')
+    return prisma.address.create({
+      data: { workspaceId: tenant.id, agentId, channel: 'email', value, domainId },
+    })
+  }
+
+  test('keeps the record of a build that knows nothing of it, and gives no address away', async () => {
+    const { agentId } = await give(acme, 'older@agents.localhost')
+    await acme.api('DELETE', `/agents/${agentId}`)
+    await expect(give(rival, 'older@agents.localhost')).rejects.toMatchObject({ code: 'P2002' })
+    expect((await give(acme, 'older@agents.localhost')).value).toBe('older@agents.localhost')
+  })
+
+  test('leaves own domains to whoever proves them', async () => {
+    const domainOf = ({ id }: Tenant) =>
+      prisma.domain.create({
+        data: { workspaceId: id, name: 'handed-on.example', ownershipToken: 'x', state: 'pending' },
+      })
+    const first = await domainOf(acme)
+    const { agentId } = await give(acme, 'desk@handed-on.example', first.id)
+    await acme.api('DELETE', `/agents/${agentId}`)
+    expect((await give(rival, 'desk@handed-on.example', (await domainOf(rival)).id)).value).toBe(
+      'desk@handed-on.example',
+    )
+  })
+
+  test('takes over what agents have when it is migrated, and what lists let in although nobody has it any more', async () => {
+    const agent = await createTestAgent(service, acme, 'From before')
+    await lets(agent, ['gone-before@agents.localhost', '*@agents.localhost', 'ann@example.com'])
+    const sql = readFileSync(join(migrations, '20261122000201_given_addresses', 'migration.sql'), 'utf8')
+    await pool.query(
+      `drop trigger address_given on address; drop function keep_given_address; drop table given_address; ${sql}`,
+    )
+    const rows = await prisma.givenAddress.findMany({ where: { workspaceId: acme.id } })
+    const values = rows.map(({ value }) => value)
+    expect(values).toContain(agent.address)
+    expect(values).toContain('gone-before@agents.localhost')
+    expect(values.filter((value) => !value.endsWith('@agents.localhost') || value.startsWith('*'))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('inside a workspace', () => {
+  const setUp = async (agent: TestAgent, local: string, domain: string) => {
+    const { url } = (await agent.api('POST', `/agents/${agent.id}/addresses/setups`, { channel: 'email' }))
+      .body
+    return visit(service.http, url, { local, domain })
+  }
+
+  test('the address of a member is no agent’s, whose mail would pass for theirs', async () => {
+    const tenant = await service.workspace('Own', 'olga@own.example')
+    const domain = {
+      workspaceId: tenant.id,
+      name: 'own.example',
+      state: 'verified',
+      ownershipToken: 't',
+    } as const
+    await prisma.domain.create({ data: domain })
+    const agent = await createTestAgent(service, tenant, 'Ambitious')
+    for (const value of ['olga@own.example', 'Olga+inbox@own.example'])
+      expectFailure(await change(agent, value), 'conflict', /^The address olga.* is taken\.$/)
+    expectPage(await setUp(agent, 'olga', 'own.example'), 409, /is taken/)
+    expect((await change(agent, 'desk@own.example')).status).toBe(200)
+    expectPage(await setUp(agent, 'help', 'own.example'), 200, /help@own\.example/)
+  })
+
+  test('a tag of another agent’s address is taken, one of the own is not', async () => {
+    const ann = await createTestAgent(service, acme, 'Ann')
+    const eve = await createTestAgent(service, acme, 'Eve')
+    const tagged = ann.address.replace('@', '+billing@')
+    expectFailure(await change(eve, tagged), 'conflict', /is taken/)
+    const [local = ''] = tagged.split('@')
+    expectPage(await setUp(eve, local, 'agents.localhost'), 409, /is taken/)
+    expect((await change(ann, tagged)).status).toBe(200)
+  })
+})

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Streams and subscriptions that may be open at a time, over whatever they are open. */
+
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  const streamLimits = { perToken: 3, perAgent: 4, perWorkspace: 6 }
+  service = await startService({ world: { streamLimits } })
+  owner = await service.workspace()
+})
+
+const query = ({ id }: TestAgent) => `subscription { messageReceived(agentId: "${id}") { id } }`
+
+/** An open answer, and how its client closes it. */
+const open = async (path: string, token: string, body?: object) => {
+  const closing = new AbortController()
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    Accept: 'text/event-stream',
+    'Content-Type': 'application/json',
+  }
+  const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+  const response = await fetch(service.http + path, { ...init, headers, signal: closing.signal })
+  return { response, close: () => closing.abort() }
+}
+const subscribe = (agent: TestAgent, token = agent.token) => open('/graphql', token, { query: query(agent) })
+const firstWords = async ({ response }: Awaited<ReturnType<typeof open>>) =>
+  new TextDecoder().decode((await response.body!.getReader().read()).value)
+
+/** The failure in the only result of a stream that ends with it, as the graphql-sse protocol has it. */
+const refusalOf = async ({ response }: Awaited<ReturnType<typeof open>>) => {
+  const [, result] = /data: (\{.*\})/.exec(await response.text()) ?? []
+  const [{ message, extensions }] = JSON.parse(result ?? '{"errors":[{}]}').errors
+  return { code: extensions?.code, message }
+}
+const tooMany = (whose: string, most: number) => ({
+  code: 'rate_limited',
+  message: `${whose} can have ${most} event streams and subscriptions open at a time. Close one first.`,
+})
+
+const closeAll = async (opened: readonly { close(): void }[], agent: TestAgent) => {
+  for (const { close } of opened) close()
+  // All have left when as many as before find room.
+  await until(async () => {
+    const again = await subscribe(agent)
+    const there =
+      again.response.headers.get('content-type')?.includes('event-stream') &&
+      (await firstWords(again)).startsWith(':')
+    again.close()
+    return there
+  })
+}
+
+test('a token has so many subscriptions, said in words; one that is closed makes room', async () => {
+  const agent = await createTestAgent(service, owner, 'Token')
+  const opened = [await subscribe(agent), await subscribe(agent), await subscribe(agent)]
+  expect(await refusalOf(await subscribe(agent))).toEqual(tooMany('A token', 3))
+  opened.pop()!.close()
+  await closeAll(opened, agent)
+})
+
+test('event streams of REST and operations of a single connection take places as well', async () => {
+  const agent = await createTestAgent(service, owner, 'Every transport')
+  const { id } = (await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' }))
+    .body
+  const path = `/agents/${agent.id}/connections/${id}/events`
+  const stream = await open(path, agent.token)
+  expect(stream.response.status).toBe(200)
+  const sign = await (
+    await fetch(`${service.http}/graphql/stream`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${agent.token}` },
+    })
+  ).text()
+  const single = await open(`/graphql/stream?token=${sign}`, agent.token)
+  const operate = () =>
+    agent.api(
+      'POST',
+      '/graphql/stream',
+      { query: query(agent), extensions: { operationId: randomUUID() } },
+      { 'X-GraphQL-Event-Stream-Token': sign },
+    )
+  for (let n = 0; n < 2; n++) expect((await operate()).status).toBe(202)
+  const reader = single.response.body!.getReader()
+  const decoder = new TextDecoder()
+  let said = ''
+  await operate()
+  await until(async () => {
+    said += decoder.decode((await reader.read()).value)
+    return said.includes('A token can have 3 event streams')
+  })
+  expectFailure(
+    await apiOf(service.http, agent.token)('GET', path),
+    'rate_limited',
+    /A token can have 3 event streams and subscriptions open at a time/,
+  )
+  single.close()
+  await closeAll([stream], agent)
+})
+
+test('so do the tokens of one agent, and those of one workspace, together', async () => {
+  const tenant = await service.workspace()
+  const agent = await createTestAgent(service, tenant, 'Agent')
+  const opened = [
+    await subscribe(agent),
+    await subscribe(agent),
+    await subscribe(agent),
+    await subscribe(agent, tenant.token),
+  ]
+  expect(await refusalOf(await subscribe(agent, tenant.token))).toEqual(tooMany('An agent', 4))
+  const other = await createTestAgent(service, tenant, 'Other')
+  opened.push(await subscribe(other), await subscribe(other))
+  expect(await refusalOf(await subscribe(other))).toEqual(tooMany('A workspace', 6))
+  const elsewhere = await service.workspace()
+  const theirs = await subscribe(await createTestAgent(service, elsewhere, 'Theirs'))
+  expect((await firstWords(theirs)).startsWith(':')).toBe(true)
+  theirs.close()
+  await closeAll(opened, other)
+})

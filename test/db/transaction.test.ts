@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { pinSender } from '../../src/agent/access.ts'
+import { CLIENT_REPLACED, connectClient, endLease } from '../../src/agent/connection.ts'
+import { within } from '../../src/db/transaction.ts'
+import { runOnce } from '../../src/message/once.ts'
+import { deleteWebhook } from '../../src/webhook/delivery/lease.ts'
+import { authenticate } from '../../src/workspace/viewer.ts'
+import { startGraphql } from '../support/graphql.ts'
+
+const service = await startGraphql()
+const { deps } = service
+const tenant = await service.tenant()
+const agent = await service.agent(tenant)
+
+const inTransaction = <Result>(work: (inside: typeof deps) => Promise<Result>): Promise<Result> =>
+  deps.prisma.$transaction((tx) => work({ ...deps, ...within(tx) } as typeof deps))
+
+test('a connection that ends within a transaction is told of as outside', async () => {
+  const viewer = await authenticate(deps, agent.token, '')
+  const { id } = await connectClient(deps, viewer, agent.id, { client: 'test', machine: 'here' })
+  const heard: string[] = []
+  const stop = deps.notifier.subscribe(CLIENT_REPLACED, (key) => heard.push(key))
+  await inTransaction((inside) => endLease(inside, agent.id, randomUUID()))
+  expect(heard).toEqual([])
+  await inTransaction((inside) => endLease(inside, agent.id, id))
+  expect(heard).toEqual([agent.id])
+  stop()
+})
+
+test('a sender is pinned to a list within a transaction', async () => {
+  await deps.prisma.access.update({
+    where: { agentId_channel: { agentId: agent.id, channel: 'telegram' } },
+    data: { senders: ['@ann', '7'] },
+  })
+  const pin = { agentId: agent.id, channel: 'telegram', entry: '@ann', address: '8' } as const
+  expect(await inTransaction((inside) => pinSender(inside, pin))).toBe(true)
+  expect(await inTransaction((inside) => pinSender(inside, { ...pin, address: '9' }))).toBe(false)
+})
+
+test('a webhook is deleted with the transaction around it, and stays when that is rolled back', async () => {
+  const data = {
+    agentId: agent.id,
+    workspaceId: tenant.workspace,
+    url: 'https://example.com/',
+    secret: new Uint8Array(1),
+    position: 0,
+  }
+  const { id } = await deps.prisma.webhook.create({ data })
+  await deps.prisma.job.create({ data: { kind: 'webhook', agentId: agent.id, lane: id, seq: 1 } })
+  const left = async () => [
+    await deps.prisma.webhook.count({ where: { id } }),
+    await deps.prisma.job.count({ where: { lane: id } }),
+  ]
+  const failing = inTransaction(async (inside) => {
+    expect(await deleteWebhook(inside, id)).toBe(true)
+    throw new Error('rolled back')
+  })
+  await expect(failing).rejects.toThrow('rolled back')
+  expect(await left()).toEqual([1, 1])
+  expect(await deleteWebhook(deps, id, randomUUID())).toBe(false)
+  expect(await left()).toEqual([1, 1])
+  expect(await inTransaction((inside) => deleteWebhook(inside, id))).toBe(true)
+  expect(await left()).toEqual([0, 0])
+})
+
+test('the database of a transaction has no count of rows and no connections to give', async () => {
+  await deps.prisma.$transaction(async (tx) => {
+    const { pool } = within(tx)
+    // @ts-expect-error: only the rows themselves tell what a statement did
+    expect((await pool.query('update agent set name = name')).rowCount).toBeUndefined()
+    // @ts-expect-error: a connection would not be the transaction's
+    expect(pool.connect).toBeUndefined()
+    expect((await pool.query<{ one: number }>('select 1::int8 as one')).rows).toEqual([{ one: 1 }])
+  })
+})
+
+test('what a request publishes is heard after its commit, and not at all when it fails', async () => {
+  const viewer = await authenticate(deps, tenant.token, '')
+  const topic = randomUUID()
+  const heard: string[] = []
+  const stop = deps.notifier.subscribe(topic, (key) => heard.push(key))
+  const publishing = (key: string, answer: { status: number; body: string } | null) =>
+    runOnce(deps, viewer, { key, hash: Buffer.alloc(32) }, async ({ notifier }) => {
+      notifier.publish(topic, key)
+      expect(heard).not.toContain(key)
+      return answer
+    })
+  expect(await publishing('failed', null)).toBeNull()
+  expect(await publishing('done', { status: 200, body: '{}' })).toBeNull()
+  expect(await publishing('done', { status: 200, body: '{}' })).toEqual({ status: 200, body: '{}' })
+  expect(heard).toEqual(['done'])
+  stop()
+})

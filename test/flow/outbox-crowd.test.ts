@@ -1,0 +1,110 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { Channel, Outbound, Progress } from '../../src/channel/channel.ts'
+import { createEmailChannel } from '../../src/channel/email/email-channel.ts'
+import { createNotifier } from '../../src/db/notify.ts'
+import { Outbox } from '../../src/message/out/outbox.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { createTestLog } from '../support/log.ts'
+import { type Relay, startRelay } from '../support/relay.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const clock = createFakeClock()
+const log = createTestLog()
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  service = await startService({ environment: { ROLES: 'api' }, world: { clock } })
+  owner = await service.workspace()
+})
+
+const write = async (agent: TestAgent, ...to: string[]) =>
+  (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'hi' })).body
+    .id as string
+/** A worker of its own, which sends as `send` does, until the test ends. */
+const working = (send: Channel['send']) => {
+  const email = { send } as unknown as Channel
+  const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
+  const outbox = new Outbox({ ...service.db, clock, log, notifier, channels: { email }, random: () => 0 })
+  outbox.start()
+  return outbox
+}
+
+test("recipients whose servers hang hold up their agent's mail and nobody else's", async () => {
+  const [slow, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]
+  const begun: string[] = []
+  const outbox = working(({ envelopeTo }: Outbound, signal) => {
+    begun.push(envelopeTo[0]!)
+    const refused = {
+      accepted: [],
+      rejected: envelopeTo.map((recipient) => ({ recipient, reason: 'stopped', permanent: true })),
+    }
+    if (envelopeTo[0]!.startsWith('quick')) return Promise.resolve({ accepted: envelopeTo, rejected: [] })
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve(refused), { once: true }))
+  })
+  for (let n = 0; n < 40; n++) await write(slow, `slow${n}@example.com`)
+  clock.advance(1_000)
+  await until(() => begun.length >= 16)
+  const id = await write(other, 'quick@example.com')
+  await until(() => {
+    clock.advance(1_000)
+    return begun.includes('quick@example.com')
+  })
+  await until(
+    async () => (await other.api('GET', `/agents/${other.id}/messages/${id}`)).body.status === 'sent',
+  )
+  expect(begun.filter((recipient) => recipient.startsWith('slow')).length).toBeLessThan(40)
+  await outbox.stop(0)
+})
+
+test('who has a mail when the worker dies does not get it from the next one', async () => {
+  const relay: Relay = await startRelay()
+  const channel = createEmailChannel({
+    mailDomain: 'agents.localhost',
+    smtp: { host: '127.0.0.1', port: 0, tls: null },
+    relayUrl: relay.url,
+    outboxDir: service.dataDir,
+    dataDir: service.dataDir,
+    resolver: fakeResolver({}),
+    log,
+  })
+  const agent = await createTestAgent(service, owner)
+  const id = await write(agent, 'a@example.com', 'b@example.com', 'c@example.com')
+  // Dies between two recipients: what it noted until then is there, nothing else.
+  const dying = (message: Outbound, signal: AbortSignal, progress?: Progress) => {
+    if (message.id !== id) return Promise.resolve({ accepted: message.envelopeTo, rejected: [] })
+    const took: Progress['took'] = async (recipient, part) => {
+      await progress!.took(recipient, part)
+      if (recipient === 'b@example.com') throw new Error('dead')
+    }
+    return channel.send(message, signal, { of: (recipient) => progress!.of(recipient), took })
+  }
+  const first = working(dying)
+  clock.advance(1_000)
+  await relay.got(2)
+  await until(
+    async () =>
+      (await service.db.pool.query('select attempts from job where lane = $1', [id])).rows[0].attempts === 1,
+  )
+  await first.stop(0)
+  const second = working((message, signal, progress) =>
+    message.id === id
+      ? channel.send(message, signal, progress)
+      : Promise.resolve({ accepted: message.envelopeTo, rejected: [] }),
+  )
+  await until(async () => {
+    clock.advance(60_000)
+    return (await agent.api('GET', `/agents/${agent.id}/messages/${id}`)).body.status === 'sent'
+  })
+  expect(relay.mails.map(({ to }) => to)).toEqual([['a@example.com'], ['b@example.com'], ['c@example.com']])
+  await second.stop(0)
+  await channel.close()
+  await relay.stop()
+})

@@ -1,0 +1,135 @@
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import type { Channel, Outbound, Progress, SendResult } from '../../src/channel/channel.ts'
+import { createNotifier } from '../../src/db/notify.ts'
+import { Outbox } from '../../src/message/out/outbox.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createTestLog } from '../support/log.ts'
+import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * A message belongs to the worker that sends it for as long as the lease is renewed, and then to the next one
+ * alone.
+ */
+
+const clock = createFakeClock()
+let log = createTestLog()
+let service: TestService
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService({ environment: { ROLES: 'api' }, world: { clock } })
+  agent = await createTestAgent(service, await service.workspace())
+})
+
+interface Held {
+  message: Outbound
+  progress: Progress
+  /** Ends the attempt. */
+  end(result: Partial<SendResult>): void
+}
+
+let running: Outbox[] = []
+/** A worker whose channel holds each message until the test says what became of it, or the worker stops. */
+const startWorker = () => {
+  log = createTestLog()
+  const held: Held[] = []
+  const send: Channel['send'] = (message, signal, progress) =>
+    new Promise((resolve) => {
+      const end: Held['end'] = (result) => resolve({ accepted: [], rejected: [], ...result })
+      signal.addEventListener('abort', () => end({ accepted: message.envelopeTo }), { once: true })
+      held.push({ message, progress: progress!, end })
+    })
+  const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
+  const channels = { email: { send } as unknown as Channel }
+  const outbox = new Outbox({ ...service.db, clock, log, notifier, channels, random: () => 0 })
+  running.push(outbox)
+  outbox.start()
+  return { outbox, held, log }
+}
+afterEach(async () => {
+  await Promise.all(running.map((outbox) => outbox.stop(0)))
+  running = []
+})
+
+const write = async (...to: string[]): Promise<string> =>
+  (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'hi' })).body.id
+const read = async (id: string) => (await agent.api('GET', `/agents/${agent.id}/messages/${id}`)).body
+const becomes = (id: string, status: string) =>
+  until(async () => {
+    const message = await read(id)
+    return message.status === status && message
+  })
+const leaseEndsIn = (id: string, seconds: number) =>
+  service.db.pool.query('update job set lease_until = now() + make_interval(secs => $2) where lane = $1', [
+    id,
+    seconds,
+  ])
+const jobOf = async (id: string) => {
+  const text = `select state, attempts, log, extract(epoch from lease_until - now())::float8 as "leaseLeft" from job where lane = $1`
+  return (await service.db.pool.query(text, [id])).rows[0]
+}
+/** Resolves when the worker has renewed the lease, which was nearly over. */
+const renewed = (id: string) =>
+  until(async () => {
+    clock.advance(1_000)
+    return (await jobOf(id)).leaseLeft > 5
+  })
+
+test('a message stays its worker’s for as long as the attempt lasts, also while the worker stops', async () => {
+  const id = await write('slow@example.com')
+  const { outbox, held } = startWorker()
+  await until(() => held.length === 1)
+  await leaseEndsIn(id, 1)
+  await renewed(id)
+  const stopped = outbox.stop(60_000)
+  await leaseEndsIn(id, 1)
+  await renewed(id)
+  held[0]!.end({ accepted: ['slow@example.com'] })
+  await stopped
+  expect(await read(id)).toMatchObject({ status: 'sent', error: null })
+})
+
+test('what an attempt came to is not written once another worker has the message', async () => {
+  const id = await write('ann@example.com')
+  const first = startWorker()
+  await until(() => first.held.length === 1)
+  await leaseEndsIn(id, -1)
+  const second = startWorker()
+  await until(() => second.held.length === 1)
+  expect(second.held[0]!.message).toMatchObject({ id, envelopeTo: ['ann@example.com'] })
+  await expect(first.held[0]!.progress.took('ann@example.com', 'part')).rejects.toThrow(/lease/)
+  first.held[0]!.end({
+    rejected: [{ recipient: 'ann@example.com', reason: 'no such user', permanent: true }],
+  })
+  await until(() => first.log.text().includes('taken over'))
+  expect(await read(id)).toMatchObject({ status: 'sending', error: null })
+  expect(await jobOf(id)).toMatchObject({
+    state: 'pending',
+    attempts: 0,
+    log: [],
+    leaseLeft: expect.any(Number),
+  })
+  second.held[0]!.end({ accepted: ['ann@example.com'] })
+  expect(await becomes(id, 'sent')).toMatchObject({ error: null })
+  expect(await jobOf(id)).toMatchObject({
+    state: 'delivered',
+    attempts: 1,
+    log: [{ ms: expect.any(Number) }],
+  })
+})
+
+test('a worker that breaks an attempt off gives back its own claim only', async () => {
+  const id = await write('bob@example.com')
+  const first = startWorker()
+  await until(() => first.held.length === 1)
+  await leaseEndsIn(id, -1)
+  const second = startWorker()
+  await until(() => second.held.length === 1)
+  // An attempt that throws gives its claim back, so that the message is tried again at once.
+  first.held[0]!.end({ accepted: null as unknown as string[] })
+  await until(() => first.log.text().includes('an attempt to send broke off'))
+  await first.outbox.stop(0)
+  expect((await jobOf(id)).leaseLeft).toBeGreaterThan(0)
+  second.held[0]!.end({ accepted: ['bob@example.com'] })
+  await becomes(id, 'sent')
+})

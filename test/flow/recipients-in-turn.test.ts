@@ -1,0 +1,95 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliver } from '../support/mail.ts'
+import { type Relay, startRelay } from '../support/relay.ts'
+import { dsn, unknownUser } from '../support/report.ts'
+import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+import { ANN, useSms } from '../support/sms-world.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * Two writers about recipients of one message take turns: otherwise each would take the other's recipient for
+ * still on its way, and the message would stay `sending` for good. Here the first writer is the test, which
+ * locks the message.
+ */
+
+const BOB = '+15552220000'
+const sms = useSms()
+let relay: Relay
+let service: TestService
+let agent: TestAgent
+beforeAll(async () => {
+  relay = await startRelay()
+  service = await startService({ environment: { SMTP_RELAY_URL: relay.url } })
+  agent = await createTestAgent(service, await service.workspace())
+})
+afterAll(() => relay.stop())
+
+const statusesOf = async ({ api, id }: TestAgent, messageId: string): Promise<Record<string, string>> => {
+  const { body } = await api('GET', `/agents/${id}/messages/${messageId}/recipients`)
+  return Object.fromEntries(
+    body.map(({ address, status }: { address: string; status: string }) => [address, status]),
+  )
+}
+
+const WAITERS = `
+  select 1 from pg_stat_activity
+   where datname = current_database() and wait_event_type = 'Lock' and query ~ '^\\s*select 1 from message '`
+
+/** Begins `write` while somebody else has locked the message; resolves once it has waited for the lock. */
+const whileHeld = async <Result>(
+  { databaseUrl, db }: TestService,
+  messageId: string,
+  write: () => Promise<Result>,
+) => {
+  const holder = new pg.Client({ connectionString: databaseUrl })
+  await holder.connect()
+  await holder.query('begin')
+  await holder.query('select 1 from message where id = $1 for no key update', [messageId])
+  try {
+    const writing = write()
+    await until(async () => (await db.pool.query(WAITERS)).rows.length === 1)
+    return { writing }
+  } finally {
+    await holder.query('rollback')
+    await holder.end()
+  }
+}
+
+test('a provider’s report waits for its turn', async () => {
+  const { body: message } = await sms.send({ channel: 'sms', to: [ANN, BOB], text: 'both' })
+  const [first] = await until(() => {
+    const taken = sms.twilio.sent.filter(({ body }) => body === 'both')
+    return taken.length === 2 && taken
+  })
+  await until(
+    async () =>
+      (await sms.service.db.prisma.recipient.count({
+        where: { messageId: message.id, providerId: { not: null } },
+      })) === 2,
+  )
+  const { writing } = await whileHeld(sms.service, message.id, () => sms.twilio.report(first!, 'delivered'))
+  await writing
+  const { [first!.to]: reported, ...others } = await statusesOf(sms.agent, message.id)
+  expect([reported, Object.values(others)]).toEqual(['sent', ['sending']])
+})
+
+test('the result of an attempt waits for its turn, and so does a bounce', async () => {
+  relay.refuse('later@example.com', '450 4.2.1 Come back later')
+  const held = relay.holdData()
+  const send = { channel: 'email', to: ['now@example.com', 'later@example.com'], text: 'hi' }
+  const { body: message } = await agent.api('POST', `/agents/${agent.id}/messages`, send)
+  const { from: returnPath } = await held.begun
+  await whileHeld(service, message.id, async () => held.go())
+  await until(async () => (await statusesOf(agent, message.id))['now@example.com'] === 'sent')
+  const raw = dsn({ recipients: [unknownUser('now@example.com')] })
+  const bounce = { envelope: { from: '', to: returnPath }, raw }
+  const { writing } = await whileHeld(service, message.id, () =>
+    deliver(`${service.smtp.host}:${service.smtp.port}`, bounce),
+  )
+  await writing
+  expect(await statusesOf(agent, message.id)).toEqual({
+    'now@example.com': 'failed',
+    'later@example.com': 'sending',
+  })
+})

@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest'
+import { pruneRefused } from '../../src/message/in/refused.ts'
+import { pruneRates } from '../../src/workspace/rate-limits.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
+import { newest, post, receive } from '../support/letter.ts'
+import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Strangers decide how much refused mail there is: what of it is kept, and for how long. */
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const noon = new Date(Math.floor(Date.now() / DAY) * DAY + DAY / 2)
+const clock = createFakeClock(noon)
+const service = await startService({
+  world: { clock, resolver: fakeResolver({ ...proves('example.com'), ...proves('stranger.example') }) },
+})
+const { prisma, pool } = service.db
+await prisma.plan.create({ data: { key: 'tiny', storedMessages: 2 } })
+
+const STRANGER = 's@stranger.example'
+const agentOf = async (tenant: Tenant): Promise<TestAgent> => createTestAgent(service, tenant)
+const letterTo = (agent: TestAgent, from: string, subject: string) => ({
+  from,
+  to: agent.address,
+  subject,
+  text: `About ${subject}`,
+  attachments: [{ filename: 'a.txt', content: 'a file' }],
+})
+
+test('refused mail takes no place of the plan', async () => {
+  const tenant = await service.workspace()
+  await prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'tiny' } })
+  const agent = await agentOf(tenant)
+  for (const subject of ['a', 'b', 'c', 'd']) await post(service, letterTo(agent, STRANGER, subject))
+  expect((await tenant.api('GET', '/workspace')).body.plan.usage.storedMessages).toBe(0)
+  expect(await receive(service, agent, letterTo(agent, tenant.email, 'one'))).toMatchObject({
+    subject: 'one',
+    status: 'received',
+  })
+  expect(await receive(service, agent, letterTo(agent, tenant.email, 'two'))).toMatchObject({
+    subject: 'two',
+    status: 'received',
+  })
+  const full = await receive(service, agent, letterTo(agent, tenant.email, 'three'))
+  expect(full).toMatchObject({ subject: 'three', refusal: 'plan_limit', attachments: [{ name: 'a.txt' }] })
+  expect((await tenant.api('GET', '/workspace')).body.plan.usage.storedMessages).toBe(2)
+  const { data } = (
+    await tenant.api('POST', '/graphql', { query: '{ workspace { plan { usage { storedMessages } } } }' })
+  ).body
+  expect(data.workspace.plan.usage.storedMessages).toBe(2)
+})
+
+test('refused mail is deleted with all that belongs to it after as many days as the workspace says', async () => {
+  const [tenant, other] = [await service.workspace(), await service.workspace()]
+  const [agent, theirs] = [await agentOf(tenant), await agentOf(other)]
+  const set = await tenant.api('PATCH', '/workspace', { keepRefusedDays: 2 })
+  expect(set.body.settings.keepRefusedDays).toBe(2)
+  const received = await receive(service, agent, letterTo(agent, tenant.email, 'received'))
+  const refused = await receive(service, agent, letterTo(agent, STRANGER, 'refused'))
+  await post(service, letterTo(theirs, STRANGER, 'kept for 30 days'))
+  await until(async () => {
+    clock.advance(1_000)
+    return (await prisma.unindexedMessage.count()) === 0
+  })
+  clock.advance(2 * DAY - 10 * MINUTE)
+  expect(await pruneRefused({ prisma, pool, clock }, new AbortController().signal)).toBe(0)
+  await until(async () => {
+    clock.advance(5 * MINUTE)
+    return (await newest(agent, 10)).length === 1
+  })
+  expect(await newest(agent, 10)).toMatchObject([{ id: received.id, status: 'received' }])
+  const rowsOf = async (table: string, id: string) =>
+    (await pool.query(`select from ${table} where message_id = $1`, [id])).rowCount
+  for (const table of ['message_raw', 'attachment', 'message_search']) {
+    expect(await rowsOf(table, refused.id), table).toBe(0)
+    expect(await rowsOf(table, received.id), table).toBe(1)
+  }
+  expect(await newest(theirs, 10)).toMatchObject([{ subject: 'kept for 30 days' }])
+})
+
+test('a backlog is deleted whole, in batches; what is kept longer stays', async () => {
+  const tenant = await service.workspace()
+  const agent = await agentOf(tenant)
+  await post(service, letterTo(agent, STRANGER, 'the first'))
+  await prisma.$executeRaw`
+    insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', gen_random_uuid(), 'fingerprint', null,
+      'created_at', now() - interval '100 days'))::json)).* from message m, generate_series(1, 250) where m.agent_id = ${agent.id}::uuid`
+  expect(await pruneRefused({ prisma, pool, clock }, AbortSignal.abort())).toBe(0)
+  expect(await pruneRefused({ prisma, pool, clock }, new AbortController().signal)).toBe(250)
+  expect(await newest(agent, 10)).toMatchObject([{ subject: 'the first' }])
+})
+
+test('the setting is read and changed over GraphQL in the same words', async () => {
+  const { api } = await service.workspace()
+  const change = async (days: number) => {
+    const query =
+      'mutation ($days: Int!) { updateWorkspace(input: { keepRefusedDays: $days }) { workspace { settings { keepRefusedDays } } } }'
+    return (await api('POST', '/graphql', { query, variables: { days } })).body
+  }
+  expect((await change(7)).data.updateWorkspace.workspace.settings).toEqual({ keepRefusedDays: 7 })
+  expect((await change(366)).errors[0].message).toBe('keepRefusedDays: must be a whole number from 1 to 365')
+  expect((await api('GET', '/workspace')).body.settings.keepRefusedDays).toBe(7)
+})
+
+/** As if so much had been counted in this day before. */
+const counted = (key: string, count: number) => {
+  const day = Math.floor(clock.now().getTime() / DAY) * DAY
+  return prisma.rateCount.create({
+    data: { key, windowStart: new Date(day), windowEnd: new Date(day + DAY), count },
+  })
+}
+
+test('a sender of whom too many messages were refused today hears so, unless somebody takes the message', async () => {
+  const tenant = await service.workspace()
+  const [closed, open] = [await agentOf(tenant), await agentOf(tenant)]
+  await tenant.api('PUT', `/agents/${open.id}/access/email`, { admit: 'anyone', senders: [] })
+  await counted(`refused messages:${closed.id}:${STRANGER}`, 200)
+  const answer = await until(async () => {
+    clock.advance(1_000) // what this process counts is added to what others did
+    return post(service, letterTo(closed, STRANGER, 'one more'))
+      .catch((error: { response: string }) => error.response)
+      .then((said) => typeof said === 'string' && said)
+  })
+  expect(answer).toBe('451 4.3.0 Too many messages to this recipient were refused today.')
+  const before = (await newest(closed, 100)).length
+  await post(service, { ...letterTo(open, STRANGER, 'to both'), to: [open.address, closed.address] })
+  expect(await newest(open)).toMatchObject([{ subject: 'to both', status: 'received' }])
+  expect(await newest(closed, 100)).toHaveLength(before)
+  expect(await receive(service, closed, letterTo(closed, 'other@stranger.example', 'another'))).toMatchObject(
+    { refusal: 'sender' },
+  )
+  expect(await receive(service, closed, letterTo(closed, tenant.email, 'listed'))).toMatchObject({
+    status: 'received',
+  })
+})
+
+test('refused mail past the bytes of a day is kept in part, and its evidence says so', async () => {
+  const tenant = await service.workspace()
+  const agent = await agentOf(tenant)
+  await counted(`refused bytes:${agent.id}`, 128 * 1024 * 1024)
+  const partly = await until(async () => {
+    clock.advance(1_000)
+    const message = await receive(service, agent, letterTo(agent, STRANGER, 'large'))
+    return message.attachments.length === 0 && message
+  })
+  expect(partly).toMatchObject({ subject: 'large', text: 'About large', status: 'refused' })
+  expect(partly.checks.at(-2)).toEqual({
+    name: 'kept',
+    verdict: 'partly',
+    detail:
+      'the first 1000 characters of its text, not its files: what the agent refused today takes 128 MiB',
+  })
+  expect((await agent.api('GET', `/agents/${agent.id}/messages/${partly.id}/raw`)).status).toBe(404)
+})
+
+test('what is counted for a day outlives the counters of a minute', async () => {
+  await counted('refused messages:long', 1)
+  const at = clock.now()
+  await prisma.rateCount.create({
+    data: { key: 'a minute', windowStart: at, windowEnd: new Date(at.getTime() + MINUTE), count: 1 },
+  })
+  await prisma.rateCount.create({ data: { key: 'of an older build', windowStart: at, count: 1 } })
+  const left = async () =>
+    (
+      await prisma.rateCount.findMany({
+        where: { key: { in: ['refused messages:long', 'a minute', 'of an older build'] } },
+      })
+    ).map(({ key }) => key)
+  await pruneRates(service.db, new Date(at.getTime() + 12 * MINUTE))
+  expect(await left()).toEqual(['refused messages:long'])
+  await pruneRates(service.db, new Date(at.getTime() + 2 * DAY))
+  expect(await left()).toEqual([])
+})

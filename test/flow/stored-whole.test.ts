@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { post } from '../support/letter.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+
+/**
+ * A message is stored with all that belongs to it or not at all: here one of the tables refuses rows for a
+ * while.
+ */
+
+let service: TestService
+let receiver: Receiver
+let agent: TestAgent
+beforeAll(async () => {
+  service = await startService()
+  receiver = await createReceiver()
+  const owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/hook` })
+  await service.db.pool.query(
+    `create function take_nothing() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$`,
+  )
+})
+afterAll(() => receiver.close())
+
+/** Runs `work` while rows of the table cannot be written. */
+const without = async <Result>(table: string, work: () => Promise<Result>): Promise<Result> => {
+  await service.db.pool.query(
+    `create trigger take_nothing before insert on ${table} for each row execute function take_nothing()`,
+  )
+  try {
+    return await work()
+  } finally {
+    await service.db.pool.query(`drop trigger take_nothing on ${table}`)
+  }
+}
+const path = () => `/agents/${agent.id}`
+const events = async () => (await agent.api('GET', `${path()}/events?limit=100`)).body.items
+const withSubject = async (subject: string) =>
+  (await agent.api('GET', `${path()}/messages?limit=100`)).body.items.filter(
+    (message: { subject: string }) => message.subject === subject,
+  )
+
+test.each(['message_raw', 'attachment', 'event', 'job'])(
+  'a mail whose %s cannot be stored gets 451, and is whole when it comes again',
+  async (table) => {
+    const attachments = [{ filename: 'a.txt', content: 'contents' }]
+    const subject = `Without ${table}`
+    const mail = {
+      from: `${table}@example.com`,
+      to: agent.address,
+      subject,
+      text: 'hi',
+      attachments,
+      messageId: `<${table}@example.com>`,
+    }
+    const before = (await events()).length
+    await expect(without(table, () => post(service, mail))).rejects.toMatchObject({ responseCode: 451 })
+    expect(await withSubject(subject)).toEqual([])
+    expect(await events()).toHaveLength(before)
+    await post(service, mail)
+    const [{ id, attachments: files }, ...others] = await withSubject(subject)
+    expect([files, others]).toMatchObject([[{ name: 'a.txt', size: 8 }], []])
+    expect((await agent.api('GET', `${path()}/messages/${id}/raw`)).text).toContain(`Subject: ${subject}`)
+    expect((await events()).slice(before)).toMatchObject([{ id: before + 1, messageId: id }])
+  },
+)
+
+test.each(['recipient', 'attachment', 'job'])(
+  'a message to send whose %s cannot be stored is not taken',
+  async (table) => {
+    const subject = `Sent without ${table}`
+    const attachments = [
+      { name: 'a.txt', type: 'text/plain', content: Buffer.from('contents').toString('base64') },
+    ]
+    const send = () =>
+      agent.api('POST', `${path()}/messages`, {
+        channel: 'email',
+        to: ['bo@example.com'],
+        subject,
+        text: 'hi',
+        attachments,
+      })
+    expect((await without(table, send)).status).toBe(500)
+    expect(await withSubject(subject)).toEqual([])
+    const { status, body } = await send()
+    expect(status).toBe(201)
+    expect(await withSubject(subject)).toMatchObject([{ id: body.id }])
+  },
+)

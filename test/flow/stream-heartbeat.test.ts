@@ -1,0 +1,37 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { createFakeClock } from '../support/clock.ts'
+import { openEvents } from '../support/events.ts'
+import { createTestAgent, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+// What happens at intervals happens when the test says so, whether it is the clock's time or Node's.
+vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+afterAll(() => void vi.useRealTimers())
+const clock = createFakeClock()
+const service = await startService({ world: { clock } })
+const agent = await createTestAgent(service, await service.workspace())
+
+const pass = async (ms: number) => {
+  clock.advance(ms)
+  await vi.advanceTimersByTimeAsync(ms)
+}
+const listeners = async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body
+
+test('a heartbeat every 15 seconds shows that a silent stream is alive, and keeps its client listening', async () => {
+  const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'Scout', machine: 'm' })
+  const stream = await openEvents(
+    `${service.http}/agents/${agent.id}/connections/${body.id}/events`,
+    agent.token,
+  )
+  const leaseUntil = async () =>
+    (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
+  // Four of them are longer than the 45 s that a client counts as listening after its last sign of life.
+  for (let beats = 1; beats <= 4; beats++) {
+    await pass(15_000)
+    await until(() => stream.opening === `retry: 3000\n\n${': heartbeat\n\n'.repeat(beats)}`)
+    await until(async () => (await leaseUntil())?.getTime() === clock.now().getTime() + 45_000)
+    expect(await listeners()).toMatchObject([{ kind: 'client', client: 'Scout' }])
+  }
+  stream.close()
+  await until(async () => (await listeners()).length === 0)
+})

@@ -1,0 +1,242 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { expectFailure } from '../support/failure.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, runIn } from '../support/process.ts'
+import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { type Api, apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import type { Page } from './pager/pager-channel.ts'
+
+/**
+ * The service with one more channel: what the README says that a new channel takes is done to a copy of the
+ * sources, which is then compiled and started. Each test goes on where the one before it ended.
+ */
+const root = join(import.meta.dirname, '..', '..')
+const copy = temporaryDir()
+const dataDir = temporaryDir()
+let network: Receiver
+let database: TestDatabase
+let service: string
+let owner: Api
+let agent: string
+
+const OURS = '4711'
+const BOSS = '1001'
+const STRANGER = '9999'
+
+const edit = (file: string, before: string, after: string): void => {
+  const source = readFileSync(join(copy, file), 'utf8')
+  expect(source.split(before)).toHaveLength(2)
+  writeFileSync(
+    join(copy, file),
+    source.replace(before, () => after),
+  )
+}
+
+const add = (file: string, content: string): void => {
+  mkdirSync(join(copy, file, '..'), { recursive: true })
+  writeFileSync(join(copy, file), content)
+}
+
+const FACTS = `  pager: {
+    name: 'pager',
+    description: 'A pager.',
+    by: 'By pager.',
+    admit: 'team',
+    creator: null,
+    entry: { form: /^\\d{4,6}$/, words: 'must be a pager of 4 to 6 digits' },
+    address: { one: 'pager', many: 'pagers' },
+    mail: false,
+    chat: true,
+    contact: null,
+    optOut: false,
+    segments: false,
+    identity: { by: 'code', description: 'A pager.' },
+  },
+} as const satisfies`
+
+/** What the README says that a new channel takes. */
+const addChannel = (): void => {
+  const channel = readFileSync(join(import.meta.dirname, 'pager', 'pager-channel.ts'), 'utf8')
+  add(
+    'src/channel/pager/pager-channel.ts',
+    channel.replace('../../../src/channel/', '../').replace('../../../src/', '../../'),
+  )
+  edit(
+    'src/app.ts',
+    '    telegram,\n  ])',
+    `    telegram,\n    createPagerChannel('${network.url}/pages'),\n  ])`,
+  )
+  edit(
+    'src/app.ts',
+    '\nimport { createSmsChannel }',
+    "\nimport { createPagerChannel } from './channel/pager/pager-channel.ts'\nimport { createSmsChannel }",
+  )
+  edit('src/core/channels.ts', '} as const satisfies', FACTS)
+  edit('prisma/schema.prisma', '  telegram\n  url\n', '  telegram\n  pager\n  url\n')
+  add(
+    'prisma/migrations/29990101000000_pager/migration.sql',
+    `ALTER TYPE "Channel" ADD VALUE 'pager' BEFORE 'url';`,
+  )
+  add(
+    'prisma/migrations/29990101000001_pager_access/migration.sql',
+    `INSERT INTO "access" ("agent_id", "channel", "admit", "senders") SELECT "id", 'pager', 'team', '{}' FROM "agent";`,
+  )
+}
+
+const receivePage = (from: string, text: string) => {
+  const body: Page = { id: `page-${text}`, from, to: OURS, text }
+  return fetch(`${service}/channels/pager`, { method: 'POST', body: JSON.stringify(body) })
+}
+const pages = async (count: number): Promise<Page[]> =>
+  (await network.got('/pages', count)).map(({ body }) => JSON.parse(body))
+const messages = async (query = '') =>
+  (await owner('GET', `/agents/${agent}/messages?channel=pager${query}`)).body.items
+const openSetUp = async (): Promise<string> =>
+  (await owner('POST', `/agents/${agent}/addresses/setups`, { channel: 'pager' })).body.url
+const setUp = async (url: string, address: string) => {
+  const response = await fetch(url, { method: 'POST', body: new URLSearchParams({ address }) })
+  return { status: response.status, text: await response.text() }
+}
+
+beforeAll(async () => {
+  network = await createReceiver()
+  for (const name of ['src', 'prisma', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith(join('db', 'generated')),
+    })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  addChannel()
+  await promisify(execFile)(process.execPath, [join(copy, 'src', 'build.mjs')])
+  database = await createTestDatabase()
+  const settings = {
+    DATABASE_URL: database.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: dataDir,
+  }
+  const running = runIn(copy, settings)
+  service = (await running.ready()).http
+  owner = apiOf(service, /amt_[0-9A-Za-z]{43}/.exec(running.stdout)![0])
+  agent = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
+}, 240_000)
+
+// Not within `beforeAll`: what is asked for there is never run.
+afterAll(async () => {
+  await cleanUp(dataDir)
+  await database?.drop()
+  await network?.close()
+  rmSync(copy, { recursive: true, force: true })
+})
+
+test('its access list has its default and its rule', async () => {
+  expect((await owner('GET', `/agents/${agent}/access`)).body.pager).toEqual({ admit: 'team', senders: [] })
+  const set = (senders: string[]) => owner('PUT', `/agents/${agent}/access/pager`, { admit: 'list', senders })
+  expectFailure(
+    await set(['ann@example.com']),
+    'invalid_input',
+    'senders\\[0\\]: must be a pager of 4 to 6 digits',
+  )
+  expect(await set([BOSS])).toMatchObject({ status: 200, body: { admit: 'list', senders: [BOSS] } })
+})
+
+test('a set-up link gives an agent an address, and says in its words what is wrong', async () => {
+  const url = await openSetUp()
+  expect(await (await fetch(url)).text()).toContain('The number of the pager')
+  expect(await setUp(url, 'x')).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('A pager has 4 to 6 digits.'),
+  })
+  expect(await setUp(url, '0000')).toMatchObject({
+    status: 409,
+    text: expect.stringContaining('The pager network has no pager 0000.'),
+  })
+  expect(await setUp(url, OURS)).toMatchObject({
+    status: 200,
+    text: expect.stringContaining(`<code>${OURS}</code>`),
+  })
+  expect(await setUp(await openSetUp(), OURS)).toMatchObject({
+    status: 409,
+    text: expect.stringContaining('is taken'),
+  })
+  const { body } = await owner('GET', `/agents/${agent}/addresses`)
+  expect(body).toContainEqual(expect.objectContaining({ channel: 'pager', value: OURS, primary: true }))
+  for (let number = 5001; number < 5010; number++)
+    expect((await setUp(await openSetUp(), String(number))).status).toBe(200)
+  expect((await setUp(await openSetUp(), '5010')).text).toContain('An agent can have at most 10 pagers.')
+})
+
+test('what comes in is judged by the access list, and answered in its thread', async () => {
+  expect((await receivePage(STRANGER, 'let me in')).status).toBe(204)
+  expect((await receivePage(BOSS, 'call me')).status).toBe(204)
+  const [received, refused] = await messages()
+  expect(refused).toMatchObject({ counterpart: STRANGER, status: 'refused', refusal: 'sender' })
+  expect(received).toMatchObject({
+    channel: 'pager',
+    counterpart: BOSS,
+    status: 'received',
+    admission: 'listed',
+    segments: null,
+  })
+  const events = (await owner('GET', `/agents/${agent}/events?after=0`)).body.items
+  expect(events).toMatchObject([{ channel: 'pager', sender: { kind: 'contact', email: null, phone: null } }])
+  expect(
+    (await owner('POST', `/agents/${agent}/messages`, { replyTo: received.id, text: 'calling' })).status,
+  ).toBe(201)
+  expect(await pages(1)).toMatchObject([{ from: OURS, to: BOSS, text: 'calling' }])
+  await until(async () => (await messages())[0].status === 'sent')
+  await receivePage(BOSS, 'thanks')
+  expect((await messages(`&thread=${received.id}`)).map(({ text }: Page) => text)).toEqual([
+    'thanks',
+    'calling',
+    'call me',
+  ])
+})
+
+test('what can not be sent on it is refused in its words', async () => {
+  const send = async (more: object) =>
+    (await owner('POST', `/agents/${agent}/messages`, { channel: 'pager', to: [BOSS], text: 'hi', ...more }))
+      .body
+  expect((await send({ to: ['ann@example.com'] })).error.message).toContain('a pager has 4 to 6 digits')
+  expect((await send({ cc: [STRANGER] })).error.message).toContain(
+    'the pager channel does not support Cc recipients',
+  )
+  expect((await send({ text: 'x'.repeat(241) })).error.message).toContain(
+    'at most 240 characters long on the pager channel',
+  )
+  network.answer('/pages', 500)
+  const { id } = await send({})
+  const failed = await until(async () =>
+    (await messages()).find(
+      (each: { id: string; status: string }) => each.id === id && each.status === 'failed',
+    ),
+  )
+  expect(failed.error).toContain('the pager network said 500')
+})
+
+test('a member proves that a pager is theirs, and is known by it', async () => {
+  const identity = { channel: 'pager', value: BOSS }
+  expect((await owner('POST', '/members/me/identities', identity)).status).toBe(201)
+  const code = (await pages(3)).at(-1)!.text.slice(0, 6)
+  expect(
+    (await owner('POST', '/members/me/identities/verify', { channel: 'pager', code })).body,
+  ).toMatchObject(identity)
+  await receivePage(BOSS, 'it is me')
+  const event = (await owner('GET', `/agents/${agent}/events?after=0`)).body.items.at(-1)
+  expect(event).toMatchObject({ channel: 'pager', sender: { kind: 'member' } })
+})
+
+test('the API and the metrics name it', async () => {
+  const query = '{ __type(name: "Channel") { enumValues { name description } } }'
+  const { body } = await owner('POST', '/graphql', { query })
+  expect(body.data.__type.enumValues).toContainEqual({ name: 'pager', description: 'A pager.' })
+  const { components } = (await owner('GET', '/openapi.json')).body
+  expect(components.schemas.Message.properties.channel.enum).toContain('pager')
+  expect((await owner('GET', '/metrics')).text).toContain('ams_events_total{channel="pager"} 3')
+})

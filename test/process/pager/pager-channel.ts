@@ -1,0 +1,92 @@
+import type { Channel, ChannelKind, Inbound, Outbound, Route, Sink } from '../../../src/channel/channel.ts'
+import { AppError, invalidInput } from '../../../src/core/errors.ts'
+
+/** A page as its network hands it over and takes it: JSON by HTTP. */
+export interface Page {
+  id: string
+  from: string
+  to: string
+  text: string
+}
+
+const kind = 'pager' as string as ChannelKind
+const MAX_CHARACTERS = 240
+const MAX_BYTES = 4096
+
+const normalize = (recipient: string): string => {
+  const digits = recipient.trim()
+  if (!/^\d{4,6}$/.test(digits)) throw invalidInput('to', 'a pager has 4 to 6 digits')
+  return digits
+}
+
+const toInbound = ({ id, from, to, text }: Page): Inbound => ({
+  channel: kind,
+  recipients: [to],
+  from: { address: from, name: null },
+  to: [to],
+  cc: [],
+  subject: null,
+  text,
+  replyText: text,
+  attachments: [],
+  messageId: id,
+  inReplyTo: null,
+  references: [],
+  proven: true,
+  automatic: null,
+  checks: [{ name: 'network', verdict: 'pass', detail: 'handed over by the pager network' }],
+  raw: null,
+})
+
+const receivePages = (sink: Sink): Route => ({
+  method: 'POST',
+  path: '/channels/pager',
+  maxBytes: MAX_BYTES,
+  handle: async ({ body }) => {
+    await sink.inbound(toInbound(JSON.parse(body.toString())))
+    return { status: 204 }
+  },
+})
+
+/** One page of a message; why the network did not take it, or null. */
+const page = async (
+  network: string,
+  { from, text, messageId: id }: Outbound,
+  to: string,
+  signal: AbortSignal,
+): Promise<string | null> => {
+  const body: Page = { id, from: from.address, to, text }
+  const { status } = await fetch(network, { method: 'POST', body: JSON.stringify(body), signal })
+  return status < 300 ? null : `the pager network said ${status}`
+}
+
+/** Pagers as a channel, to show what a new channel takes: copied into a folder below `src/channel`. */
+export const createPagerChannel = (network: string): Channel => ({
+  kind,
+  limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
+  threads: 'counterpart',
+  normalize,
+  matches: (entry, address) => entry === address,
+  routes: (sink) => [receivePages(sink)],
+  send: async (message, signal) => {
+    const tried = message.envelopeTo.map(async (recipient) => ({
+      recipient,
+      reason: await page(network, message, recipient, signal),
+    }))
+    const results = await Promise.all(tried)
+    return {
+      accepted: results.flatMap(({ recipient, reason }) => (reason === null ? [recipient] : [])),
+      rejected: results.flatMap(({ recipient, reason }) =>
+        reason === null ? [] : [{ recipient, reason, permanent: true }],
+      ),
+    }
+  },
+  setUp: {
+    label: 'The number of the pager',
+    claim: async (input) => {
+      const number = normalize(input)
+      if (number.startsWith('0')) throw new AppError('conflict', `The pager network has no pager ${number}.`)
+      return number
+    },
+  },
+})

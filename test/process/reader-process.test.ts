@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, lives, run, type ServiceProcess } from '../support/process.ts'
+import { sendRaw } from '../support/raw-smtp.ts'
+import { apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let dataDir: string
+let service: ServiceProcess
+let smtp: string
+let api: ReturnType<typeof apiOf>
+let agent: { id: string; address: string }
+
+beforeEach(async () => {
+  dataDir = temporaryDir()
+  service = run({
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    TZ: 'Europe/Berlin',
+  })
+  const ready = await service.ready()
+  smtp = ready.smtp
+  api = apiOf(ready.http, readFileSync(`${dataDir}/owner-token`, 'utf8').trim())
+  const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
+  agent = { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value }
+  await api('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
+}, 60_000)
+afterEach(() => cleanUp(dataDir))
+
+const send = (raw: Buffer) => sendRaw(smtp, 'ann@example.com', agent.address, raw)
+const stored = async () => (await api('GET', `/agents/${agent.id}/messages?limit=10`)).body.items
+
+/** 5 MB that take seconds to parse: forwarded messages, each of them nested as deep as MIME is read. */
+const slowMail = () => {
+  let nested = 'Content-Type: text/plain\r\n\r\nx\r\n'
+  for (let n = 1_400; n > 0; n--)
+    nested = `Content-Type: multipart/mixed; boundary="b${n}"\r\n\r\n--b${n}\r\n${nested}\r\n--b${n}--\r\n`
+  const forwarded = `--f\r\nContent-Type: message/rfc822\r\n\r\nSubject: inner\r\n${nested}\r\n`
+  return Buffer.from(
+    `From: ann@example.com\r\nSubject: slow\r\nContent-Type: multipart/mixed; boundary=f\r\n\r\n${forwarded.repeat(50)}--f--\r\n`,
+  )
+}
+const longMail = () =>
+  Buffer.from(`From: ann@example.com\r\nSubject: long\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(30_000)}`)
+
+const readSafely = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The process in which a service reads long mail, once it has read its arguments and its signal handlers are
+ * set.
+ */
+const readerOf = (pid: number): Promise<number> =>
+  until(() => {
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    const found = all.find((each) => {
+      const isChild = new RegExp(`^PPid:\\s+${pid}$`, 'm').test(readSafely(`/proc/${each}/status`))
+      return isChild && readSafely(`/proc/${each}/cmdline`).includes('reader-process.js') && hasHandler(each)
+    })
+    return found === undefined ? undefined : Number(found)
+  })
+
+/** Whether the process catches SIGHUP (signal 1), as it does when it is up. */
+const hasHandler = (pid: string): boolean =>
+  (Number(`0x${/^SigCgt:\s+\w+(\w)$/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0}`) & 1) === 1
+
+/** The time that it has computed, in hundredths of a second. */
+const ticksOf = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[11])
+
+describe.runIf(process.platform === 'linux')(
+  'long mail is read in a process of its own',
+  { timeout: 90_000 },
+  () => {
+    test('whose environment holds none of our secrets, and which signals to all of us do not end', async () => {
+      const answer = send(slowMail())
+      const reader = await readerOf(service.pid)
+      const environment = readFileSync(`/proc/${reader}/environ`, 'utf8')
+      expect(readFileSync(`/proc/${service.pid}/environ`, 'utf8')).toContain('MASTER_KEY=')
+      expect(environment).toContain('TZ=Europe/Berlin')
+      expect(environment).not.toMatch(/MASTER_KEY|DATA_DIR|HOME/)
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(reader, signal)
+      expect(await answer).toMatch(/^250 /)
+      expect(lives(service.pid)).toBe(true)
+      expect(service.stderr).not.toContain('the process ended')
+    })
+
+    test('which takes nothing with it when it is killed: the mail is read again or plainly, and so is none after it', async () => {
+      expect(await send(longMail())).toMatch(/^250 /)
+      const reader = await readerOf(service.pid)
+      const before = ticksOf(reader)
+      const answer = send(slowMail())
+      await until(() => ticksOf(reader) > before + 20)
+      process.kill(reader, 'SIGKILL')
+      expect(await answer).toMatch(/^250 /)
+      expect(service.stderr).toContain('the process ended with SIGKILL')
+      expect(await send(longMail())).toMatch(/^250 /)
+      const [long, slow] = await stored()
+      expect(slow).toMatchObject({ subject: 'slow' })
+      expect(long).toMatchObject({ subject: 'long', text: expect.stringContaining('xxx') })
+      expect(long.checks.map(({ name }: { name: string }) => name)).not.toContain('mime')
+    })
+
+    test('which ends with its parent, also in the midst of a message', async () => {
+      const answer = send(slowMail()).catch(() => undefined)
+      const reader = await readerOf(service.pid)
+      service.kill('SIGKILL')
+      await until(() => !lives(reader))
+      await answer
+    })
+  },
+)

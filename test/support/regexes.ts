@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import vm from 'node:vm'
+import { type AST, RegExpParser } from '@eslint-community/regexpp'
+import { parseSync } from 'oxc-parser'
+
+export interface Found {
+  file: string
+  pattern: string
+  flags: string
+}
+
+export interface Built {
+  file: string
+  /** The call that makes it, on one line. */
+  call: string
+}
+
+interface Node {
+  type: string
+  start: number
+  end: number
+  regex?: { pattern: string; flags: string }
+  callee?: { name?: string }
+}
+
+const SRC = join(import.meta.dirname, '../../src')
+
+const sources = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path)
+    return /\.(?:ts|mjs)$/.test(entry.name) ? [path] : []
+  })
+
+/**
+ * Every regular expression in the sources: those written out, and the calls that build one. Throws at a file
+ * that is no TypeScript.
+ */
+export function regexesOf(files = sources(SRC)): { found: Found[]; built: Built[] } {
+  const found: Found[] = []
+  const built: Built[] = []
+  for (const path of files) {
+    const text = readFileSync(path, 'utf8')
+    const file = relative(join(SRC, '..'), path)
+    const { program, errors } = parseSync(path, text)
+    if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`)
+    const walk = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return
+      if (Array.isArray(node)) {
+        for (const one of node) walk(one)
+        return
+      }
+      const { type, start, end, regex, callee } = node as Node
+      if (type === 'Literal' && regex) found.push({ file, pattern: regex.pattern, flags: regex.flags })
+      if ((type === 'NewExpression' || type === 'CallExpression') && callee?.name === 'RegExp')
+        built.push({ file, call: text.slice(start, end).replace(/\s+/g, ' ') })
+      for (const one of Object.values(node)) walk(one)
+    }
+    walk(program)
+  }
+  return { found, built }
+}
+
+type Element = AST.Element | AST.Alternative
+
+// Characters of every kind that patterns ask for.
+const KINDS = [...'aZ1 \t-_.:;,/@<("\'=%&*+>!{[\\#^|?~`$é漢\n\r', '\u00a0', '\u200b', '😀']
+/** A text that the element matches, as far as that can be told from its shape. */
+function sampleOf(node: Element, flags: string): string {
+  if (node.type === 'Alternative') return node.elements.map((element) => sampleOf(element, flags)).join('')
+  if (node.type === 'Group' || node.type === 'CapturingGroup') return sampleOf(node.alternatives[0]!, flags)
+  if (node.type === 'Character') return String.fromCodePoint(node.value)
+  if (node.type === 'Quantifier')
+    return sampleOf(node.element as Element, flags).repeat(Math.min(Math.max(node.min, 1), 8))
+  if (node.type === 'CharacterClass' || node.type === 'CharacterSet') {
+    const one = new RegExp(`^(?:${node.raw})$`, flags.replace(/[gy]/g, ''))
+    return KINDS.find((kind) => one.test(kind)) ?? ''
+  }
+  return ''
+}
+
+/**
+ * Texts that a backtracking engine may be slow at: what the pattern repeats, and what leads up to it, again
+ * and again.
+ */
+function attacksOn(pattern: string, flags: string): { head: string; pump: string; end: string }[] {
+  const heads = new Set(['', '\u0001'])
+  const pumps = new Set<string>()
+  // What nothing repeated should match: a control character, a letter, a line's end, and what the pattern
+  // itself excludes.
+  const ends = new Set(['\u0001', 'x', '\n'])
+  const exclude = (element: AST.Node) => {
+    if (element.type !== 'CharacterClass' || !element.negate) return
+    for (const one of element.elements)
+      if (one.type === 'Character') ends.add(String.fromCodePoint(one.value))
+  }
+  const visit = (alternative: AST.Alternative, head: string): void => {
+    let before = head
+    for (const element of alternative.elements) {
+      const sample = sampleOf(element, flags)
+      if (element.type === 'Quantifier' && element.max > 20) {
+        heads.add(before)
+        const repeated = sampleOf(element.element as Element, flags)
+        pumps.add(repeated)
+        pumps.add(`${repeated}-`)
+        exclude(element.element)
+        pumps.add(before.slice(head.length) + sample)
+        pumps.add(before.slice(head.length))
+      }
+      const inner = element.type === 'Quantifier' ? element.element : element
+      if ('alternatives' in inner) for (const one of inner.alternatives) visit(one, before)
+      if (element.type === 'Character') pumps.add(sample)
+      before += sample
+    }
+    pumps.add(before)
+  }
+  const unicode = { unicode: flags.includes('u'), unicodeSets: flags.includes('v') }
+  for (const alternative of new RegExpParser().parsePattern(pattern, 0, pattern.length, unicode).alternatives)
+    visit(alternative, '')
+  pumps.delete('')
+  // A pattern that repeats nothing without end takes as long as it is.
+  if (!/[+*]|\{\d+,(?:\d{2,})?\}/.test(pattern)) return []
+  const most = [...heads].slice(0, MAX_HEADS)
+  const last = [...ends].slice(0, MAX_ENDS)
+  return [...pumps]
+    .slice(0, MAX_PUMPS)
+    .flatMap((pump) => most.flatMap((head) => last.map((end) => ({ head, pump, end }))))
+}
+
+const MAX_HEADS = 8
+const MAX_PUMPS = 40
+const MAX_ENDS = 6
+
+const context = vm.createContext({ performance })
+const timer = new vm.Script(
+  '{ const start = performance.now(); regex[Symbol.replace](text, ""); performance.now() - start }',
+)
+const TIMEOUT_MS = 300
+
+/** Milliseconds for all matches in the text, at most 300. */
+function timeOf(regex: RegExp, text: string): number {
+  try {
+    return timer.runInContext(Object.assign(context, { regex, text }), { timeout: TIMEOUT_MS }) as number
+  } catch {
+    return TIMEOUT_MS
+  }
+}
+
+const LENGTH = 16_000
+// A pattern in linear time takes less than 1 ms for so many characters, a quadratic one 20 to hundreds.
+const SUSPECT_MS = 10
+
+/**
+ * How a text that takes more than linear time begins; null when none was found. Tries suspects with eight
+ * times the text to be sure.
+ */
+export function slowTextFor({ pattern, flags }: Pick<Found, 'pattern' | 'flags'>): string | null {
+  const regex = new RegExp(pattern, flags)
+  for (const { head, pump, end } of attacksOn(pattern, flags)) {
+    const textOf = (length: number) => head + pump.repeat(Math.ceil(length / pump.length)) + end
+    const again = (length: number, most: number) => Math.min(most, timeOf(regex, textOf(length)))
+    const first = timeOf(regex, textOf(LENGTH))
+    if (first < SUSPECT_MS) continue
+    const once = again(LENGTH, first)
+    if (
+      once >= TIMEOUT_MS ||
+      (once > SUSPECT_MS && again(8 * LENGTH, TIMEOUT_MS) >= Math.min(24 * once, TIMEOUT_MS))
+    )
+      return textOf(40)
+  }
+  return null
+}

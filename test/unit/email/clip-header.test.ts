@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { clipHeader } from '../../../src/channel/email/reading/clip-header.ts'
+
+const clip = (text: string) => {
+  const { raw, reason } = clipHeader(Buffer.from(text))
+  return { text: Buffer.from(raw).toString(), reason }
+}
+
+test('an ordinary message is the very same bytes', () => {
+  const raw = Buffer.from(`From: a@x.com\r\nSubject: hello\r\n folded\r\n\r\n${'x'.repeat(20_000)}`)
+  expect(clipHeader(raw)).toEqual({ raw, reason: null })
+  expect(clipHeader(raw).raw).toBe(raw)
+})
+
+test('a long line is cut, and the lines after it stay', () => {
+  const { text, reason } = clip(`X: ${'y'.repeat(100_000)}\r\nSubject: kept\r\n\r\nbody`)
+  expect(reason).toContain('a line is longer than 8 KiB')
+  expect(text).toMatch(/^X: y{8187}\r\nSubject: kept\r\n\r\nbody$/)
+})
+
+test('a field ends after 64 KiB of continuation lines, and the next field stays', () => {
+  const { text, reason } = clip(
+    `To: a@x.com,\r\n${` ${'b'.repeat(998)},\r\n`.repeat(200)}Subject: kept\r\n\r\nbody`,
+  )
+  expect(reason).toContain('a field is longer than 64 KiB')
+  expect(text.length).toBeLessThan(66_000)
+  expect(text).toMatch(/\r\nSubject: kept\r\n\r\nbody$/)
+})
+
+test('a header that goes on for megabytes ends after two of them, with an empty line before the rest', () => {
+  const { text, reason } = clip('a: b\r\n'.repeat(1_000_000))
+  expect(reason).toContain('longer than 2 MiB')
+  expect(text.indexOf('\r\n\r\n')).toBeGreaterThan(2_000_000)
+  expect(text.indexOf('\r\n\r\n')).toBeLessThan(2_200_000)
+})
+
+test.each([
+  ['nothing', ''],
+  ['no header at all', '\r\nbody'],
+  ['a header without a body', 'From: a@x.com\r\n'],
+  ['bare line feeds', 'From: a@x.com\n\nbody'],
+  ['a last line without an end', 'From: a@x.com\r\nSubject: x'],
+])('%s is left as it is', (_, text) => {
+  expect(clip(text)).toEqual({ text, reason: null })
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { type EvictableSession, sessionToEvict } from '../../../src/channel/email/receive/smtp-eviction.ts'
+import { Arrivals } from '../../../src/core/arrivals.ts'
+import { MemoryShare } from '../../../src/core/memory-share.ts'
+import { createFakeClock } from '../../support/clock.ts'
+
+const guest = (
+  source: string,
+  state: EvictableSession['state'],
+  sendingSince: number | null = null,
+): EvictableSession => ({
+  source,
+  state,
+  sendingSince,
+  progressAt: 0,
+})
+
+test('where all sessions are sending, one that has been for long gives way: of the source with the most', () => {
+  const slow = guest('192.0.2.1', 'sending', 0)
+  const guests = [
+    guest('192.0.2.1', 'sending', 95_000),
+    slow,
+    guest('192.0.2.2', 'sending', 0),
+    guest('192.0.2.3', 'busy'),
+  ]
+  expect(sessionToEvict(guests, '192.0.2.9', 100_000)).toBe(slow)
+})
+
+test('a session that has just begun to send gives way to nobody', () => {
+  expect(
+    sessionToEvict([guest('192.0.2.1', 'sending', 95_000), guest('192.0.2.2', 'busy')], '192.0.2.9', 100_000),
+  ).toBeUndefined()
+})
+
+test('an idle session gives way before one that sends slowly', () => {
+  const idle = guest('192.0.2.2', 'idle')
+  expect(
+    sessionToEvict(
+      [guest('192.0.2.1', 'sending', 0), guest('192.0.2.1', 'sending', 0), idle],
+      '192.0.2.9',
+      100_000,
+    ),
+  ).toBe(idle)
+})
+
+const LIMITS = { minBytesPerSecond: 0, graceMs: 60_000, windowMs: 30_000, tickMs: 5 }
+
+const transfers = () => {
+  const clock = createFakeClock()
+  const arrivals = new Arrivals(clock, LIMITS)
+  const cut: string[] = []
+  const begin = (name: string, bytesPerSecond: number) => {
+    const began = clock.now().getTime()
+    const arrival = arrivals.watch({
+      received: () => ((clock.now().getTime() - began) / 1000) * bytesPerSecond,
+      starved: () => true,
+      cut: () => cut.push(name),
+    })
+    clock.advance(1_000)
+    arrival.look(clock.now().getTime())
+    return arrival
+  }
+  return { begin, cut }
+}
+
+test('who sends slowly makes room for others, the one with the most bytes first', () => {
+  const { begin, cut } = transfers()
+  const share = new MemoryShare({ total: 1_000, perSource: 900, keepBytesPerSecond: 100 })
+  const [little, much, fast] = [begin('little', 1), begin('much', 1), begin('fast', 500)]
+  expect(share.add(little, '192.0.2.1', 200)).toBe(true)
+  expect(share.add(much, '192.0.2.2', 500)).toBe(true)
+  expect(share.add(fast, '192.0.2.3', 600)).toBe(true)
+  expect(cut).toEqual(['much'])
+  for (const arrival of [little, fast]) arrival.end()
+})
+
+test('where nobody sends slowly, or a source has more than its share, there is no room; it comes back', () => {
+  const { begin, cut } = transfers()
+  const share = new MemoryShare({ total: 1_000, perSource: 600, keepBytesPerSecond: 100 })
+  const [one, other] = [begin('one', 500), begin('other', 500)]
+  expect(share.add(one, '192.0.2.1', 600)).toBe(true)
+  expect(share.add(other, '192.0.2.1', 1)).toBe(false)
+  expect(share.add(other, '192.0.2.2', 500)).toBe(false)
+  share.leave(one)
+  expect(share.add(other, '192.0.2.2', 500)).toBe(true)
+  expect(cut).toEqual([])
+  for (const arrival of [one, other]) arrival.end()
+})

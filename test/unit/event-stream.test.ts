@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http'
+import { Writable } from 'node:stream'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { EventStreamWriter } from '../../src/core/event-stream.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** An answer whose reader takes what was written when the test says so. */
+const slowResponse = () => {
+  let take: () => void = () => undefined
+  const response = new Writable({
+    highWaterMark: 10,
+    write: (_chunk, _encoding, done) => {
+      take = done
+    },
+  })
+  return { response: response as unknown as ServerResponse, take: () => take() }
+}
+
+test('a reader that catches up within 30 seconds is not cut off, then or later', async () => {
+  const { response, take } = slowResponse()
+  const writer = new EventStreamWriter(response)
+  expect(writer.write('more than there is room for')).toBe(false)
+  const drained = writer.drained()
+  vi.advanceTimersByTime(29_999)
+  take()
+  await drained
+  expect(vi.getTimerCount()).toBe(0)
+  vi.advanceTimersByTime(60_000)
+  expect(response.destroyed).toBe(false)
+})
+
+test('a reader that has no room for 30 seconds is cut off, and waited for no longer', async () => {
+  const { response } = slowResponse()
+  const writer = new EventStreamWriter(response)
+  writer.write('more than there is room for')
+  const drained = writer.drained()
+  vi.advanceTimersByTime(30_000)
+  await drained
+  expect([response.destroyed, writer.signal.aborted]).toEqual([true, true])
+})
+
+test('a stream that ends while its reader is behind leaves no timer', async () => {
+  const { response } = slowResponse()
+  const writer = new EventStreamWriter(response)
+  writer.write('more than there is room for')
+  const drained = writer.drained()
+  writer.end()
+  await drained
+  expect(vi.getTimerCount()).toBe(0)
+})

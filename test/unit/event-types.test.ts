@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { expect, test } from 'vitest'
+import { EVENT_NAMES, EVENT_TYPES } from '../../src/event/event.ts'
+
+const src = join(import.meta.dirname, '../../src')
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.includes(`generated${sep}`))
+  .map((file) => ({ file: file.replaceAll(sep, '/'), text: readFileSync(join(src, file), 'utf8') }))
+
+const filesWith = (pattern: RegExp) =>
+  sources
+    .filter(({ text }) => pattern.test(text))
+    .map(({ file }) => file)
+    .sort()
+
+test('a type of event is named only where it is defined and where messages raise it', () => {
+  expect(filesWith(/\bMESSAGE_\w+ED\b(?<!MESSAGE_CHANGED)/)).toEqual([
+    'event/event.ts',
+    'message/in/receive.ts',
+    'message/out/url.ts',
+  ])
+  const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')
+  // The examples of the API's documentation quote it.
+  expect(filesWith(new RegExp(`'(?:${names})'`))).toEqual([
+    'event/event.ts',
+    'rest/views.ts',
+    'rest/webhook-views.ts',
+  ])
+  expect(filesWith(new RegExp(`[=!]== '(?:${names})'|case '(?:${names})'`))).toEqual([])
+})
+
+test.each(EVENT_NAMES)('%s has a description and the JSON Schema of its data', (name) => {
+  const { description, dataSchema } = EVENT_TYPES[name]
+  expect(description).toMatch(/\.$/)
+  expect(dataSchema).toMatchObject({ type: 'object', required: expect.any(Array) })
+})

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
+
+/**
+ * What is built at run time, by file: for each call, one pattern as it comes out. Those of the demo see no
+ * outside text.
+ */
+const BUILT: Record<string, Omit<Found, 'file'>[]> = {
+  'src/channel/email/loop.ts': [{ pattern: '(?:^|[@.<\\s])agents\\.localhost(?:$|[>\\s;])', flags: 'i' }],
+  'src/channel/email/parse/quoted-header.ts': [
+    { pattern: '^[ \\t]*\\*?(?:From|Enviado(?: el| em)?|보낸 사람)[ \\u00a0]?[:：]', flags: 'i' },
+  ],
+  'src/channel/email/parse/reply-text.ts': [
+    { pattern: ">|wrote|写道|のメッセージ|original message|message d'origine", flags: 'i' },
+  ],
+  'src/channel/email/bounce/return-path.ts': [
+    { pattern: '^bounce-([0-9a-f]{48})$', flags: '' },
+    { pattern: '^(bounce-[0-9a-f]{32})[0-9a-f]+@', flags: 'i' },
+  ],
+  'src/config/parse.ts': [
+    {
+      pattern:
+        '^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$',
+      flags: 'i',
+    },
+  ],
+  'src/event/texts.ts': [{ pattern: '.{1,1000}', flags: 'g' }],
+  'src/mcp/fence.ts': [
+    {
+      pattern:
+        '(?:[<＜]|&lt;|&#0{0,8}60;)(?:\\s{0,3}(?:[<＜]|&lt;|&#0{0,8}60;)){1,8}[\\s/\\\\]{0,8}(?:[eе3]\\p{M}{0,4}[\\s._-]{0,3}[nп]\\p{M}{0,4}[\\s._-]{0,3})(?:[^\\n<>]{0,64}?(?:[>＞]|&gt;|&#0{0,8}62;)(?:\\s{0,3}(?:[>＞]|&gt;|&#0{0,8}62;)){1,8})?',
+      flags: 'giu',
+    },
+    {
+      pattern:
+        '\\b(?:OUTSIDE|END)\\s{1,3}[0-9a-f]{4,32}\\s{0,3}(?:[>＞]|&gt;)(?:\\s{0,3}(?:[>＞]|&gt;)){1,8}',
+      flags: 'giu',
+    },
+  ],
+  'src/message/reading/search.ts': [
+    { pattern: '(?<=(.?))[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Thai}]+', flags: 'gu' },
+  ],
+}
+
+const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags}`
+
+describe('no regular expression of the sources takes more than linear time', () => {
+  const { found, built } = regexesOf()
+
+  test('of those that are written out', { timeout: 180_000 }, () => {
+    expect(found.length).toBeGreaterThan(250)
+    const unique = [...new Map(found.map((one) => [title(one), one])).values()]
+    expect(unique.filter((one) => slowTextFor(one) !== null).map(title)).toEqual([])
+  })
+
+  test('of those that are built, all of which are known here', { timeout: 60_000 }, () => {
+    const calls = built.filter(({ file }) => !file.startsWith('src/demo/'))
+    const counted = Object.fromEntries(
+      calls.map(({ file }) => [file, calls.filter((one) => one.file === file).length]),
+    )
+    expect(counted).toEqual(
+      Object.fromEntries(Object.entries(BUILT).map(([file, patterns]) => [file, patterns.length])),
+    )
+    const slow = Object.values(BUILT)
+      .flat()
+      .filter((one) => slowTextFor(one) !== null)
+    expect(slow).toEqual([])
+  })
+})
+
+describe('the search for slow ones', () => {
+  test('finds the patterns of a file, and not what only looks like one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'regexes-'))
+    const file = join(folder, 'planted.ts')
+    writeFileSync(
+      file,
+      "const ratio = 4 / 2 / 1\n// /no/\nexport const bad: RegExp = /(a+)+$/i\nconst built = RegExp('x' + 1)\n",
+    )
+    expect(regexesOf([file])).toMatchObject({
+      found: [{ pattern: '(a+)+$', flags: 'i' }],
+      built: [{ call: "RegExp('x' + 1)" }],
+    })
+    rmSync(folder, { recursive: true })
+  })
+
+  test.each([
+    ['(a+)+$', ''],
+    ['\\s+$', ''],
+    ['\\r*\\n', 'g'],
+    ['\\0+$', ''],
+    ['^-+|-+$', 'g'],
+    ['(?:a|a)*b', ''],
+    ['^(\\w+\\s?)*$', ''],
+    ['\\d+\\d+x', ''],
+    ['a.*b.*c', 's'],
+    ['[;:\\s]+b=', ''],
+    ['/\\*.*?\\*/', 'g'],
+    ['<[^<>\\s]+@[^<>\\s]+>', ''],
+    ['\\b[^@\\s]+@[^\\s]+\\b', ''],
+    ['^https?://[^/?#]+(/[^#]*)?(\\?[^#]*)?$', 'i'],
+    ['\\p{L}+\\p{L}+$', 'u'],
+  ])('finds /%s/%s', (pattern, flags) => expect(slowTextFor({ pattern, flags })).not.toBeNull())
+
+  test.each([
+    ['^\\s+', ''],
+    ['(?<!-)-+$', 'g'],
+    ['[^\\s<>]{1,64}@[a-z]{1,63}', 'g'],
+    ['<([^<>]{1,2000})>', 'g'],
+    ['^[a-z]+(?:\\.[a-z]+)*$', ''],
+  ])('lets /%s/%s be', (pattern, flags) => expect(slowTextFor({ pattern, flags })).toBeNull())
+})
