@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replayWebhook, rotateWebhook } from '../../src/webhook/operate.ts'
+import { formatTopicKey, WEBHOOK_CHANGED } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
@@ -36,6 +37,13 @@ const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
 const cursors = (got: Received[]) => got.map(({ body }) => Number(JSON.parse(body).cursor))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+/** Whether a statement with these words waits for another transaction's lock. */
+const isBlocked = async (statement: string) => {
+  const { rows } = await db.pool.query<{ query: string }>(
+    "select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  )
+  return rows.some(({ query }) => query.includes(statement))
+}
 /** Hears no notification: what another process would have told. */
 const deaf = () => ({ notifier: { ...bench.operations.notifier, subscribe: () => () => undefined } })
 
@@ -193,6 +201,28 @@ describe('replaying', () => {
     expect(from).toBeGreaterThan(0)
     expect(heard.slice(from)).toEqual(range(11, 300))
     expect(heard.slice(0, from)).toEqual(range(1, from))
+    expect(receiver.mostAtOnce).toBe(1)
+  })
+
+  test('while progress is being written: the lane is given back and leased anew', async () => {
+    const { viewer, path, id, replay } = await lane()
+    bench.worker()
+    await bench.raise(viewer.id, 2)
+    await positionIs(id, 2n)
+    await db.prisma.$transaction(async (tx) => {
+      // The write of the third event's progress waits for this transaction, as it does for a replay's.
+      await tx.$queryRaw`select 1 from webhook where id = ${id}::uuid for no key update`
+      await bench.raise(viewer.id, 1)
+      await receiver.got(path, 3)
+      await until(() => isBlocked('last_delivered_at = coalesce'))
+      await tx.webhook.update({ where: { id }, data: { position: 1n, revision: { increment: 1 } } })
+      bench.operations.notifier.publish(WEBHOOK_CHANGED, formatTopicKey({ id, agentId: viewer.id }))
+    })
+    await bench.raise(viewer.id, 1)
+    await positionIs(id, 4n)
+    await replay(0)
+    await positionIs(id, 4n)
+    expect(cursors(receiver.received).slice(-4)).toEqual([1, 2, 3, 4])
     expect(receiver.mostAtOnce).toBe(1)
   })
 

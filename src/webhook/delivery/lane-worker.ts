@@ -292,7 +292,7 @@ export class LaneWorker implements Lanes {
     if (progress.givenUpAt && result === 'mine') this.#deps.onGivenUp?.()
     const lane = this.#reader.lane(progress.lane)
     if (!lane) return
-    if (result === 'lost') this.#doubt(lane, progress)
+    if (result === 'lost') this.#doubt(lane)
     else if (progress.release) this.#released(lane, result)
     else if (result === 'rewound') {
       lane.recall()
@@ -308,10 +308,10 @@ export class LaneWorker implements Lanes {
    * A write that waited for a replay's finds neither the row that it had seen nor the new one. Only the next
    * one sees which it is.
    */
-  #doubt(lane: Lane, progress: Progress): void {
+  #doubt(lane: Lane): void {
     if (lane.doubted) return void this.#lose(lane)
     lane.doubted = true
-    this.#settler.note({ progress: progress.release ? progress : lane.progress(), settled: null })
+    this.#settler.note({ progress: lane.progress(), settled: null })
   }
 
   #released(lane: Lane, result: WriteResult): void {

@@ -270,6 +270,7 @@ export class Lane implements Waiter {
     return this.#answered > this.answeredWritten
   }
 
+  /** What to write of it now. A lane that is leaving gives its lease back whatever is written of it. */
   progress(change: Partial<Progress> = {}): Progress {
     return {
       lane: this.id,
@@ -278,7 +279,7 @@ export class Lane implements Waiter {
       error: this.error,
       retryAt: this.retryAt,
       lastDeliveredAt: null,
-      release: false,
+      release: this.state === 'leaving',
       revision: this.revision,
       answered: this.#answered,
       ...change,
