@@ -37,8 +37,9 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner)
   await giveNumber(service, twilio, agent, '+15005550101')
   const { prisma } = service.db
-  for (let n = 0; n < SECRETS; n++)
-    await owner.api('PUT', `/agents/${agent.id}/secrets/KEY_${n}`, { value: `value ${n}` })
+  const numbers = Array.from({ length: SECRETS }, (_, n) => n)
+  const put = (n: number) => owner.api('PUT', `/agents/${agent.id}/secrets/KEY_${n}`, { value: `value ${n}` })
+  while (numbers.length > 0) await Promise.all(numbers.splice(0, 25).map(put))
   webhook = (await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })).body
   webhook = (await owner.api('POST', `/agents/${agent.id}/webhooks/${webhook.id}/rotate`, {})).body
   await owner.api('POST', `/agents/${agent.id}/url`, { text: 'by hand' }, { 'Idempotency-Key': 'kept' })

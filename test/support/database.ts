@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openDb, type RootDb } from '../../src/db/client.ts'
+import { afterFile } from './after-file.ts'
 import { execute, urlOf } from './postgres.ts'
 
 export interface TestDatabase {
@@ -25,7 +26,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 export async function openTestDatabase(max = 10): Promise<RootDb & { url: string }> {
   const database = await createTestDatabase()
   const db = await openDb(database.url, { max, log: silentLogger })
-  afterAll(async () => {
+  afterFile(async () => {
     await db.close()
     await database.drop()
   })

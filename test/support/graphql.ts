@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll } from 'vitest'
 import type { Inbound } from '../../src/channel/channel.ts'
 import { receive } from '../../src/message/in/receive.ts'
 import { hashToken } from '../../src/workspace/token.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
+import { afterFile } from './after-file.ts'
 import { openTestDatabase } from './database.ts'
 import { type SkinOptions, startSkin } from './graphql-skin.ts'
 
@@ -126,7 +126,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     stopped ??= stopSkin()
     return stopped
   }
-  afterAll(stop)
+  afterFile(stop)
 
   return {
     base,

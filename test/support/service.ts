@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { afterAll } from 'vitest'
 import { type App, startApp, type World } from '../../src/app.ts'
 import type { Foundation } from '../../src/boot/foundation.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -8,6 +7,7 @@ import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { openDb, type RootDb } from '../../src/db/client.ts'
 import { createKeyring, type Keyring } from '../../src/workspace/keyring.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
+import { afterFile } from './after-file.ts'
 import { createTestDatabase } from './database.ts'
 import { temporaryDir } from './postgres.ts'
 
@@ -118,7 +118,7 @@ export const startService = async ({
   const stop = async () => {
     await Promise.all(apps.splice(0).map((each) => each.stop(2_000)))
   }
-  afterAll(async () => {
+  afterFile(async () => {
     await stop()
     await db.close()
     await database.drop()

@@ -1,11 +1,11 @@
-import { afterAll } from 'vitest'
 import { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
+import { afterFile } from './after-file.ts'
 import type { TestAgent, TestService } from './service.ts'
 
 /** A stand-in for Twilio that ends with the file's tests. */
 export const openTwilio = async (options?: { reports?: boolean }): Promise<TwilioStandIn> => {
   const twilio = await TwilioStandIn.open(options)
-  afterAll(() => twilio.stop())
+  afterFile(() => twilio.stop())
   return twilio
 }
 

@@ -1,7 +1,7 @@
 import type { User } from '@grammyjs/types'
-import { afterAll } from 'vitest'
 import { openTelegram, type TelegramStandIn } from '../../src/demo/telegram/stand-in.ts'
 import type { StandInBot } from '../../src/demo/telegram/world.ts'
+import { afterFile } from './after-file.ts'
 import { createTestLog } from './log.ts'
 import { visit } from './page.ts'
 import {
@@ -16,7 +16,7 @@ import {
 /** A stand-in for Telegram, stopped after the file's last test. */
 export const startTelegram = async (): Promise<TelegramStandIn> => {
   const telegram = await openTelegram()
-  afterAll(() => telegram.stop())
+  afterFile(() => telegram.stop())
   return telegram
 }
 
