@@ -10,12 +10,13 @@ type Deps = SendDeps &
   Pick<MessageUrlDeps, 'feed' | 'texts'> &
   Pick<InvitationDeps, 'mailer'> & { apart: Apart }
 
-/** What is done once a transaction is committed. */
+/** Actions to run once a transaction is committed. */
 type Effects = (() => void)[]
 
 /**
- * The operations' dependencies inside a transaction, `db`, with what they do `apart` from it. What tells
- * others of the transaction is put into `effects`, to be done after its commit.
+ * The operations' dependencies inside the transaction `db`; writes outside of it go through `apart`.
+ * Notifications, mail and other effects visible to others are collected in `effects`, to run after the
+ * commit.
  */
 const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effects: Effects): Given => ({
   ...deps,
@@ -39,10 +40,10 @@ const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effec
 })
 
 /**
- * Does what a request asks at most once under its key, as `once` does. `work` gets dependencies whose writes
- * are all part of one transaction; it returns the answer to keep, or null when the request failed. What it
- * publishes, mails or shares leaves only after the commit, and not at all when there is none. Returns the
- * first answer when there was one, else null.
+ * Executes a request at most once per idempotency key, as `once` does. `work` gets dependencies whose writes
+ * are all part of one transaction, and returns the response to store, or null when the request failed. What
+ * it publishes, mails or shares is sent only after the commit, and not at all after a rollback. Returns the
+ * first response if there was one, else null.
  */
 export const runOnce = async <Given extends Deps & IdempotencyDeps>(
   deps: Given,

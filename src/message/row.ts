@@ -1,16 +1,13 @@
 import { type Message, Prisma } from '../db/generated/prisma/client.ts'
 import type { AttachmentView, MessageWithFiles } from './reading/present.ts'
 
-/**
- * A message of which the statement that stores it finds out where it goes out from, and which conversation it
- * goes on with.
- */
+/** A message whose address and thread are determined by the statement that stores it. */
 export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
   addressId: string | null
   threadId: string | null
 }
 
-/** A message under its column names, as `json_populate_record(null::message, …)` reads it back. */
+/** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
 export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   id: message.id,
   workspace_id: message.workspaceId,
@@ -42,7 +39,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   created_at: message.createdAt,
 })
 
-/** A message with its attachments' descriptions, as `SELECT_MESSAGE` reads it. */
+/** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
 export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven'> {
   attachments: AttachmentView[]
 }
@@ -55,19 +52,19 @@ const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${c
 const WRITTEN = `${COLUMNS}, proven, fingerprint`
 
 /**
- * Stores rows `m` as `toRow` makes them; a `from` follows. It names its columns, so that those of a newer
- * build's schema get their defaults, not nulls. `instead` has expressions for columns that are not taken from
- * `m`.
+ * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that
+ * columns added by a newer version's schema get their defaults, not nulls. `instead` maps columns to
+ * expressions that replace the value from `m`.
  */
 export const insertMessages = (instead: Record<string, string> = {}): string =>
   `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
 
-/** What is read of messages `m`, with their attachments; a `from` follows. */
+/** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
 const SELECTED = `${ofM(COLUMNS)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id), '[]') as attachments`
 
-/** Reads messages `m` in one statement; a `where` follows. */
+/** Reads messages `m` in one statement; must be followed by a `where`. */
 export const SELECT_MESSAGE = `select ${SELECTED} from message m`
 
 export const fromRow = (row: MessageRow): MessageWithFiles => ({
@@ -103,15 +100,15 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
 })
 
 /**
- * What a list can read of each message: the columns, under the model's names, and the files without their
- * content.
+ * Fields that a list can read of each message: the columns, under the model's names, and the attachments
+ * without their content.
  */
 export type ReadableField = keyof MessageWithFiles
 
 export const isReadableField = (name: string): name is ReadableField =>
   name in Prisma.MessageScalarFieldEnum || name === 'attachments'
 
-/** The files' descriptions, with what their links are made of. */
+/** The attachments' metadata, including what their links are built from. */
 const ATTACHMENTS = `coalesce((
   select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', split_part(f.type, ';', 1),
                                     'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
@@ -122,6 +119,6 @@ const columnOf = (field: ReadableField) =>
     ? ATTACHMENTS
     : `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
 
-/** Reads these fields of messages `m` under the model's names; a `from` follows. */
+/** Selects these fields of messages `m` under the model's names; must be followed by a `from`. */
 export const columnsOf = (fields: readonly ReadableField[]): string =>
   fields.map((field) => `${columnOf(field)} as "${field}"`).join(', ')

@@ -61,7 +61,7 @@ test('two agents that answer each other without end are stopped, a person in the
   expect(refused.checks.at(-1)).toEqual({
     name: 'admission',
     verdict: 'self',
-    detail: 'agents have woken it 20 times in this thread within an hour',
+    detail: 'agents have sent it 20 messages in this thread within an hour',
   })
 
   const letter = {
@@ -97,7 +97,7 @@ test('an agent of another service is stopped by what its mail says, and a person
   expect(checks).toContainEqual({
     name: 'agent',
     verdict: 'claimed',
-    detail: 'it says that an agent sent it',
+    detail: 'the message declares that an agent sent it',
   })
   expect(await receive(service, ann, { ...letter, ...answer })).toMatchObject({ status: 'received' })
   expect(await receive(service, ann, marked)).toMatchObject({ status: 'received' })

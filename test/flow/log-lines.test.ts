@@ -50,7 +50,7 @@ test('a request, a message that comes in and each attempt to deliver it have one
   }
   expect(mail).toMatchObject({ ...common, channel: 'email', event: expect.stringMatching(/^evt_\w+_1$/) })
   expect(handed).toMatchObject({ ...common, channel: 'url', event: expect.stringMatching(/^evt_\w+_2$/) })
-  expect(linesOf('message in')).toMatchObject([
+  expect(linesOf('incoming message stored')).toMatchObject([
     { agentId: agent.id, channel: 'email', status: 'received', refusal: null },
   ])
   expect(linesOf('a message came in')).toMatchObject([{ outcome: 'accepted', recipients: [agent.address] }])

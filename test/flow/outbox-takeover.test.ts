@@ -101,7 +101,7 @@ test('what an attempt came to is not written once another worker has the message
   first.held[0]!.end({
     rejected: [{ recipient: 'ann@example.com', reason: 'no such user', permanent: true }],
   })
-  await until(() => first.log.text().includes('taken over'))
+  await until(() => first.log.text().includes('claimed by another worker'))
   expect(await read(id)).toMatchObject({ status: 'sending', error: null })
   expect(await jobOf(id)).toMatchObject({
     state: 'pending',
@@ -127,7 +127,7 @@ test('a worker that breaks an attempt off gives back its own claim only', async 
   await until(() => second.held.length === 1)
   // An attempt that throws gives its claim back, so that the message is tried again at once.
   first.held[0]!.end({ accepted: null as unknown as string[] })
-  await until(() => first.log.text().includes('an attempt to send broke off'))
+  await until(() => first.log.text().includes('attempt to send a message failed unexpectedly'))
   await first.outbox.stop(0)
   expect((await jobOf(id)).leaseLeft).toBeGreaterThan(0)
   second.held[0]!.end({ accepted: ['bob@example.com'] })

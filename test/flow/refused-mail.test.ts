@@ -151,7 +151,7 @@ test('refused mail past the bytes of a day is kept in part, and its evidence say
     name: 'kept',
     verdict: 'partly',
     detail:
-      'the first 1000 characters of its text, not its files: what the agent refused today takes 128 MiB',
+      'the first 1000 characters of its text, without attachments: messages refused today by the agent exceed 128 MiB',
   })
   expect((await agent.api('GET', `/agents/${agent.id}/messages/${partly.id}/raw`)).status).toBe(404)
 })

@@ -288,7 +288,7 @@ describe('STOP, START and HELP', () => {
 
 test('the credentials are in no log and no answer', async () => {
   const all = world.log.text() + JSON.stringify(await messages()) + JSON.stringify(await events())
-  expect(all).toContain('message out')
+  expect(all).toContain('outgoing message sent')
   for (const credential of [
     world.twilio.authToken,
     Buffer.from(`${world.twilio.accountSid}:${world.twilio.authToken}`).toString('base64'),

@@ -294,6 +294,6 @@ test('a bot that was taken away meanwhile: failed', async () => {
 })
 
 test('no token is in the log', () => {
-  expect(log.text()).toContain('message out')
+  expect(log.text()).toContain('outgoing message sent')
   for (const { token } of telegram.world.bots.values()) expect(log.text()).not.toContain(token.split(':')[1])
 })

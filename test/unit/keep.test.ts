@@ -54,7 +54,7 @@ test('past its source’s bytes of the day a refused message keeps its beginning
       name: 'kept',
       verdict: 'partly',
       detail:
-        'the first 1000 characters of its text, not its files: what it refused from this source today takes 48 MiB',
+        'the first 1000 characters of its text, without attachments: messages refused today from this source exceed 48 MiB',
     },
     RULE,
   ])

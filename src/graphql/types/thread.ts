@@ -87,10 +87,7 @@ const ThreadConnection = builder.connectionObject(
   { name: 'ThreadEdge', description: 'A thread and its cursor.' },
 )
 
-/**
- * Who takes part in a thread, and how much is unread, is read off its messages: as much as reading so many
- * rows.
- */
+/** Cost of a thread, in rows: its participants and unread count are computed from its messages. */
 const THREAD_ROWS = 5
 
 builder.prismaObjectFields(Agent, (t) => ({
@@ -108,7 +105,7 @@ builder.prismaObjectFields(Agent, (t) => ({
       countRows(context, page.first * THREAD_ROWS)
       const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
       const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
-      const request = { most: page.first + 1, before, channel: given(args.channel) }
+      const request = { limit: page.first + 1, before, channel: given(args.channel) }
       const read = await batched(
         context,
         JSON.stringify([pathOf(info), request]),
@@ -149,7 +146,7 @@ builder.prismaObjectFields(Agent, (t) => ({
   }),
 }))
 
-/** What another workspace owns is not told from what is not there. */
+/** Reports another workspace's object as if it did not exist. */
 const hidden = (error: unknown): never => {
   throw error instanceof AppError && error.code === 'not_found' ? notFound('thread') : error
 }

@@ -19,11 +19,12 @@ export interface ApplyBounceDeps extends Db {
 type Sent = Pick<Message, 'id' | 'agentId' | 'channel' | 'to' | 'cc'>
 
 /**
- * The recipient that it counts for, whomever it names: behind an alias that is somebody else. Null: nobody. A
- * path that all recipients of a message had counts only where there was one: any of them could have made up a
- * report on the others.
+ * Returns the recipient that the report applies to, or null when that cannot be determined. The return path
+ * decides, not the address in the report, which differs behind an alias. A return path that all recipients of
+ * a message share is accepted only if there was just one: any of them could have forged a report about the
+ * others.
  */
-const concernedBy = async (
+const findRecipient = async (
   tx: Prisma.TransactionClient,
   { id, to, cc }: Sent,
   { recipient }: BounceReport,
@@ -34,16 +35,19 @@ const concernedBy = async (
   return sentTo.find(({ address }) => address === named)?.address ?? null
 }
 
-/** What it says of the recipient: under their name if it has that, else of whomever it names. */
-const saidOf = (
+/**
+ * Returns what the report says about the recipient: the entries with their address or, when there are none,
+ * all entries.
+ */
+const detailOf = (
   address: string,
   { kind, recipients, detail }: BounceReport,
 ): Omit<BouncedRecipient, 'address'> => {
   const named = recipients.filter((one) => one.address === address.toLowerCase())
-  const said = named.length > 0 ? named : recipients
+  const entries = named.length > 0 ? named : recipients
   return {
-    detail: said[0]?.detail ?? detail,
-    permanent: kind === 'complaint' || said.some(({ permanent }) => permanent),
+    detail: entries[0]?.detail ?? detail,
+    permanent: kind === 'complaint' || entries.some(({ permanent }) => permanent),
   }
 }
 
@@ -64,7 +68,7 @@ const report = async (tx: Prisma.TransactionClient, { id }: Sent): Promise<void>
   })
 }
 
-/** Whether it changed anything. */
+/** Applies the report; returns whether anything changed. */
 const apply = async (
   tx: Prisma.TransactionClient,
   deps: ApplyBounceDeps,
@@ -72,9 +76,9 @@ const apply = async (
   returned: BounceReport,
 ): Promise<boolean> => {
   await lockMessage(tx, message.id)
-  const address = await concernedBy(tx, message, returned)
+  const address = await findRecipient(tx, message, returned)
   if (address === null) return false
-  const { detail, permanent } = saidOf(address, returned)
+  const { detail, permanent } = detailOf(address, returned)
   if (returned.kind === 'complaint') await report(tx, message)
   else await fail(tx, message, address, detail)
   if (permanent)
@@ -83,9 +87,9 @@ const apply = async (
 }
 
 /**
- * Takes what came back for a message from one of its recipients: a bounce makes it `failed` with the other
- * side's words, a complaint `reported`, and whom there is no use (or no right) to write to again gets on the
- * agent's suppression list. Twice does what once does. Resolves once it is committed.
+ * Processes a bounce or complaint from one recipient of a message. A bounce marks the message `failed` with
+ * the remote server's text, a complaint marks it `reported`. A recipient who cannot be reached, or has
+ * complained, is put on the agent's suppression list. Idempotent. Resolves once it is committed.
  */
 export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport): Promise<void> => {
   const message = await deps.prisma.message.findFirst({
@@ -93,14 +97,15 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
     select: { id: true, agentId: true, channel: true, to: true, cc: true },
   })
   const { messageId, kind } = returned
-  if (!message) return deps.log.info({ messageId, kind }, 'something came back for a message that is gone')
-  const counts = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
-  if (!counts)
+  if (!message)
+    return deps.log.info({ messageId, kind }, 'bounce or complaint ignored: the message no longer exists')
+  const changed = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
+  if (!changed)
     return deps.log.warn(
       { messageId, kind },
-      'something came back that does not tell which recipient it is from: nothing changed',
+      'bounce or complaint ignored: the recipient could not be determined',
     )
   deps.metrics?.count('sends', kind === 'bounce' ? 'bounced' : 'reported')
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
-  deps.log.info({ messageId, agentId: message.agentId, kind }, 'message out: came back')
+  deps.log.info({ messageId, agentId: message.agentId, kind }, 'outgoing message bounced or reported as spam')
 }

@@ -10,15 +10,16 @@ export interface PostmasterDeps extends Db {
 }
 
 /**
- * So many letters a minute of proven senders go on, and as many of others; the rest is in the log, so that a
- * flood to the postmaster is none to a person.
+ * Maximum number of mails forwarded per minute from verified senders, and as many from others. The rest is
+ * only logged, so that a flood of mail to the postmaster does not flood a person.
  */
 const LETTERS_A_MINUTE = 5
 const MAX_TEXT = 20_000
 
 /**
- * Passes mail for the postmaster on to the owner of the first workspace, who runs the service. What a machine
- * sent, or too much at once, is only logged: a bounce of the letter would come back here. Kept nowhere.
+ * Forwards mail for the postmaster to the owner of the first workspace, who runs the service. Automatic mail
+ * and mail over the rate limit is only logged: if the forwarded mail bounced, the bounce would arrive here
+ * again. Nothing is stored.
  */
 export const passToOwner = async (
   { prisma, log, rates, mailer }: PostmasterDeps,
@@ -29,7 +30,7 @@ export const passToOwner = async (
     rates.take(message.proven ? 'postmaster' : 'postmaster:unproven', LETTERS_A_MINUTE).allowed
   log.info(
     { event: 'postmaster', from: message.from.address, automatic: message.automatic, passed },
-    'mail for the postmaster',
+    'mail received for the postmaster',
   )
   if (!passed) return
   const owner = await prisma.member.findFirst({
@@ -46,7 +47,7 @@ export const passToOwner = async (
 }
 
 const letterOf = ({ from, proven, text }: Inbound): string =>
-  `Somebody wrote to the postmaster of your Agent Messaging Service. Answer them at their own address, not here.
+  `Mail arrived for the postmaster of your Agent Messaging Service. Reply to the sender's address, not to this mail.
 
 From: ${from.address || 'nobody'} (${proven ? 'verified' : 'not verified'})
 

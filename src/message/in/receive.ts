@@ -31,19 +31,19 @@ export interface ReceiveDeps extends Db {
 }
 
 /**
- * Why nobody should answer it: it comes from the agent itself, from a machine, or from an agent that it has
- * answered long enough.
+ * Returns why the message must not be answered, or null: it comes from the agent itself, from an automatic
+ * sender, or from another agent after too many turns.
  */
 const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }: Target): string | null => {
   if (ownAddress) return "sent from the agent's own address"
-  if (ownMessage) return "the agent's own message, coming back"
+  if (ownMessage) return "the agent's own message, returned to it"
   if (automatic !== null) return automatic
   return agentTurns < AGENT_TURNS_AN_HOUR
     ? null
-    : `agents have woken it ${AGENT_TURNS_AN_HOUR} times in this thread within an hour`
+    : `agents have sent it ${AGENT_TURNS_AN_HOUR} messages in this thread within an hour`
 }
 
-/** Whether the channel's list has the sender: under their address, or still under their username. */
+/** Returns whether the sender is on the channel's access list, by address or still by username. */
 const isListed = async (
   deps: ReceiveDeps,
   message: Inbound,
@@ -75,7 +75,8 @@ const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promi
 }
 
 /**
- * Who the event says it is from: a member or an agent by name only when that is proven, else just a contact.
+ * Returns the sender to name in the event: a member or an agent only when the sender is verified, otherwise a
+ * contact.
  */
 const senderOf = (message: Inbound, target: Target): EventSender => {
   const { address, name } = message.from
@@ -95,9 +96,9 @@ const senderOf = (message: Inbound, target: Target): EventSender => {
 const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
 
 /**
- * Tells the same message, sent again because the answer got lost, from another one. Of mail only what has a
- * Message-ID, or comes in a hand-over with an id: without one, two equal mails may well be meant. Other
- * channels' ids are their providers' and never used twice.
+ * Identifies a message that is sent again because the response was lost. For mail this requires a Message-ID
+ * or a delivery id: without one, two identical mails may be intentional. Other channels use the provider's
+ * ids, which are never reused.
  */
 const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8Array<ArrayBuffer> | null => {
   const digest = (of: string | Uint8Array) => Uint8Array.from(createHash('sha256').update(of).digest())
@@ -158,10 +159,11 @@ const arrivalOf = async (
 }
 
 /**
- * What the message says to the service, if it does. STOP and START count before the message is stored, so
- * that a crash loses neither; of one that is stored already they counted then.
+ * Processes STOP, START and similar keywords; returns the keyword if the message is addressed to the service.
+ * The opt-out is saved before the message is stored, so that a crash loses neither; for a message that is
+ * already stored it was saved then.
  */
-const heed = async (
+const applyKeyword = async (
   deps: ReceiveDeps,
   { keyword, recipients, from }: Inbound,
   targets: readonly Target[],
@@ -183,20 +185,22 @@ const keywordCheck = ({ keyword }: Inbound): Check[] =>
         {
           name: 'keyword',
           verdict: keyword.means,
-          detail: `"${keyword.word}" speaks to the service: it wakes nobody`,
+          detail: `"${keyword.word}" is a keyword for the service: the agent is not notified`,
         },
       ]
     : []
 
 const agentCheck = ({ byAgent }: Inbound): Check[] =>
-  byAgent ? [{ name: AGENT_CHECK, verdict: 'claimed', detail: 'it says that an agent sent it' }] : []
+  byAgent
+    ? [{ name: AGENT_CHECK, verdict: 'claimed', detail: 'the message declares that an agent sent it' }]
+    : []
 
 /**
- * What is to be stored of what was refused among these. Throws `unavailable` for mail of which nothing would
- * be: its sender, if it is a person's, hears of it. Other channels' providers can tell nobody, and would only
- * call again.
+ * Returns the arrivals to store, after the limits on refused messages. Throws `unavailable` for mail when
+ * nothing would be stored, so that the sender's mail server reports it. Other channels' providers cannot tell
+ * the sender, and would only repeat the call.
  */
-const keep = (
+const limitArrivals = (
   deps: ReceiveDeps,
   { channel, source, from }: Inbound,
   arrivals: readonly Arrival[],
@@ -208,7 +212,10 @@ const keep = (
     else {
       const { agentId, refusal } = arrival.message
       deps.metrics?.count('mails', 'dropped')
-      deps.log.info({ agentId, channel, refusal }, 'message in: not kept, the agent refused too many today')
+      deps.log.info(
+        { agentId, channel, refusal },
+        'incoming message discarded: the agent has refused too many today',
+      )
     }
   }
   if (kept.length === 0 && arrivals.length > 0 && CHANNELS[channel].mail)
@@ -219,23 +226,24 @@ const keep = (
 }
 
 /**
- * Stores an inbound message for every agent that it is for, admitted or refused, and tells the listeners of
- * those that took it. Resolves once all of it is committed; rejects when it is not, and the channel must then
- * ask to be sent it again. So it does, with `unavailable`, for a sender whose proof failed for now only,
- * where admission hinges on it: refused now would be refused for good. And for mail that everybody refuses
- * whose refused mail of the day is more than is kept.
+ * Stores an inbound message for each of the agents addressed, admitted or refused, and notifies the listeners
+ * of those that admitted it. Resolves once everything is committed. When it rejects, the channel must ask for
+ * the message to be sent again.
+ *
+ * Throws `unavailable` when the sender's verification failed temporarily and admission depends on it, because
+ * a refusal would be final, and for mail of which nothing would be stored because too much was refused today.
  */
 export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)
   const targets = await findTargets(deps, inbound, deps.channels[inbound.channel]?.threads === 'counterpart')
   const { keyword: _, ...rest } = inbound
-  const message: Inbound = (await heed(deps, inbound, targets, fingerprint)) ? inbound : rest
+  const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
   if (message.unsettled && arrivals.some(({ message: { refusal } }) => refusal === 'unverified')) {
     deps.metrics?.count('mails', 'deferred')
     throw new AppError('unavailable', 'The sender could not be verified at the moment.', { retryAfter: 300 })
   }
-  const kept = keep(deps, message, arrivals)
+  const kept = limitArrivals(deps, message, arrivals)
   const events: (LoggedEvent | null)[] = await Promise.all(kept.map((arrival) => deps.arrivals.add(arrival)))
   deps.feed.committed(events.filter((event) => event !== null))
   for (const { message: stored } of kept) {
@@ -248,14 +256,14 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
         status: stored.status,
         refusal: stored.refusal,
       },
-      'message in',
+      'incoming message stored',
     )
   }
 }
 
 /**
- * Whether an agent of this service has this email address for sure: an own domain that is not verified now
- * may be somebody else's.
+ * Returns whether the email address certainly belongs to an agent of this service. The addresses of a custom
+ * domain that is not currently verified do not count: someone else may own the domain.
  */
 export const isLocalMailbox = async ({ pool }: Db, address: string): Promise<boolean> => {
   const { rows } = await pool.query({
@@ -267,7 +275,7 @@ export const isLocalMailbox = async ({ pool }: Db, address: string): Promise<boo
   return rows.length > 0
 }
 
-/** Whether somebody has this (normalized) address. */
+/** Returns whether an agent has this (normalized) address. */
 export const accepts = async ({ pool }: Db, channel: string, address: string): Promise<boolean> => {
   const { rows } = await pool.query({
     name: 'address exists',

@@ -2,14 +2,15 @@ import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { type Arrival, sizeOf } from './store.ts'
 
-/** What is kept of messages that are refused. Strangers decide how many there are, and how long they are. */
+/** Limits on what is stored of refused messages, whose number and size are up to strangers. */
 
 const DAY_MS = 24 * 3_600_000
 const MIB = 1024 * 1024
 
 /**
- * Most of what one agent refuses in a day (UTC) that is kept: of one source, and in all. A source has room
- * for one message of the greatest size with its files, an agent for several of these.
+ * Maximum amount of refused messages stored per agent and day (UTC), from one source and in total. The limit
+ * per source allows one message of the maximum size with its attachments, the limit per agent several of
+ * them.
  */
 const MAX = {
   messages: { source: 200, agent: 2_000 },
@@ -17,7 +18,7 @@ const MAX = {
 }
 
 /**
- * What is left of a message for whose bytes there is no room: characters of its text; recipients and
+ * What is stored of a refused message that exceeds the byte limit: characters of its text, and recipients and
  * references of each kind.
  */
 const HEAD_TEXT = 1_000
@@ -31,26 +32,26 @@ const usesOf = (what: Amount, agentId: string, source: string, amount: number) =
     limit: MAX[what].agent,
     amount,
     windowMs: DAY_MS,
-    of: 'the agent refused',
+    of: 'by the agent',
   },
   {
     key: `refused ${what}:${agentId}:${source}`,
     limit: MAX[what].source,
     amount,
     windowMs: DAY_MS,
-    of: 'it refused from this source',
+    of: 'from this source',
   },
 ]
 
-/** The first `most` characters, whole ones. */
-const startOf = (text: string, most: number): string =>
-  Array.from(text.slice(0, 2 * most))
-    .slice(0, most)
+/** Returns the first `max` characters, without splitting a surrogate pair. */
+const startOf = (text: string, max: number): string =>
+  Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
     .join('')
 
 const headOf = ({ message, attachments, event }: Arrival, why: string): Arrival => {
   const checks = message.checks as Prisma.JsonArray
-  const files = attachments.length > 0 ? ', not its files' : ''
+  const files = attachments.length > 0 ? ', without attachments' : ''
   const kept = {
     name: 'kept',
     verdict: 'partly',
@@ -67,7 +68,7 @@ const headOf = ({ message, attachments, event }: Arrival, why: string): Arrival 
       to: message.to.slice(0, HEAD_ENTRIES),
       cc: message.cc.slice(0, HEAD_ENTRIES),
       threadReferences: message.threadReferences.slice(-HEAD_ENTRIES),
-      // The rule that refused it stays the last one.
+      // The rule that refused the message stays last.
       checks: [...checks.slice(0, -1), kept, ...checks.slice(-1)],
     },
   }
@@ -76,9 +77,9 @@ const headOf = ({ message, attachments, event }: Arrival, why: string): Arrival 
 const bytesOf = (arrival: Arrival): number => sizeOf(arrival) + Buffer.byteLength(arrival.message.text)
 
 /**
- * What is to be stored of an arrival. All of it, unless it is refused and the agent has refused too much
- * today, from its source or in all: then what it says of itself and where its text begins, and a check that
- * says so; past a number of messages, nothing (null).
+ * Returns what to store of an arrival. Admitted messages are stored in full, and so are refused ones within
+ * the daily limits for their source and agent. Over the byte limit, the headers, the start of the text and a
+ * check that says so remain; over the limit on messages, nothing does (null).
  */
 export const limitRefused = (
   rates: Pick<RateLimits, 'takeAll'>,
@@ -89,5 +90,7 @@ export const limitRefused = (
   if (status !== 'refused') return arrival
   if (rates.takeAll(usesOf('messages', agentId, source, 1)) !== null) return null
   const over = rates.takeAll(usesOf('bytes', agentId, source, bytesOf(arrival)))
-  return over === null ? arrival : headOf(arrival, `what ${over.of} today takes ${over.limit / MIB} MiB`)
+  return over === null
+    ? arrival
+    : headOf(arrival, `messages refused today ${over.of} exceed ${over.limit / MIB} MiB`)
 }

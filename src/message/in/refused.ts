@@ -2,20 +2,22 @@ import type { Clock } from '../../core/clock.ts'
 import type { RootDb } from '../../db/client.ts'
 
 /**
- * Messages of one statement: each may have 25 MiB and as much again in files, and what is written meanwhile
- * must not wait.
+ * Maximum number of messages deleted in one statement. Each may have 25 MiB and as much again in attachments,
+ * and concurrent writes must not be held up.
  */
 const MAX = 100
 
-/** Workspaces that have refused messages past their time. One look into `message_refused_idx` for each. */
+/**
+ * Workspaces with refused messages past their retention time. One lookup in `message_refused_idx` for each.
+ */
 const WITH_OLD = `
   select w.id, $1::timestamptz - make_interval(days => w.keep_refused_days) as before from workspace w
    where exists (select from message m where m.workspace_id = w.id and m.status = 'refused'
                     and m.created_at < $1::timestamptz - make_interval(days => w.keep_refused_days))`
 
 /**
- * Their raw form, files and words in the index go with them. What another process deletes just now is left to
- * it.
+ * Raw messages, attachments and search entries are deleted with their messages. Rows that another process is
+ * deleting are skipped.
  */
 const DELETE_OLD = `
   with old as materialized (
@@ -25,8 +27,8 @@ const DELETE_OLD = `
   delete from message where id = any(array(select id from old))`
 
 /**
- * Deletes refused messages that their workspace's setting keeps no longer, in small batches. Idempotent; any
- * process may call it at any time. Returns how many there were.
+ * Deletes refused messages that are past their workspace's retention time, in small batches. Idempotent; any
+ * process may call it at any time. Returns the number of messages deleted.
  */
 export const pruneRefused = async (
   { pool, clock }: RootDb & { clock: Clock },

@@ -8,26 +8,26 @@ import type { EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { insertMessages, toRow } from '../row.ts'
 
-/** A received or refused message, ready to be stored with all that belongs to it. */
+/** A received or refused message with everything that is stored along with it. */
 export interface Arrival {
   message: Message
   raw: Uint8Array | null
   attachments: InboundAttachment[]
-  /** What its event tells; null when it raises none. */
+  /** Content of the message's event; null when the message raises none. */
   event: { type: EventType; sender: EventSender; from: string } | null
 }
 
-/** Bytes of its raw form and its files. */
+/** Size in bytes of the raw message and its attachments. */
 export const sizeOf = ({ raw, attachments }: Arrival) =>
   (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
 
 /**
- * Stores messages with their raw form, attachments, events and webhook jobs: all of it in one statement, so
- * that none is ever there without the others, for as many messages as have gathered. A message that is
- * already stored (the same fingerprint: sent again after a lost answer) is left out, with everything.
+ * Stores messages with their raw form, attachments, events and webhook jobs. A single statement writes a
+ * whole batch, so that a message is never visible without the rest. A message that is already stored (same
+ * fingerprint: it was resent because the response was lost) is skipped, with everything that belongs to it.
  *
- * $1 messages and their events as JSON; $2 the messages with a raw form, `raws` these; $3-$7 attachments,
- * `files` their contents.
+ * $1 messages and their events as JSON; $2 ids of the messages with a raw form, `raws` their contents; $3-$7
+ * attachments, `files` their contents.
  */
 const storing = (raws: string, files: string): string => `
     with
@@ -56,10 +56,13 @@ const storing = (raws: string, files: string): string => `
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
 
-/** What arrives in bulk is one statement, prepared once. */
+/** Batches use a single statement, prepared once per connection. */
 const STORE = { name: 'store arrivals', text: storing('$8', '$9') }
 
-/** A long message's bytes go as parameters of their own: in an array they would be copied once more. */
+/**
+ * Messages of at least this many bytes pass their contents as separate parameters: an array would copy them
+ * once more.
+ */
 const LONG = 1024 * 1024
 const places = (first: number, count: number) =>
   `array[${Array.from({ length: count }, (_, index) => `$${first + index}`).join()}]`
@@ -107,7 +110,7 @@ const eventOf = ({ message, event }: Arrival, id: number, agentName: string): Lo
 
 type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
 
-/** Stores one batch; returns each arrival's event, or null when it raised none or was there already. */
+/** Stores one batch. Returns each arrival's event, or null when it raised none or was already stored. */
 const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
   const { rows } = await pool.query<Stored>(statementOf(arrivals))
   const stored = new Map(rows.map((row) => [row.id, row]))
@@ -120,7 +123,7 @@ const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(Logge
 const MAX = 64
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Where arrivals gather to be committed together. */
+/** Collects arrivals so that they are committed in batches. */
 export type ArrivalStore = Batch<Arrival, LoggedEvent | null>
 
 export const createArrivalStore = (db: Db): ArrivalStore =>

@@ -13,20 +13,23 @@ export interface DeliveryDeps extends Db {
   notifier: Notifier
 }
 
-/** The recipient that a report is about: by the provider's id, or by ours when that has come before it. */
+/**
+ * Finds the recipient that a report is about: by the provider's id, or by our own id when the report arrives
+ * before the provider's id is stored.
+ */
 const find = async ({ prisma }: Db, { channel, providerId, messageId, recipient }: DeliveryReport) => {
   const include = { message: { select: { agentId: true } } }
   const message = { channel, direction: 'outbound' as const }
   const known = await prisma.recipient.findFirst({ where: { providerId, message }, include })
   if (known || !messageId || !recipient) return known
-  // The answer that tells the id may have come since.
+  // The provider's id may have been stored since.
   const ids = { OR: [{ providerId: null }, { providerId }] }
   return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message }, include })
 }
 
 /**
- * What the report changes, and of which recipients: the first final word stands, and nobody is on their way
- * again.
+ * Returns what the report changes, and for recipients in which state: the first final status stands, and no
+ * recipient returns to `sending`.
  */
 const changeOf = ({ status, detail, providerId }: DeliveryReport, now: Date) => {
   if (status === 'sent')
@@ -42,15 +45,15 @@ const changeOf = ({ status, detail, providerId }: DeliveryReport, now: Date) => 
 }
 
 /**
- * Takes a provider's word on a message that it had taken. Reports may come twice, in any order and of
- * messages that are gone: what they can't move stays as it is. Resolves once it is committed.
+ * Applies a provider's delivery report for a message. Reports may arrive twice, in any order, and for deleted
+ * messages; one that no longer applies changes nothing. Resolves once it is committed.
  */
 export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Promise<void> => {
   const found = await find(deps, report)
   if (!found)
     return deps.log.info(
       { channel: report.channel, status: report.status },
-      'a report on no message that is kept',
+      'delivery report ignored: no stored message matches',
     )
   const { messageId, address, message } = found
   const { where, data } = changeOf(report, deps.clock.now())
@@ -64,6 +67,6 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${messageId}`)
   deps.log.info(
     { messageId, agentId: message.agentId, channel: report.channel, status: report.status },
-    'message out: reported',
+    'delivery report applied to outgoing message',
   )
 }

@@ -18,8 +18,8 @@ export interface DraftDeps extends ReadDeps {
 }
 
 /**
- * A message to send, ready to be stored. Its `addressId` is the address that the message it answers or passes
- * on came to.
+ * An outgoing message that is ready to be stored. Its `addressId` is the address at which the message it
+ * replies to or forwards arrived.
  */
 export interface Draft {
   message: Unplaced
@@ -28,10 +28,7 @@ export interface Draft {
   attachments: InboundAttachment[]
 }
 
-/**
- * Recipients as they are addressed, by the spelling in which they are compared: each once, however often it
- * is named.
- */
+/** Maps each recipient's normalized address to its spelling for sending, without duplicates. */
 const spellEach = (
   channel: Channel,
   recipients: readonly string[],
@@ -46,7 +43,7 @@ const spellEach = (
       throw error
     }
   })
-  // Of two spellings of one the first stays, in its place.
+  // Of two spellings of the same address the first is used, in its position.
   return new Map([...spelled, ...spelled.toReversed()])
 }
 
@@ -60,7 +57,7 @@ const recipientsOf = (channel: Channel, plan: SendIntent, { to: named, cc = [] }
   return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }
 }
 
-/** Every id of the conversation so far, oldest first: what a reply's References says (RFC 5322 3.6.4). */
+/** Returns all message ids of the conversation, oldest first: the References of a reply (RFC 5322 3.6.4). */
 export const conversationOf = ({
   threadReferences,
   threadMessageId,
@@ -70,7 +67,7 @@ export const conversationOf = ({
 ]
 
 /**
- * The conversation that it goes on with; null in a chat, where it is that of the last message with its
+ * Returns the thread to continue; null in a chat, where it is the thread of the last message with the
  * counterpart.
  */
 const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string): string | null =>
@@ -92,8 +89,8 @@ const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Prom
 }
 
 /**
- * Turns what is asked into a message of the agent's. Throws `invalid_input` naming the field, or `conflict`
- * for a channel that is not there.
+ * Turns a send request into a message of the agent. Throws `invalid_input` naming the field, or `conflict`
+ * when the service does not have the channel.
  */
 export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): Promise<Draft> => {
   const plan = await sendIntentOf(deps, sender, input)

@@ -5,14 +5,14 @@ export interface OverdueDeps extends DeliveryDeps {
   channels: Channels
 }
 
-/** How long a provider's report is awaited before it is asked. */
+/** Time to wait for a provider's report before querying it, in milliseconds. */
 const PATIENCE_MS = 10 * 60_000
-/** Asked in one go. */
+/** Maximum number of recipients queried in one run. */
 const MAX = 100
 
 const findOverdue = ({ prisma, clock }: OverdueDeps) =>
   prisma.recipient.findMany({
-    // To the letter what `recipient_awaited_idx` is for.
+    // Must match the predicate of `recipient_awaited_idx` exactly.
     where: {
       status: 'sending',
       providerId: { not: null },
@@ -24,33 +24,35 @@ const findOverdue = ({ prisma, clock }: OverdueDeps) =>
   })
 type Overdue = Awaited<ReturnType<typeof findOverdue>>[number]
 
-/** Asks what became of one, and notes that it was asked. Whether it has come to an end. */
-const ask = async (
+/**
+ * Queries the provider for one recipient and records that it did. Returns whether there was a final status.
+ */
+const queryProvider = async (
   deps: OverdueDeps,
   { messageId, address, providerId, message }: Overdue,
 ): Promise<boolean> => {
   const channel = message.channel as ChannelKind
-  const said = await deps.channels[channel]?.ask?.(providerId!)
-  if (said)
-    await takeReport(deps, { channel, providerId: providerId!, messageId, recipient: address, ...said })
+  const result = await deps.channels[channel]?.ask?.(providerId!)
+  if (result)
+    await takeReport(deps, { channel, providerId: providerId!, messageId, recipient: address, ...result })
   else
     await deps.prisma.recipient.updateMany({
       where: { messageId, address },
       data: { updatedAt: deps.clock.now() },
     })
-  return Boolean(said)
+  return Boolean(result)
 }
 
 /**
- * Asks the providers for reports that did not come: the service could not be reached perhaps, or was down for
- * too long. Any process may do so at any time. Returns how many messages moved on; throws when a provider
- * can't be asked, and leaves the rest for the next time.
+ * Queries the providers for reports that did not arrive, for example because the service was unreachable or
+ * down for too long. Any process may do so at any time. Returns the number of recipients with a final status.
+ * Throws when a provider cannot be queried, and leaves the rest for the next run.
  */
 export const requestOverdueReports = async (deps: OverdueDeps, signal: AbortSignal): Promise<number> => {
   let moved = 0
   for (const recipient of await findOverdue(deps)) {
     if (signal.aborted) break
-    if (await ask(deps, recipient)) moved++
+    if (await queryProvider(deps, recipient)) moved++
   }
   return moved
 }

@@ -9,10 +9,13 @@ interface ProgressDeps extends Db {
   log: Logger
 }
 
-/** How soon a result is written again when the database is away. A lease is long enough for some tries. */
-const AWAY_MS = 500
+/**
+ * Delay before a failed write is retried while the database is unavailable. A lease is long enough for
+ * several retries.
+ */
+const RETRY_MS = 500
 
-/** Writes as soon as the database is there; gives up when `signal` aborts. */
+/** Runs `write`, retrying while the database is unavailable; gives up when `signal` aborts. */
 export const oncePossible = async <T>(
   { clock, log }: ProgressDeps,
   messageId: string,
@@ -24,15 +27,18 @@ export const oncePossible = async <T>(
       return await write()
     } catch (error) {
       if (!isUnavailable(error) || signal.aborted) throw error
-      log.warn({ messageId }, 'the result of an attempt to send waits for the database')
-      await clock.sleep(AWAY_MS, signal)
+      log.warn(
+        { messageId },
+        'could not store the result of an attempt to send: database unavailable; retrying',
+      )
+      await clock.sleep(RETRY_MS, signal)
     }
   }
 }
 
 /**
- * Written as the part with its number, so that writing it twice is the same; only by the worker that holds
- * the job.
+ * Writes the part at its index, so that writing it twice has no effect; only the worker that holds the job
+ * may write it.
  */
 const NOTE_PART = {
   name: 'note sent part',
@@ -41,7 +47,7 @@ const NOTE_PART = {
          returning message_id`,
 }
 
-/** The parts of a message that each of its recipients has, as they are kept. */
+/** Tracks the parts of a message that each of its recipients has, as stored in the database. */
 export const progressOf = (
   deps: ProgressDeps,
   message: { id: string; recipients: readonly { address: string; parts: readonly string[] }[] },
@@ -57,7 +63,7 @@ export const progressOf = (
       const { rows } = await oncePossible(deps, message.id, signal, () =>
         deps.pool.query({ ...NOTE_PART, values }),
       )
-      if (rows.length === 0) throw new LeaseLost('the lease of the job is lost')
+      if (rows.length === 0) throw new LeaseLost('the lease of the job was lost')
       had.set(recipient, [...parts, partId])
     },
   }

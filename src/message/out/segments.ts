@@ -1,18 +1,21 @@
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 
-/** How many parts a text is sent in as SMS (3GPP TS 23.038 and 23.040): what carriers count and charge. */
+/**
+ * Counts the parts in which a text is sent as SMS (3GPP TS 23.038 and 23.040), which is what carriers charge
+ * for.
+ */
 
-/** The default alphabet; ESC, which only introduces the extension table, is left out. */
+/** The default alphabet without ESC, which only introduces the extension table. */
 const BASIC = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 )
-/** Sent as ESC and another character. */
+/** Encoded as ESC and another character. */
 const EXTENDED = new Set('\f^{}\\[~]|€')
 
 interface Alphabet {
   /**
-   * What fits into one message, and into each part of a longer one, whose header says how they belong
-   * together.
+   * Capacity of a single message, and of each part of a longer one, which also carries a header to join the
+   * parts.
    */
   alone: number
   part: number
@@ -20,7 +23,7 @@ interface Alphabet {
 const GSM_7: Alphabet = { alone: 160, part: 153 }
 const UCS_2: Alphabet = { alone: 70, part: 67 }
 
-/** What each character takes, in septets or in 16-bit units. */
+/** Cost of each character, in septets or in 16-bit units. */
 const costsOf = (text: string): { alphabet: Alphabet; costs: number[] } => {
   const characters = [...text]
   const isGsm = characters.every((character) => BASIC.has(character) || EXTENDED.has(character))
@@ -29,7 +32,7 @@ const costsOf = (text: string): { alphabet: Alphabet; costs: number[] } => {
   return { alphabet: UCS_2, costs: characters.map((character) => character.length) }
 }
 
-/** The number of parts. A character that takes two places is never cut in half. */
+/** Returns the number of parts. A character that takes two units is never split. */
 export const countSegments = (text: string): number => {
   const { alphabet, costs } = costsOf(text)
   if (costs.reduce((sum, cost) => sum + cost, 0) <= alphabet.alone) return 1
@@ -45,6 +48,6 @@ export const countSegments = (text: string): number => {
   return parts
 }
 
-/** How many parts a message has as SMS; null on the other channels. */
+/** Returns the number of parts a message has as SMS; null on the other channels. */
 export const segmentsOf = ({ channel, text }: { channel: string; text: string }): number | null =>
   CHANNELS[channel as ChannelKind].segments ? countSegments(text) : null

@@ -3,15 +3,15 @@ import { invalidInput } from '../../core/errors.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 
-/** Who sends: an agent, as far as the workspace of who asks has it. */
+/** The sending agent, and the workspace of the caller, which may or may not have that agent. */
 export interface Sender {
   agentId: string
   workspaceId: string
 }
 
 /**
- * What a send asks for: to answer (`replyTo`), to pass on (`forward` with `to`), or to start (`channel` with
- * `to`).
+ * A request to send: a reply (`replyTo`), a forward (`forward` with `to`), or a new conversation (`channel`
+ * with `to`).
  */
 export interface SendInput {
   text: string
@@ -21,20 +21,19 @@ export interface SendInput {
   to?: readonly string[] | undefined
   cc?: readonly string[] | undefined
   subject?: string | undefined
-  /** Files to send along, behind those that a forward carries. */
+  /** Attachments, in addition to those of a forwarded message. */
   attachments?: readonly InboundAttachment[] | undefined
 }
 
 /**
- * What is to be sent, to whom, and what it goes on with; as asked for, before anything is checked against the
- * channel.
+ * The message to send, its recipients and its conversation, before any check against the channel's limits.
  */
 export interface SendIntent {
   mode: Mode
   channel: ChannelKind
   to: readonly string[]
   subject: string | null
-  /** The message that it answers or passes on. */
+  /** The message that is replied to or forwarded. */
   original: Message | null
   counterpartName: string | null
   text: string
@@ -71,8 +70,8 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
 }
 
 /**
- * Where its sender wants answers, or the group in which they wrote it; of a message of the agent's own, its
- * recipients.
+ * Returns where replies go: the sender's reply address, which for a group message is the group. For a message
+ * of the agent's own, its recipients.
  */
 const answerTo = (original: Message): string[] =>
   original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
@@ -129,7 +128,7 @@ const planStart = (input: SendInput): SendIntent => {
   return { mode: 'start', channel: channel!, to, subject, original: null, counterpartName: null, text }
 }
 
-/** What a send asks for, as a plan. Throws `invalid_input` naming the field. */
+/** Resolves a send request. Throws `invalid_input` naming the field. */
 export const sendIntentOf = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
   const mode = modeOf(input)
   if (mode === 'reply') return planReply(deps, sender, input)

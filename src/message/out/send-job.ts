@@ -6,38 +6,38 @@ export interface SendJob {
   id: string
   messageId: string
   agentId: string
-  /** How often it was tried before. */
+  /** Number of earlier attempts. */
   attempts: number
-  /** Whose lease it is. */
+  /** The worker that holds the lease. */
   owner: string
 }
 
-/** One job for each message of `drafted (id, agent_id, created_at)`, due at once. */
+/** Inserts one job for each message of `drafted (id, agent_id, created_at)`, due immediately. */
 export const ENQUEUE_SENDS = `
     sends as (
       insert into job (id, kind, agent_id, lane, seq, due_at, created_at)
       select gen_random_uuid(), 'send', agent_id, id, 0, created_at, created_at from drafted
     )`
 
-/** The topic on which every process hears that messages wait to be sent. */
+/** Notification topic: messages are waiting to be sent. */
 export const SEND_DUE = 'send_due'
 
 /**
- * How long a claim lasts. It is renewed while the work goes on; after a crash another worker takes over when
- * it ends.
+ * Duration of a lease in seconds. It is renewed while the work is in progress; after a crash another worker
+ * takes over when it expires.
  */
 export const SEND_LEASE_S = 10
 
 /**
- * Leases due messages, the longest due first, but none of the agents `without`. Claimed singly with SKIP
- * LOCKED, so that workers never wait for each other. Leases run by the database's clock, which all processes
- * share; what is due is told by the caller's.
+ * Leases due messages, longest overdue first, except those of the agents in `without`. Uses SKIP LOCKED, so
+ * that workers never wait for each other. Leases expire by the database's clock, which all processes share;
+ * whether a message is due is decided by the caller's clock.
  */
 export const claimSends = async (
   { pool }: Db,
   owner: string,
   now: Date,
-  most: number,
+  limit: number,
   without: readonly string[] = [],
 ): Promise<SendJob[]> => {
   const { rows } = await pool.query<{ id: string; lane: string; agent_id: string; attempts: number }>({
@@ -47,7 +47,7 @@ export const claimSends = async (
                             and agent_id <> all($4::uuid[])
                           order by due_at limit $3 for update skip locked)
            returning id, lane, agent_id, attempts`,
-    values: [owner, now, most, without],
+    values: [owner, now, limit, without],
   })
   return rows.map(({ id, lane, agent_id, attempts }) => ({
     id,
@@ -58,7 +58,7 @@ export const claimSends = async (
   }))
 }
 
-/** Keeps the claims of work that takes longer than a lease. */
+/** Renews the leases of work that takes longer than one lease. */
 export const renewSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
   await pool.query(
     `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) where id = any($2::uuid[]) and lease_owner = $1`,
@@ -66,21 +66,21 @@ export const renewSends = async ({ pool }: Db, owner: string, ids: readonly stri
   )
 }
 
-/** How an attempt went, in the words of the record that is kept for 7 days. */
+/** An attempt, in the format of the job's log. */
 export interface SendAttempt {
   at: Date
   error: string | null
   ms: number
 }
 
-/** What becomes of a job after an attempt: done one way or the other, or due again. */
+/** Outcome of an attempt: finished, or due again. */
 export type SendOutcome = { state: 'delivered' | 'failed' } | { dueAt: Date }
 
-/** Another worker has the job by now: what this one's attempt came to is not for it to write. */
+/** Another worker holds the job by now, so this worker must not write its result. */
 export class LeaseLost extends Error {}
 
 /**
- * Writes an attempt and its outcome, inside the transaction that moves the message's status. Throws
+ * Writes an attempt and its outcome, in the transaction that updates the message's status. Throws
  * `LeaseLost`.
  */
 export const settleSend = async (
@@ -102,10 +102,10 @@ export const settleSend = async (
     update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
                    lease_owner = null, lease_until = null
      where id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
-  if (written === 0) throw new LeaseLost('the lease of the job is lost')
+  if (written === 0) throw new LeaseLost('the lease of the job was lost')
 }
 
-/** Gives claims back untried, so that another worker can take them at once. */
+/** Releases leases without an attempt, so that another worker can claim the jobs immediately. */
 export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
   await pool.query(
     'update job set lease_owner = null, lease_until = null where id = any($2::uuid[]) and lease_owner = $1',
@@ -113,7 +113,7 @@ export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly st
   )
 }
 
-/** When the send that has been due for the longest time was due; null when none is due. */
+/** Returns when the limit overdue send became due; null when none is due. */
 export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | null> => {
   const { rows } = await pool.query<{ at: Date | null }>({
     name: 'oldest due send',
@@ -123,10 +123,12 @@ export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | nul
   return rows[0]?.at ?? null
 }
 
-/** How long the record of a job is kept. Nothing is left to do by then: a message is given up after a day. */
+/**
+ * Retention of finished jobs, in milliseconds. Nothing is pending by then: a message is given up after a day.
+ */
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** Deletes the jobs of sends past their time. Idempotent; any process may call it at any time. */
+/** Deletes jobs past their retention time. Idempotent; any process may call it at any time. */
 export const pruneSendJobs = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query(`delete from job where created_at < $1 and kind = 'send'`, [
     new Date(now.getTime() - KEPT_MS),

@@ -18,8 +18,8 @@ import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
 
 /**
- * Where a message `m` goes out from: the address that its original came to while the agent has it, else the
- * channel's primary one.
+ * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has
+ * it, else the channel's primary address.
  */
 const PLACE = `select a.id from address a where a.agent_id = m.agent_id and a.workspace_id = m.workspace_id and a.channel = m.channel
     order by a.id = m.address_id desc, a."primary" desc, a.created_at limit 1`
@@ -29,8 +29,8 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
     order by l.created_at desc limit 1`
 
 /**
- * Stores messages to send, their recipients and their jobs: one statement for all that have gathered. It
- * leaves out those whose agent is not their workspace's or has no address on their channel.
+ * Stores a batch of messages with their recipients and jobs in one statement. It skips messages whose agent
+ * is not in their workspace or has no address on their channel.
  */
 const STORE = {
   name: 'store drafts',
@@ -53,10 +53,10 @@ const STORE = {
     select id, address_id as "addressId", thread_id as "threadId" from drafted`,
 }
 
-/** What storing a draft found out. */
+/** Columns whose values are determined when a draft is stored. */
 type Placed = Pick<Message, 'addressId' | 'threadId'>
 
-/** Stores drafts in one statement; null for each that it left out. */
+/** Stores drafts in one statement; returns null for each that was skipped. */
 export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
   const recipients = drafts.flatMap(({ message, recipients }) =>
     recipients.map((address) => ({ id: message.id, address })),
@@ -81,11 +81,11 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
   return drafts.map(({ message }) => stored.get(message.id) ?? null)
 }
 
-/** Of files in one statement; a message with more goes alone. */
+/** Maximum size of attachments in one statement; a larger message is stored alone. */
 const MAX_BYTES = 4 * 1024 * 1024
 const sizeOf = ({ files }: Draft) => files.reduce((sum, { size }) => sum + size, 0)
 
-/** Where messages to send gather to be committed together. */
+/** Collects messages to send so that they are committed in batches. */
 export type DraftStore = Batch<Draft, Placed | null>
 
 export const createDraftStore = (db: Db): DraftStore =>
@@ -104,10 +104,10 @@ export interface SendDeps extends DraftDeps {
   rates: RateLimits
 }
 
-/** Messages that an agent may send in a minute. */
+/** Maximum number of messages that an agent may send per minute. */
 const SENDS_A_MINUTE = 60
 
-/** Counted for each workspace that asks, so that none can use up another's. */
+/** Counted per calling workspace, so that none can use up another's limit. */
 const ensureRate = ({ rates }: SendDeps, { agentId, workspaceId }: Sender): void => {
   const { allowed, limit, resetSeconds } = rates.take(`send:${workspaceId}:${agentId}`, SENDS_A_MINUTE)
   if (!allowed)
@@ -116,18 +116,18 @@ const ensureRate = ({ rates }: SendDeps, { agentId, workspaceId }: Sender): void
     })
 }
 
-/** How long a message may wait for its turn and be stored. */
+/** Maximum time a message may wait for its turn and be stored, in milliseconds. */
 const TURN_MS = 30_000
 
 /**
- * Stores a message of a workspace that may send no more than so many, alone and one after the other: the last
- * one is the last.
+ * Stores a message of a workspace whose plan limits sending. Such messages are stored one after the other, so
+ * that the limit is never exceeded.
  */
-const storeCounted = ({ prisma, clock }: SendDeps, made: Draft): Promise<Placed | null> =>
+const storeCounted = ({ prisma, clock }: SendDeps, created: Draft): Promise<Placed | null> =>
   prisma.$transaction(
     async (tx) => {
-      await ensureRoomToSend(tx, clock, made.message.workspaceId)
-      return (await storeDrafts(within(tx), [made]))[0] ?? null
+      await ensureRoomToSend(tx, clock, created.message.workspaceId)
+      return (await storeDrafts(within(tx), [created]))[0] ?? null
     },
     { timeout: TURN_MS, maxWait: 5_000 },
   )
@@ -138,18 +138,18 @@ const send = async (
   agentId: string,
   input: SendInput,
 ): Promise<MessageWithFiles> => {
-  const made = await draft(deps, { agentId, workspaceId }, input)
+  const created = await draft(deps, { agentId, workspaceId }, input)
   const limited = await deps.plans.ensureMaySend(workspaceId)
   ensureRate(deps, { agentId, workspaceId })
-  const placed = await (limited ? storeCounted(deps, made) : deps.drafts.add(made))
+  const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
-    throw new AppError('conflict', `The agent has no address on the ${made.message.channel} channel.`)
+    throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
   deps.notifier.publish(SEND_DUE, 'send')
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${made.message.id}`)
-  return { ...made.message, ...placed, attachments: made.files }
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${created.message.id}`)
+  return { ...created.message, ...placed, attachments: created.files }
 }
 
-/** Takes a message to send. It is committed with its job when this resolves, with status `sending`. */
+/** Accepts a message to send. Once this resolves, it is committed with its job, with status `sending`. */
 export const sendMessage = async (
   deps: SendDeps,
   viewer: Viewer,
@@ -160,8 +160,8 @@ export const sendMessage = async (
     authorizeAgent(viewer, { id: agentId, workspaceId: viewer.workspaceId, createdByAgentId: null })
     return await send(deps, viewer, agentId, input)
   } catch (error) {
-    // The statement that stores it sees whether the workspace has the agent: a look of its own cost a fifth
-    // of a send. Who can't reach it is told that first.
+    // The statement that stores the message also checks that the workspace has the agent; a separate query
+    // would make a send a fifth slower. A viewer without access gets that error first.
     await findAgent(deps, viewer, agentId)
     throw error
   }

@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
-/** What was said of the recipients that it did not reach, as the message's `error` says it. */
+/** Formats the failure reasons of recipients as the message's `error`. */
 export const errorOf = (
   failed: readonly { recipient: string; reason: string }[],
   recipients: number,
@@ -8,17 +8,17 @@ export const errorOf = (
   failed.map(({ recipient, reason }) => (recipients === 1 ? reason : `${recipient}: ${reason}`)).join('; ')
 
 /**
- * Of two who write about recipients of one message the second waits: else each could take the other's for
- * still on their way.
+ * Serializes updates of one message's recipients: otherwise two concurrent updates could each see the other's
+ * recipient as still in progress.
  */
 export const lockMessage = async (tx: Prisma.TransactionClient, messageId: string): Promise<void> => {
   await tx.$queryRaw`select 1 from message where id = ${messageId}::uuid for no key update`
 }
 
 /**
- * Moves a message on to what its recipients say: `failed` when one failed, with the words of each that did,
- * `sent` when all were, nothing while one is on its way. Never backwards. Inside the transaction that has
- * locked the message.
+ * Updates a message's status from its recipients: `failed` when one failed, with the reasons; `sent` when all
+ * were sent; unchanged while one is in progress. Never reverts a later status. Must run in the transaction
+ * that has locked the message.
  */
 export const concludeMessage = async (tx: Prisma.TransactionClient, messageId: string): Promise<void> => {
   const recipients = await tx.recipient.findMany({ where: { messageId }, orderBy: { address: 'asc' } })

@@ -9,8 +9,8 @@ import type { Message, Suppression } from '../../db/generated/prisma/client.ts'
 type Sent = Pick<Message, 'agentId' | 'channel'>
 
 /**
- * Of those it is still to go to: who may be written to, and what is said of the others. No provider needs to
- * be asked for that.
+ * Splits the remaining recipients into those who may be written to and those who may not, with the reason for
+ * each. No call to a provider is needed.
  */
 export const filterSuppressed = async (deps: Db & { clock: Clock }, message: Sent, out: Outbound) => {
   const closed = [...(await stopped(deps, message, out)), ...(await suppressed(deps, message, out))]
@@ -18,7 +18,7 @@ export const filterSuppressed = async (deps: Db & { clock: Clock }, message: Sen
   return { open: out.envelopeTo.filter((recipient) => !barred.has(recipient)), closed }
 }
 
-/** Who texted STOP. */
+/** Recipients who texted STOP. */
 const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbound): Promise<Rejection[]> => {
   const found = CHANNELS[channel as ChannelKind].optOut
     ? await findOptOuts(deps, from.address, envelopeTo)
@@ -33,7 +33,7 @@ const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbou
 const optedOut = (theirs: string, ours: string) =>
   `${theirs} has opted out of messages from ${ours} (STOP), and can opt in again by texting START to it`
 
-/** Whose mail came back for good, or who called it spam. */
+/** Recipients whose mail bounced permanently, or who reported it as spam. */
 const suppressed = async (deps: Db, message: Sent, { envelopeTo }: Outbound): Promise<Rejection[]> => {
   const spelled = new Map(envelopeTo.map((recipient) => [recipient.toLowerCase(), recipient]))
   const found = await findSuppressed(deps, message, [...spelled.keys()])
@@ -49,7 +49,7 @@ const wordsOf = ({ reason, detail, createdAt }: Suppression): string => {
   return `not sent: the recipient has been on the agent's suppression list since ${since} (${detail})`
 }
 
-/** A provider may know of a STOP that never came to us. */
+/** Saves opt-outs that the provider knows of but that never reached this service. */
 export const rememberOptOuts = async (
   deps: Db & { clock: Clock },
   { from }: Outbound,

@@ -7,34 +7,31 @@ import type { Admit } from '../../db/generated/prisma/enums.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What the evidence calls a message's word that an agent sent it. */
+/** Name of the check which records that the message declares itself sent by an agent. */
 export const AGENT_CHECK = 'agent'
 
-/**
- * One of an inbound message's recipients, with what admission and the thread need to know of the agent behind
- * it.
- */
+/** One of an inbound message's recipients, with what admission and threading need to know about its agent. */
 export interface Target {
   addressId: string
   agentId: string
   workspaceId: string
   admit: Admit
   senders: string[]
-  /** The sender is one of the agent's own addresses. */
+  /** Whether the sender is one of the agent's own addresses. */
   ownAddress: boolean
-  /** The agent itself sent a message under this Message-ID. */
+  /** Whether the agent itself sent a message with this Message-ID. */
   ownMessage: boolean
   member: { id: string; name: string | null } | null
   teammate: { id: string; name: string } | null
   /**
-   * The thread of the message that it answers, if the agent has that; in a chat that of the last message with
-   * its sender.
+   * The thread of the message that this one replies to, if the agent has it; in a chat, the thread of the
+   * last message exchanged with the sender.
    */
   threadId: string | null
   /**
-   * How many messages of agents the thread has taken within the last hour, at most `AGENT_TURNS_AN_HOUR`; 0
-   * when a person writes. What is proven and what is not are counted apart: nobody can use up the turns of
-   * another agent in its name.
+   * Number of messages from agents that the thread has admitted within the last hour, at most
+   * `AGENT_TURNS_AN_HOUR`; 0 when a person writes. Verified and unverified messages are counted separately,
+   * so that nobody can use up another agent's turns by forging its address.
    */
   agentTurns: number
 }
@@ -53,7 +50,7 @@ interface TargetRow {
   agent_turns: number
 }
 
-/** A member is known by their email address; elsewhere by what they proved to be theirs. */
+/** Members are identified by their email address; on other channels by an identity they have verified. */
 const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from member m
     where m.workspace_id = t.workspace_id
       and case when $1 = 'email' then m.email = $3
@@ -61,9 +58,9 @@ const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from membe
     order by m.created_at limit 1`
 
 /**
- * By the ids alone of what it answers, within the agent: the subject never merges strangers. An id that
- * several messages have is that of the one that was let in first: whoever sends it again does not pull the
- * answers to it into a thread of their own.
+ * Threads are found only by the ids that the message refers to, within the agent: the subject never merges
+ * strangers' messages. If several messages share an id, the first one that was admitted wins, so that
+ * resending a message under the same id does not pull its replies into another thread.
  */
 const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
     order by array_position($5::text[], m.internet_message_id), m.status = 'refused', m.created_at limit 1`
@@ -75,8 +72,8 @@ const THREAD_OF_CHAT = `select m.thread_id from message m
     order by m.created_at desc limit 1`
 
 /**
- * Another agent of the workspace. An own domain that is not verified now may be somebody else's, who then
- * proves its addresses.
+ * Another agent of the workspace. Addresses of a custom domain that is not currently verified do not count:
+ * someone else may own the domain and pass verification for them.
  */
 const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
     from address o join agent a on a.id = o.agent_id left join domain d on d.id = o.domain_id
@@ -91,9 +88,9 @@ const AGENT_TURNS = `select count(*)::int from (
        and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
 
 /**
- * One round trip for all recipients. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5 the
- * ids that it answers, $6 whether its channel's threads are by counterpart, $7 an hour ago, $8 whether it
- * says that an agent sent it, $9 whether its sender is proven.
+ * Finds all recipients in one round trip. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5
+ * the ids it refers to, $6 whether the channel's threads are by counterpart, $7 an hour ago, $8 whether the
+ * message declares that an agent sent it, $9 whether its sender is verified.
  */
 const TARGETS = {
   name: 'inbound targets',
@@ -112,8 +109,8 @@ const TARGETS = {
 }
 
 /**
- * The agents that a message is for, each once however many of its addresses were named. `chat`: threads go by
- * counterpart.
+ * Finds the agents that a message is for; each once, even if several of its addresses are recipients. `chat`:
+ * threads are by counterpart.
  */
 export const findTargets = async (
   { pool, clock }: Db & { clock: Clock },

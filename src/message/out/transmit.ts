@@ -20,7 +20,7 @@ export interface TransmitDeps extends Db {
   log: Logger
   notifier: Notifier
   channels: Channels
-  /** 0 to 1, for the jitter of retries. */
+  /** Returns 0 to 1, for the jitter of retries. */
   random(): number
   metrics?: Metrics
 }
@@ -85,14 +85,17 @@ const attempt = async (
     return { ...result, rejected: [...closed, ...rejected] }
   } catch (error) {
     if (error instanceof LeaseLost) throw error
-    deps.log.error({ err: error, messageId: message.id }, 'a channel failed to send')
+    deps.log.error(
+      { err: error, messageId: message.id },
+      'channel failed unexpectedly while sending a message',
+    )
     return rejectAll(waiting, 'the service could not send it', false)
   }
 }
 
 /**
- * What the attempt means: who is done with, and when the others are tried again (null: never, or nobody is
- * left).
+ * Decides what the attempt means: which recipients are final, and when the others are retried (null: never,
+ * or none are left).
  */
 const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult) => {
   const now = deps.clock.now().getTime()
@@ -104,12 +107,12 @@ const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: Sen
   return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
 }
 
-/** A bounce or a report may be faster than the end of the attempt: whom it moved on stays there. */
-const onItsWay = ({ id }: Loaded) => ({ messageId: id, status: 'sending' as const })
+/** A bounce or report may arrive before the attempt ends: recipients it has updated are left alone. */
+const stillSending = ({ id }: Loaded) => ({ messageId: id, status: 'sending' as const })
 
 /**
- * What the other side took. Those on whom it will report stay on their way, with the id that the report will
- * name.
+ * Records the accepted recipients. Those that the provider will report on stay in progress, with the id that
+ * the report will name.
  */
 const noteAccepted = async (
   tx: Prisma.TransactionClient,
@@ -118,7 +121,7 @@ const noteAccepted = async (
 ): Promise<void> => {
   const { accepted, pending = [], providerIds = {} } = result
   await tx.recipient.updateMany({
-    where: { ...onItsWay(message), address: { in: accepted } },
+    where: { ...stillSending(message), address: { in: accepted } },
     data: { status: 'sent' },
   })
   for (const address of [...accepted, ...pending]) {
@@ -128,7 +131,7 @@ const noteAccepted = async (
   }
 }
 
-/** Writes what the attempt came to: recipients, message and job move together. */
+/** Writes the outcome of the attempt: recipients, message and job change in one transaction. */
 const settle = async (
   deps: TransmitDeps,
   message: Loaded,
@@ -146,14 +149,14 @@ const settle = async (
     for (const { recipient: address, reason, permanent } of [...failed, ...waiting]) {
       const status = permanent || dueAt === null ? 'failed' : 'sending'
       await tx.recipient.updateMany({
-        where: { ...onItsWay(message), address },
+        where: { ...stillSending(message), address },
         data: { status, detail: reason },
       })
     }
-    const gone = failed
+    const nonexistent = failed
       .filter(({ unknownRecipient }) => unknownRecipient)
       .map(({ recipient, reason }) => ({ address: recipient, detail: reason }))
-    await suppress(tx, message, gone, { reason: 'bounce', createdAt: deps.clock.now() })
+    await suppress(tx, message, nonexistent, { reason: 'bounce', createdAt: deps.clock.now() })
     const outcome: SendOutcome = dueAt ? { dueAt } : { state: failed.length > 0 ? 'failed' : 'delivered' }
     await settleSend(
       tx,
@@ -166,8 +169,8 @@ const settle = async (
 }
 
 /**
- * What the other side took must be known, or it is sent again: so a result is written as soon as the database
- * is back, as long as the lease lasts.
+ * Writes the outcome, retrying while the database is unavailable and the lease lasts: a message whose
+ * acceptance is not recorded would be sent again.
  */
 const settlePatiently = async (
   deps: TransmitDeps,
@@ -180,7 +183,7 @@ const settlePatiently = async (
   await oncePossible(deps, message.id, signal, () => settle(deps, message, job, result, startedAt))
 }
 
-/** Tries to send one message, once, to those of its recipients who don't have it yet. */
+/** Makes one attempt to send a message to those of its recipients who do not have it yet. */
 export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSignal): Promise<void> => {
   const message = await load(deps, job.messageId)
   if (!message) return
@@ -196,6 +199,9 @@ export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSi
   }
   const refused = result.rejected.map(({ reason }) => messageOf(reason))
   if (refused.length > 0)
-    deps.log.warn({ ...fields, accepted: result.accepted.length, refused }, 'message out: refused')
-  else deps.log.info({ ...fields, accepted: result.accepted.length }, 'message out')
+    deps.log.warn(
+      { ...fields, accepted: result.accepted.length, refused },
+      'outgoing message refused for some or all recipients',
+    )
+  else deps.log.info({ ...fields, accepted: result.accepted.length }, 'outgoing message sent')
 }

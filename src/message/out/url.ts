@@ -17,7 +17,10 @@ export interface MessageUrlDeps extends ConnectionDeps {
   keyring: Keyring
 }
 
-/** Event and jobs in one statement. The text is in the jobs alone, sealed ($6), until they are done. */
+/**
+ * Inserts the event and its jobs in one statement. The text is stored only in the jobs, sealed ($6), until
+ * they are done.
+ */
 const APPEND = {
   name: 'append url event',
   text: `
@@ -44,8 +47,8 @@ const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer): Promise<
 }
 
 /**
- * Hands a message whole to whoever listens to the agent, and keeps no copy. Throws `forbidden` when the agent
- * takes messages from other senders only, `conflict` when nobody listens.
+ * Passes a message in full to the agent's current listeners without storing it. Throws `forbidden` when the
+ * viewer is not on the Message URL's access list, `conflict` when there is no listener.
  */
 export const sendToUrl = async (
   deps: MessageUrlDeps,

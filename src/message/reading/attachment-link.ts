@@ -6,15 +6,15 @@ import type { Attachment } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
-/** How long a link is good for, in milliseconds. */
+/** Lifetime of a link, in milliseconds. */
 const LINK_MS = 10 * 60_000
 
-/** Below it, links are `/files/{messageId}/{index}?expires=…&signature=…`. */
+/** Path prefix of links: `/files/{messageId}/{index}?expires=…&signature=…`. */
 export const LINK_PATH = '/files'
 
 export interface LinkDeps {
   clock: Clock
-  /** What links are signed with: the same in every process. */
+  /** Key that links are signed with, the same in every process. */
   linkKey: Uint8Array
   publicUrl(): string
 }
@@ -24,7 +24,7 @@ export interface AttachmentLink {
   expiresAt: Date
 }
 
-/** Which attachment: its message, and its place in it. */
+/** An attachment: its message and its index there. */
 export interface AttachmentPlace {
   messageId: string
   index: number
@@ -34,8 +34,8 @@ const signatureOf = (key: Uint8Array, { messageId, index }: AttachmentPlace, exp
   createHmac('sha256', key).update(`${messageId} ${index} ${expires}`).digest()
 
 /**
- * A URL where whoever has it finds the attachment, without a token, for ten minutes. Asks nobody: the caller
- * has seen the message.
+ * Returns a URL that gives access to the attachment without a token for ten minutes. Checks no permission:
+ * the caller must have read the message.
  */
 export const signLink = ({ clock, linkKey, publicUrl }: LinkDeps, place: AttachmentPlace): AttachmentLink => {
   const expires = Math.floor((clock.now().getTime() + LINK_MS) / 1000)
@@ -46,7 +46,7 @@ export const signLink = ({ clock, linkKey, publicUrl }: LinkDeps, place: Attachm
   }
 }
 
-/** A link to an attachment of an agent's message. */
+/** Returns a link to an attachment of an agent's message. */
 export const linkAttachment = async (
   deps: ReadDeps & LinkDeps,
   viewer: Viewer,
@@ -59,8 +59,8 @@ export const linkAttachment = async (
 }
 
 /**
- * The attachment that a link leads to. One sentence for a link that was never given out, is over, or whose
- * message is gone.
+ * Returns the attachment that a link refers to. A forged link, an expired link and a deleted message give the
+ * same error.
  */
 export const openLink = async (
   { prisma, clock, linkKey }: Db & Pick<LinkDeps, 'clock' | 'linkKey'>,
@@ -69,10 +69,12 @@ export const openLink = async (
 ): Promise<Attachment> => {
   const until = /^\d{1,12}$/.test(expires) ? Number(expires) : 0
   const given = Buffer.from(signature, 'base64url')
-  const right = signatureOf(linkKey, place, until)
-  const open =
-    given.length === right.length && timingSafeEqual(given, right) && clock.now().getTime() < until * 1000
-  const attachment = open && (await prisma.attachment.findUnique({ where: { messageId_index: place } }))
+  const expected = signatureOf(linkKey, place, until)
+  const valid =
+    given.length === expected.length &&
+    timingSafeEqual(given, expected) &&
+    clock.now().getTime() < until * 1000
+  const attachment = valid && (await prisma.attachment.findUnique({ where: { messageId_index: place } }))
   if (!attachment) throw new AppError('not_found', 'This link is not valid, or has expired.')
   return attachment
 }

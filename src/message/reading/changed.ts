@@ -2,12 +2,11 @@ import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 
 /**
- * The topic on which every process hears that a message is on its way or its status moved; the key is
- * `agentId/messageId`.
+ * Notification topic: a message was queued for sending or its status changed. The key is `agentId/messageId`.
  */
 export const MESSAGE_CHANGED = 'message_changed'
 
-/** The status of each of these messages, of those that are (still) there. */
+/** Returns the status of those of these messages that (still) exist. */
 export const readStatuses = (
   { prisma }: Db,
   ids: readonly string[],

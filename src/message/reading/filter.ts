@@ -10,7 +10,7 @@ export interface MessageFilter {
   /** The id of any message of the thread. */
   thread?: string | undefined
   /**
-   * Words to find in subject, text and counterpart, as a search box takes them: `"a phrase"`, `or`,
+   * Words to find in subject, text and counterpart, in the syntax of search engines: `"a phrase"`, `or`,
    * `-without`.
    */
   q?: string | undefined
@@ -19,9 +19,10 @@ export interface MessageFilter {
 }
 
 /**
- * The conditions (SQL) under which a message `m` of the agent `agentId` (SQL too) fits the filter, whose
- * `thread` is the thread's own id here, and comes behind the cursor. `parameter` adds a value to the
- * statement and returns its placeholder. Throws `invalid_input` for a cursor that no list of messages gave.
+ * Returns the SQL conditions under which a message `m` of the agent `agentId` (also SQL) matches the filter
+ * and comes after the cursor. The filter's `thread` must be the thread's own id here. `parameter` adds a
+ * value to the statement and returns its placeholder. Throws `invalid_input` for a cursor that does not come
+ * from a list of messages.
  */
 export const conditionsOf = (
   filter: MessageFilter,

@@ -14,28 +14,28 @@ export interface MessagePageRequest {
   cursor?: string | undefined
 }
 
-/** Whose messages: an agent's, or those of one of its threads. All keys of one read are of the same kind. */
+/** An agent, or one of its threads, whose messages are read. All keys of one read are of the same kind. */
 export interface MessageListKey {
   agentId: string
   threadId?: string
 }
 
-/** `Field`s of messages, newest first (of one millisecond by id). */
+/** `Field`s of messages, newest first (by id within one millisecond). */
 export interface MessagePage<Field extends ReadableField> {
   rows: MessageFields<Field>[]
-  /** Whether there is more behind it. */
+  /** Whether there are more messages after this page. */
   more: boolean
 }
 
 export type MessageFields<Field extends ReadableField> = Pick<MessageWithFiles, Field | 'id' | 'createdAt'>
 
-/** A message's place in its list. */
+/** Returns the cursor of a message in its list. */
 export const messageCursor = ({ createdAt, id }: Pick<MessageWithFiles, 'createdAt' | 'id'>): string =>
   writeCursor(createdAt.getTime(), id)
 
 /**
- * Statements worth preparing on each connection. Selections are the clients': past this many they are planned
- * each time.
+ * Maximum number of statements prepared on each connection. Clients choose the selected fields; statements
+ * past this limit are planned each time.
  */
 const MAX_PREPARED = 100
 const prepared = new Map<string, string>()
@@ -48,12 +48,14 @@ const nameOf = (text: string): string | undefined => {
   return name
 }
 
-/** Which messages a page holds, and what is read of them. */
+/** Which messages a page contains, and which fields are read. */
 interface MessagePageRead<Field extends ReadableField> extends MessagePageRequest {
   filter: MessageFilter
-  /** `id` and `createdAt` among them. */
+  /** Must include `id` and `createdAt`. */
   fields: readonly Field[]
-  /** The texts of all pages together are bounded too, so that a page may be shorter than asked for. */
+  /**
+   * Whether to limit the total size of the texts on all pages, so that a page may be shorter than requested.
+   */
   bounded: boolean
 }
 
@@ -101,9 +103,9 @@ const selectPages = async <Field extends ReadableField>(
 }
 
 /**
- * A page of the messages of each of these agents or threads, newest first, in one statement however many they
- * are (for a nested `take`, Prisma reads all rows of all of them and cuts in memory). An agent that does not
- * have the filter's thread gets an error in place of its page.
+ * Reads a page of messages for each of these agents or threads, newest first, in a single statement (for a
+ * nested `take`, Prisma reads all rows and cuts them in memory). An agent that does not have the filter's
+ * thread gets an error in place of its page.
  */
 export const readMessagePages = async <Field extends ReadableField>(
   db: Db,
@@ -122,7 +124,7 @@ export const readMessagePages = async <Field extends ReadableField>(
   )
 }
 
-/** The agent's messages, newest first (of one millisecond by id), a page at a time. */
+/** Lists a page of the agent's messages, newest first (by id within one millisecond). */
 export const listMessages = async (
   deps: Db,
   viewer: Viewer,

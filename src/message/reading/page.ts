@@ -1,16 +1,16 @@
 /**
- * Bytes of text that the messages of one answer hold. A text may be as long as a mail, and a hundred of those
- * no answer, and no process, can hold.
+ * Maximum size of the texts in one response, in bytes. A text may be as long as a mail, and a hundred of
+ * those would exceed what a response, or a process, can hold.
  */
 export const MAX_TEXT_BYTES = 8 * 1024 * 1024
 
-/** Read without unpacking the text: PostgreSQL has it beside. */
+/** Computed without decompressing the text: PostgreSQL stores its size. */
 const OWN = 'octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))'
 
 /**
- * SQL of those messages `m` of `read` (a select of whole messages, newest first) whose texts fit into `bytes`
- * (SQL too), at least one, and the one behind them. `past` says of a message that it no longer fits: the page
- * ends before it.
+ * SQL that selects the messages `m` of `read` (a select of whole messages, newest first) whose texts fit into
+ * `bytes` (also SQL), at least one, and the first one that does not. `past` is true for a message that no
+ * longer fits: the page ends before it.
  */
 export const fittingInto = (bytes: string | number, read: string): string => `(
   select * from (
@@ -19,7 +19,7 @@ export const fittingInto = (bytes: string | number, read: string): string => `(
   ) m where m.place <= 2 or m.run - m.own <= ${bytes}
 ) m`
 
-/** How many of the messages that were read a page of at most `limit` holds. */
+/** Returns how many of the rows read belong to a page of at most `limit`. */
 export const fitting = (rows: readonly { past?: boolean }[], limit: number): number => {
   const past = rows.findIndex((row) => row.past)
   return past === -1 ? limit : Math.min(past, limit)

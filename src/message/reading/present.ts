@@ -12,10 +12,7 @@ export type MessageWithFiles = Message & { attachments: AttachmentView[] }
 
 const bracketed = (id: string) => `<${id}>`
 
-/**
- * `thread` as clients read it: the ids as the email's headers spell them, or null where there is nothing of
- * the kind.
- */
+/** Returns `thread` as the API presents it: ids as in the email's headers, or null when there are none. */
 export const threadOf = ({
   threadMessageId,
   threadReferences,
@@ -54,8 +51,8 @@ export const PRESENTED_FIELDS = [
 export type PresentedMessage = Pick<MessageWithFiles, (typeof PRESENTED_FIELDS)[number]>
 
 /**
- * A message as clients read it: every field always present, and the three that go beyond the description
- * (`replyText`, `segments`, `checks`).
+ * A message as the API presents it: every field is always present. `replyText`, `segments` and `checks` go
+ * beyond the original specification.
  */
 export const presentMessage = (message: PresentedMessage) => ({
   id: message.id,

@@ -7,8 +7,8 @@ import { fromRow, type MessageRow, SELECT_MESSAGE } from '../row.ts'
 import type { MessageWithFiles } from './present.ts'
 
 /**
- * The agents and, where they have them, the messages: what reads need to know, in one round trip for all that
- * are asked at once; with `more` columns out of what `joins` joins.
+ * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns
+ * from the joins in `joins`.
  */
 export const byIds = (name: string, more = '', joins = '') => ({
   name,
@@ -29,12 +29,15 @@ export type Found = Partial<MessageRow> & {
   created_by_agent_id: string | null
 }
 
-/** Where reads of a message gather: half of what one costs is its round trip, and 16 at once share it. */
+/**
+ * Collects reads of single messages into batches: half of the cost of one is its round trip, which up to 16
+ * concurrent reads share.
+ */
 export type MessageReads = Batch<Asked, Found>
 
 export const createMessageReads = (db: Db): MessageReads => createReads<Found>(db, BY_IDS)
 
-/** Reads of one statement, which takes the ids of agents and messages. */
+/** Batches the reads of one statement, which takes the ids of agents and messages. */
 export const createReads = <Row extends Found>(
   { pool }: Db,
   statement: { name: string; text: string },
@@ -47,7 +50,7 @@ export const createReads = <Row extends Found>(
     { most: 16, parallel: 4, patienceMs: 5, isUnavailable },
   )
 
-/** The message of what was found, if there is one. */
+/** Returns the message in what was found, or null. */
 export const messageOf = (found: Found): MessageWithFiles | null =>
   found.id ? fromRow(found as MessageRow) : null
 
@@ -55,7 +58,7 @@ export interface ReadDeps extends Db {
   reads: MessageReads
 }
 
-/** One message of the agent. */
+/** Reads one message of the agent. */
 export const readMessage = async (
   { reads }: ReadDeps,
   viewer: Viewer,
@@ -66,8 +69,8 @@ export const readMessage = async (
 }
 
 /**
- * The message of what was found, for a viewer who may read it. Throws `not_found` and `forbidden` as every
- * read does.
+ * Returns the message in what was found, if the viewer may read it. Throws `not_found` and `forbidden` like
+ * every read.
  */
 export const ensureReadable = (viewer: Viewer, agentId: string, found: Found): MessageWithFiles => {
   const { agent_workspace_id: workspaceId, created_by_agent_id: createdByAgentId } = found
@@ -77,7 +80,7 @@ export const ensureReadable = (viewer: Viewer, agentId: string, found: Found): M
   return message
 }
 
-/** The email as it came, byte for byte. Throws `not_found` for a message that has no such form. */
+/** Returns the email as received, byte for byte. Throws `not_found` for a message without a raw form. */
 export const readRaw = async (
   deps: ReadDeps,
   viewer: Viewer,
@@ -90,7 +93,7 @@ export const readRaw = async (
   return raw.content
 }
 
-/** One attachment with its content. */
+/** Reads one attachment with its content. */
 export const readAttachment = async (
   deps: ReadDeps,
   viewer: Viewer,

@@ -2,10 +2,7 @@ import type { Recipient } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
-/**
- * How far a message came with each of its recipients, in the order of their addresses; empty for a received
- * one.
- */
+/** Returns the status of each recipient of a message, ordered by address; empty for a received message. */
 export const listRecipients = async (
   deps: ReadDeps,
   viewer: Viewer,
@@ -16,7 +13,7 @@ export const listRecipients = async (
   return deps.prisma.recipient.findMany({ where: { messageId }, orderBy: { address: 'asc' } })
 }
 
-/** A recipient as clients read it. */
+/** A recipient as the API presents it. */
 export const presentRecipient = ({ address, status, detail, updatedAt }: Recipient) => ({
   address,
   status,

@@ -5,13 +5,13 @@ import type { Db } from '../../db/client.ts'
 
 type Range = readonly [from: number, to: number]
 
-/** A set of characters as PostgreSQL's regular expressions and ours both read it. */
+/** A character class that PostgreSQL's and JavaScript's regular expressions both accept. */
 const oneOf = (ranges: readonly Range[]): string =>
   `[${ranges.map((range) => range.map((codePoint) => String.fromCodePoint(codePoint)).join('-')).join('')}]`
 
 /**
- * What stands between words. PostgreSQL's parser asks the locale, and C takes all that isn't ASCII for
- * letters, “quotes” and dashes too.
+ * Separators between words. PostgreSQL's parser uses the locale, and with C it treats all non-ASCII
+ * characters as letters, including “quotes” and dashes.
  */
 const PUNCTUATION = oneOf([
   [0x80, 0xa9],
@@ -30,9 +30,9 @@ const PUNCTUATION = oneOf([
 ])
 
 /**
- * Letters of scripts without spaces between words (Chinese, Japanese, Thai …) or with words that grow endings
- * (Korean), and emoji. Each counts as a word, and several in a row as a phrase: where a word ends, only a
- * dictionary knows.
+ * Letters of scripts that write no spaces between words (Chinese, Japanese, Thai …) or attach endings to
+ * words (Korean), and emoji. Each is indexed as a word, and a sequence of them is searched as a phrase:
+ * finding word boundaries would need a dictionary.
  */
 const UNSPACED = oneOf([
   [0x0e00, 0x0eff],
@@ -47,15 +47,13 @@ const UNSPACED = oneOf([
   [0x20000, 0x3ffff],
 ])
 
-/**
- * A text (in SQL) with spaces between all that counts as words. Most texts are ASCII, and spared the look.
- */
+/** Inserts spaces between words in a text (SQL). Most texts are ASCII and skip this. */
 const spaced = (text: string) =>
   `case when octet_length(${text}) = length(${text}) then ${text} else regexp_replace(${text}, '(${UNSPACED})|${PUNCTUATION}', ' \\1 ', 'g') end`
 
 /**
- * What search looks in. `simple` knows no language, so it finds words of all of them. Cut because PostgreSQL
- * refuses more than 1 MB of words in one text.
+ * The words of a message to search in. The `simple` configuration works for all languages. The text is cut
+ * because PostgreSQL rejects a tsvector of more than 1 MB.
  */
 const WORDS = `(
   select to_tsvector('simple', ${spaced('t')})
@@ -64,8 +62,8 @@ const WORDS = `(
 const RUNS = new RegExp(`(?<=(.?))${UNSPACED}+`, 'gu')
 
 /**
- * What a person asks for, as `foundIn` wants it: quotes are quotes however they are drawn, and letters in a
- * row are a phrase without them.
+ * Prepares a search query for `foundIn`: all kinds of quotation marks become plain ones, and letters of
+ * unspaced scripts become phrases.
  */
 export const asPhrases = (q: string): string =>
   q
@@ -78,15 +76,15 @@ export const asPhrases = (q: string): string =>
     .join('"')
 
 /**
- * The agent as a word of its messages, so that the index finds no other's. With a space in it, which no word
- * of a text has.
+ * A word that marks the agent's messages, so that the index returns no other agent's. It contains a space,
+ * which no word of a text does.
  */
 const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
 
 /**
- * A statement for the ids of an agent's messages in which `q` is found, as a search box takes it: words, `"a
- * phrase"`, `or`, `-without`. Both are SQL; what `q` stands for went through `asPhrases`. The index may be
- * behind: what it lacks is looked through.
+ * Returns a statement that selects the ids of an agent's messages matching `q`, in the syntax of search
+ * engines: words, `"a phrase"`, `or`, `-without`. Both parameters are SQL; the value of `q` must have gone
+ * through `asPhrases`. Messages that are not yet indexed are searched directly.
  */
 export const foundIn = (agentId: string, q: string): string => {
   const query = `websearch_to_tsquery('simple', ${spaced(q)})`
@@ -115,19 +113,19 @@ const INDEX = {
 }
 
 /**
- * Messages of one statement: usually 10 ms of the database's time, 13 s (of the 30 that it has) when all are
- * as long as can be and Chinese.
+ * Messages indexed in one statement. That usually takes 10 ms of database time, and 13 s (of the 30 s
+ * allowed) when all are of maximum length and Chinese.
  */
 const MAX = 100
 const EVERY_MS = 1_000
 
-/** Puts messages that the index lacks into it. Returns how many there were, at most `most`. */
-export const indexMessages = async ({ pool }: Pick<Db, 'pool'>, most = MAX): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({ ...INDEX, values: [most] })
+/** Adds messages that are not yet indexed to the index. Returns their number, at most `limit`. */
+export const indexMessages = async ({ pool }: Pick<Db, 'pool'>, limit = MAX): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({ ...INDEX, values: [limit] })
   return rows[0]!.count
 }
 
-/** The worker behind search. Any number of processes may run one. */
+/** The worker that keeps the search index up to date. Any number of processes may run one. */
 export const createIndexer = (deps: Db & { clock: Clock; log: Logger }): Routine =>
   new Routine(
     async (signal) => {
@@ -137,6 +135,6 @@ export const createIndexer = (deps: Db & { clock: Clock; log: Logger }): Routine
       clock: deps.clock,
       log: deps.log,
       everyMs: EVERY_MS,
-      failed: 'messages could not be indexed for search; trying again',
+      failed: 'could not index messages for search; retrying',
     },
   )

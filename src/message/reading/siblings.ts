@@ -5,13 +5,16 @@ import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from './present.ts'
 import { type Asked, byIds, createReads, ensureReadable, type Found } from './read.ts'
 
-/** As much of a message as tells that it belongs to a conversation. */
+/** A summary of another message in the conversation. */
 export type Sibling = Pick<Message, 'id' | 'direction' | 'status' | 'counterpart'> & { createdAt: string }
 
-/** How many others of a conversation are told, and one more that tells whether there are. */
+/** Maximum number of other messages returned. */
 const MAX = 10
 
-/** The table has a name of its own in it, for `message` is the one that was read. */
+/**
+ * The inner table is aliased, because `message` is the row that was read. It reads two more than the maximum:
+ * the message itself, and one that shows whether there are more.
+ */
 const NEWEST = `
   left join lateral (
     select json_agg(json_build_object('id', n.id, 'direction', n.direction, 'status', n.status, 'counterpart', n.counterpart,
@@ -23,7 +26,7 @@ const NEWEST = `
 
 type FoundInThread = Found & { siblings: Sibling[] | null }
 
-/** Where reads of messages with their conversations gather: those asked at once share a round trip. */
+/** Collects reads of messages with their conversations into batches that share a round trip. */
 export type ThreadReads = Batch<Asked, FoundInThread>
 
 export const createThreadReads = (db: Db): ThreadReads =>
@@ -31,12 +34,15 @@ export const createThreadReads = (db: Db): ThreadReads =>
 
 export interface InThread {
   message: MessageWithFiles
-  /** The newest others of its conversation, newest first, and whether there are more. */
+  /** The newest other messages of the conversation, newest first. */
   others: Sibling[]
   more: boolean
 }
 
-/** One message of the agent, with the newest others of its conversation. Throws like `readMessage`. */
+/**
+ * Reads one message of the agent with the newest other messages of its conversation. Throws like
+ * `readMessage`.
+ */
 export const readInThread = async (
   { threadReads }: { threadReads: ThreadReads },
   viewer: Viewer,

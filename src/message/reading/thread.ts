@@ -1,29 +1,29 @@
 import type { Db } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 
-/** Somebody who wrote or was written to in a thread; the agent's own addresses are left out. */
+/** A sender or recipient in a thread; the agent's own addresses are left out. */
 export interface Participant {
   address: string
   name: string | null
 }
 
-/** A conversation of an agent's. Its id is that of the first message of it that the service saw. */
+/** A conversation of an agent. Its id is that of its first message known to the service. */
 export interface Thread {
   id: string
   agentId: string
   channel: Channel
-  /** Of its first message. */
+  /** Subject of the first message. */
   subject: string | null
-  /** In the order in which they appeared, at most 100. */
+  /** In order of appearance, at limit 100. */
   participants: Participant[]
   messageCount: number
-  /** Received messages without a later one of the agent's: see `countUnread`. */
+  /** Number of received messages that the agent has not sent a message after: see `countUnread`. */
   unreadCount: number
   lastActivityAt: Date
   lastMessageId: string
 }
 
-/** A thread's place in its list: its newest message. */
+/** The position of a thread in its list: its newest message. */
 export interface ThreadPlace {
   agentId: string
   threadId: string
@@ -32,17 +32,17 @@ export interface ThreadPlace {
 }
 
 export interface ThreadPage {
-  most: number
-  /** Only threads whose newest message comes behind this one. */
+  limit: number
+  /** Only threads whose newest message comes after this one in the list. */
   before?: { createdAt: Date; id: string } | undefined
   channel?: Channel | undefined
 }
 
 /**
- * A thread stands where its newest message does: of the messages in order, those that are the newest of their
- * thread. That reads as much of the list as the page is long, not every thread that there is. Asked with a
- * `limit`, which is one look into the index for each message; of `not exists` PostgreSQL makes a join of all
- * with all (100 threads of 500 messages: 2 ms instead of 4 s).
+ * A thread is listed at the position of its newest message: the query walks the messages in order and selects
+ * those that are the newest of their thread. It reads only as much of the list as the page is long, not all
+ * threads. The subquery with `limit` is one index lookup per message; PostgreSQL would turn `not exists` into
+ * a join of all messages with all (100 threads of 500 messages: 2 ms instead of 4 s).
  */
 const placesStatement = ({ before, channel }: ThreadPage): string => `
   select p.agent_id, p.thread_id, p.created_at, p.id from unnest($1::uuid[]) as a(id) cross join lateral (
@@ -54,10 +54,7 @@ const placesStatement = ({ before, channel }: ThreadPage): string => `
      order by m.created_at desc, m.id desc limit $2
   ) p`
 
-/**
- * The threads of each of these agents with the newest activity, newest first: one statement however many
- * agents it is.
- */
+/** Reads the limit recently active threads of each of these agents, newest first, in a single statement. */
 export const readThreadPlaces = async (
   { pool }: Db,
   agentIds: readonly string[],
@@ -65,7 +62,7 @@ export const readThreadPlaces = async (
 ): Promise<ThreadPlace[][]> => {
   const { rows } = await pool.query<{ agent_id: string; thread_id: string; created_at: Date; id: string }>(
     placesStatement(page),
-    [agentIds, page.most, page.channel ?? null, page.before?.createdAt ?? null, page.before?.id ?? null],
+    [agentIds, page.limit, page.channel ?? null, page.before?.createdAt ?? null, page.before?.id ?? null],
   )
   const places = new Map(agentIds.map((agentId) => [agentId, [] as ThreadPlace[]]))
   for (const { agent_id, thread_id, created_at, id } of rows)
@@ -75,7 +72,7 @@ export const readThreadPlaces = async (
   return agentIds.map((agentId) => places.get(agentId) ?? [])
 }
 
-/** The thread that a message is of, and whose it is. */
+/** Returns the thread of a message and the agent it belongs to. */
 export const findThread = async (
   { pool }: Db,
   messageId: string,
@@ -91,7 +88,8 @@ export const findThread = async (
 const MAX_PARTICIPANTS = 100
 
 /**
- * Everybody of a thread `t` but the agent's own addresses. Spelled in lower case, as addresses are compared.
+ * All participants of a thread `t` except the agent's own addresses, in lower case, as addresses are
+ * compared.
  */
 const PARTICIPANTS = `
   select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
@@ -134,10 +132,7 @@ interface SummaryRow {
   last_message_id: string
 }
 
-/**
- * What there is to say of each of these threads, in their order; null for one that has no messages (any
- * more).
- */
+/** Reads each of these threads, in their order; null for one that has no messages (any more). */
 export const readThreads = async (
   { pool }: Db,
   threads: readonly Pick<ThreadPlace, 'agentId' | 'threadId'>[],
@@ -163,7 +158,7 @@ export const readThreads = async (
   })
 }
 
-/** How far back `countUnread` looks, in messages of an agent. */
+/** Number of an agent's newest messages that `countUnread` considers. */
 export const UNREAD_WITHIN = 1_000
 
 const UNREAD = {
@@ -177,8 +172,8 @@ const UNREAD = {
 }
 
 /**
- * How many of each agent's newest messages are unread: received, and nothing of the agent's after them in
- * their thread. The service keeps no mark of who has looked at what; that somebody answered is what it knows.
+ * Counts each agent's unread messages among its newest: received, with no later message from the agent in
+ * their thread. The service does not track who has read what; that the agent answered is all it knows.
  */
 export const countUnread = async ({ pool }: Db, agentIds: readonly string[]): Promise<number[]> => {
   const { rows } = await pool.query<{ id: string; count: number }>({ ...UNREAD, values: [agentIds] })
