@@ -6,7 +6,7 @@ import { subscriptionHeader } from './delivery/policy.ts'
 import { deliver, type Outcome } from './delivery/post.ts'
 import { keyOf, signedHeaders } from './delivery/sign.ts'
 
-/** What can be wrong with a receiver, in the words of the Events extension. */
+/** What can be wrong with a receiver, in the terms of the Events extension. */
 export type CallbackFailure =
   | 'connection_refused'
   | 'timeout'
@@ -15,7 +15,7 @@ export type CallbackFailure =
   | 'http_5xx'
   | 'challenge_failed'
 
-/** A receiver did not prove that it wants to be called. */
+/** The receiver failed the challenge which confirms that it accepts deliveries. */
 export class CallbackError extends AppError {
   readonly reason: CallbackFailure
 
@@ -28,7 +28,7 @@ export class CallbackError extends AppError {
   }
 }
 
-/** What a webhook's `error` says, in those words. */
+/** Maps a webhook's `error` to these terms. */
 export const failureOfWords = (error: string): CallbackFailure => {
   if (/\btimeout:/.test(error)) return 'timeout'
   if (/\btls:/.test(error)) return 'tls_error'
@@ -44,17 +44,20 @@ const TIMEOUT_MS = 10_000
 
 const isAnswer = (answer: Buffer, challenge: string): boolean => {
   try {
-    const { challenge: said } = JSON.parse(answer.toString()) as { challenge?: unknown }
-    const [given, right] = [Buffer.from(typeof said === 'string' ? said : ''), Buffer.from(challenge)]
-    return given.length === right.length && timingSafeEqual(given, right)
+    const { challenge: returned } = JSON.parse(answer.toString()) as { challenge?: unknown }
+    const [given, expected] = [
+      Buffer.from(typeof returned === 'string' ? returned : ''),
+      Buffer.from(challenge),
+    ]
+    return given.length === expected.length && timingSafeEqual(given, expected)
   } catch {
     return false
   }
 }
 
 /**
- * Asks a receiver whether it wants to be called: it must know the subscription's secret, or it is somebody
- * else's. Throws `CallbackError`.
+ * Verifies that a receiver accepts deliveries by checking that it knows the subscription's secret; otherwise
+ * the URL may belong to someone else. Throws `CallbackError`.
  */
 export const challengeReceiver = async (
   { dialler, clock }: { dialler: Dialler; clock: Clock },

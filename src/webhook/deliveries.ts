@@ -8,21 +8,18 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { askedEventId } from './payload.ts'
 import { findWebhook } from './webhook.ts'
 
-/**
- * What became of one delivery: of an event in its turn, or of one that somebody asked for (a test, an event
- * sent again).
- */
+/** A delivery: of an event in its order, or a manual one (a test or a resent event). */
 export interface Delivery {
   id: string
   eventId: string
-  /** `expired`: given up. What was asked for is tried once, and given up when that fails. */
+  /** `expired`: given up. A manual delivery is attempted only once. */
   status: Exclude<JobState, 'failed'>
   attempts: { at: string; status?: number; error?: string; ms: number }[]
 }
 
 type DeliveryJob = Pick<Job, 'id' | 'agentId' | 'seq' | 'eventId' | 'state' | 'log'>
 
-/** The event that a job delivers; null for a test. */
+/** Returns the id of the event that a job delivers; null for a test. */
 export const eventOfJob = ({ seq, eventId }: Pick<Job, 'seq' | 'eventId'>): bigint | null =>
   seq > 0n ? seq : eventId
 
@@ -41,8 +38,8 @@ export const toDelivery = (job: DeliveryJob): Delivery => {
 }
 
 /**
- * How far a page came in each of the two numberings: events downwards, what was asked for (numbered from -1
- * down) upwards.
+ * How far a page got in each of the two sequences: events are numbered upwards and read from the highest
+ * `seq` down, manual deliveries are numbered from -1 down and read from the lowest `seq` up.
  */
 interface Place {
   before: bigint | null
@@ -59,18 +56,18 @@ const readPlace = (cursor: string | null | undefined): Place => {
   return { before: parts[0]!, above: parts[1]! }
 }
 
-/** One list, newest first, of two that are; events stay in their order. */
+/** Merges the two sequences into one list, newest first; events stay in their order. */
 const merge = <Some extends Pick<Job, 'createdAt'>>(
   events: readonly Some[],
-  asked: readonly Some[],
+  manual: readonly Some[],
 ): Some[] => {
   const merged: Some[] = []
   let next = 0
   for (const event of events) {
-    while (next < asked.length && asked[next]!.createdAt >= event.createdAt) merged.push(asked[next++]!)
+    while (next < manual.length && manual[next]!.createdAt >= event.createdAt) merged.push(manual[next++]!)
     merged.push(event)
   }
-  return [...merged, ...asked.slice(next)]
+  return [...merged, ...manual.slice(next)]
 }
 
 export interface PageRequest {
@@ -78,13 +75,13 @@ export interface PageRequest {
   cursor?: string | null | undefined
 }
 
-/** A delivery and its place in the list. */
+/** A delivery with its cursor. */
 export interface DeliveryEdge {
   cursor: string
   delivery: Delivery
 }
 
-/** Each job as a delivery, with the cursor of the page behind it. */
+/** Returns each job as a delivery, with the cursor of the page that follows it. */
 const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => {
   let place = start
   return jobs.map((job) => {
@@ -107,7 +104,7 @@ const PAGES = {
          ) j`,
 }
 
-/** Beyond every `seq`. */
+/** Higher than any `seq`. */
 const MAX_SEQ = 2n ** 63n - 1n
 
 type PageRow = Omit<DeliveryJob, 'seq' | 'eventId'> & {
@@ -117,10 +114,7 @@ type PageRow = Omit<DeliveryJob, 'seq' | 'eventId'> & {
   createdAt: Date
 }
 
-/**
- * A page of what was, is and was asked to be delivered to each of these webhooks: one statement however many
- * they are.
- */
+/** Reads a page of the deliveries to each of these webhooks, manual ones included, in a single statement. */
 export const readDeliveryPages = async (
   { pool }: Db,
   webhookIds: readonly string[],
@@ -137,12 +131,12 @@ export const readDeliveryPages = async (
   return webhookIds.map((_id, index) => {
     const own = jobs.filter(({ ord }) => ord === index + 1)
     const events = own.filter(({ seq }) => seq > 0n)
-    const asked = own.filter(({ seq }) => seq < 0n)
-    return pageOf(edgesOf(merge(events, asked), start), limit, (edge) => edge.cursor)
+    const manual = own.filter(({ seq }) => seq < 0n)
+    return pageOf(edgesOf(merge(events, manual), start), limit, (edge) => edge.cursor)
   })
 }
 
-/** What was, is and was asked to be delivered to a webhook, newest first; kept for 7 days. */
+/** Lists the deliveries to a webhook, manual ones included, newest first; they are stored for 7 days. */
 export const listDeliveries = async (
   deps: Db,
   viewer: Viewer,
@@ -156,14 +150,15 @@ export const listDeliveries = async (
 }
 
 /**
- * How long the record of a delivery is kept. Nothing is left to do by then: it is given up after three days.
+ * Retention of deliveries, in milliseconds. Nothing is pending by then: an event is given up after three
+ * days.
  */
-const KEPT_MS = 7 * 24 * 3_600_000
+const RETENTION_MS = 7 * 24 * 3_600_000
 
-/** Deletes the records of deliveries past their time. Idempotent; any process may call it at any time. */
+/** Deletes deliveries past their retention time. Idempotent; any process may call it at any time. */
 export const pruneDeliveries = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query(`delete from job where created_at < $1 and kind = 'webhook'`, [
-    new Date(now.getTime() - KEPT_MS),
+    new Date(now.getTime() - RETENTION_MS),
   ])
   return rowCount ?? 0
 }

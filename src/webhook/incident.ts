@@ -3,7 +3,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 
-/** What is needed to tell people that a webhook has failed for so long that an event was given up. */
+/** Dependencies for notifying owners that a webhook has failed for so long that an event was given up. */
 export interface IncidentDeps extends Db {
   clock: Clock
   log: Logger
@@ -20,7 +20,7 @@ interface Incident {
   error: string | null
 }
 
-/** Takes the incidents that nobody was told of, so that no other process tells of them too. */
+/** Claims the incidents that the owners have not been notified of, so that no other process does so too. */
 const claim = async ({ pool }: Db, now: Date): Promise<Incident[]> => {
   const { rows } = await pool.query<Incident>(
     `update webhook w set owner_told_at = $1 from agent a
@@ -31,17 +31,17 @@ const claim = async ({ pool }: Db, now: Date): Promise<Incident[]> => {
   return rows
 }
 
-/** It is to be told of again: a letter did not go out. */
-const unclaim = ({ pool }: Db, incidents: readonly Incident[], now: Date) =>
+/** Releases incidents whose mail could not be sent, to be retried. */
+const release = ({ pool }: Db, incidents: readonly Incident[], now: Date) =>
   pool.query('update webhook set owner_told_at = null where id = any($1::uuid[]) and owner_told_at = $2', [
     incidents.map(({ id }) => id),
     now,
   ])
 
-/** One line, whatever somebody called it. */
+/** Collapses whitespace, so that a name always fits on one line. */
 const inLine = (name: string): string => name.replace(/\s+/g, ' ')
 
-/** The URL's path and query stay out: they may hold the receiver's own secrets. */
+/** The URL's path and query are left out: they may contain the receiver's own secrets. */
 const paragraphOf = ({ id, agent_id, agent_name, url, failing_since, error }: Incident): string =>
   `Agent: ${inLine(agent_name)}
 Host: ${new URL(url).host}
@@ -50,28 +50,28 @@ Last error: ${error ?? 'none'}
 Webhook: /agents/${agent_id}/webhooks/${id}
 `
 
-const letterOf = (incidents: readonly Incident[]): { subject: string; text: string } => {
+const mailOf = (incidents: readonly Incident[]): { subject: string; text: string } => {
   const [first] = incidents
   const whose =
     incidents.length === 1 ? `A webhook of ${inLine(first!.agent_name)}` : `${incidents.length} webhooks`
   return {
     subject: `${whose} failed for 3 days: events are being given up`,
-    text: `${whose} took no event for so long that one was given up. Events that are not taken within 3 days of their arrival are lost to it; newer
-ones wait in order and are tried every 6 hours.
+    text: `${whose} accepted no event for so long that at least one was given up. Events that are not accepted within 3 days are no longer
+delivered; newer events wait in order, with an attempt every 6 hours.
 
 ${incidents.map(paragraphOf).join('\n')}
 What to do:
 - Have the receiver answer each POST with a 2xx status within 5 seconds. POST .../test on the webhook sends a test to it.
-- Once it works, what waits is delivered by itself. POST .../replay {"after": <event id>} sends the events of the last 7 days again.
+- Once it works, the waiting events are delivered automatically. POST .../replay {"after": <event id>} sends the events of the last 7 days again.
 - To remove a webhook that is no longer needed, use DELETE or answer 410.
 
-You are told once; when it has worked again and fails another time, you are told again.
+You are notified once per failure, and again only if a webhook recovers and then fails for 3 days.
 `,
   }
 }
 
-/** Tells one workspace's owners of its incidents, in one letter. */
-const tell = async (
+/** Notifies one workspace's owners of its incidents, in a single mail. */
+const notify = async (
   deps: IncidentDeps,
   workspaceId: string,
   incidents: readonly Incident[],
@@ -82,17 +82,17 @@ const tell = async (
     select: { email: true },
   })
   const to = owners.map(({ email }) => email)
-  const told = to.length > 0 && (await deps.mailer.deliver(to, letterOf(incidents)))
-  if (!told) await unclaim(deps, incidents, now)
+  const sent = to.length > 0 && (await deps.mailer.deliver(to, mailOf(incidents)))
+  if (!sent) await release(deps, incidents, now)
   const fields = { workspaceId, webhooks: incidents.map(({ id }) => id) }
-  if (told) deps.log.info(fields, 'the owners were told of failing webhooks')
-  else deps.log.warn(fields, 'could not notify the owners of failing webhooks; will try again later')
+  if (sent) deps.log.info(fields, 'owners notified of failing webhooks')
+  else deps.log.warn(fields, 'could not notify owners of failing webhooks; retrying later')
 }
 
 /**
- * Tells the owners of workspaces, by mail, of webhooks that an event was given up for: once, until the
- * webhook takes an event again. What could not be sent is tried with the next call. Any process may call it
- * at any time; never rejects.
+ * Notifies the owners of workspaces, by mail, of webhooks for which an event was given up: once, until the
+ * webhook accepts an event again. Failed notifications are retried with the next call. Any process may call
+ * it at any time; never rejects.
  */
 export const notifyOwners = async (deps: IncidentDeps): Promise<void> => {
   const now = deps.clock.now()
@@ -101,15 +101,15 @@ export const notifyOwners = async (deps: IncidentDeps): Promise<void> => {
     for (const one of await claim(deps, now))
       byWorkspace.set(one.workspace_id, [...(byWorkspace.get(one.workspace_id) ?? []), one])
     for (const [workspaceId, incidents] of byWorkspace) {
-      await tell(deps, workspaceId, incidents, now).catch(async (error: unknown) => {
+      await notify(deps, workspaceId, incidents, now).catch(async (error: unknown) => {
         deps.log.warn(
           { workspaceId, error: messageOf(error) },
-          'could not notify the owners of failing webhooks; will try again later',
+          'could not notify owners of failing webhooks; retrying later',
         )
-        await unclaim(deps, incidents, now)
+        await release(deps, incidents, now)
       })
     }
   } catch (error) {
-    deps.log.warn({ error: messageOf(error) }, 'could not notify owners of failing webhooks')
+    deps.log.warn({ error: messageOf(error) }, 'could not check for failing webhooks; retrying later')
   }
 }

@@ -2,23 +2,22 @@ import type { Db } from '../db/client.ts'
 import type { Job, Prisma } from '../db/generated/prisma/client.ts'
 
 /**
- * Deliveries that somebody asked for: tests, and events that are sent again. They go out between a lane's
- * events and move no position. Their jobs are numbered downwards from -1, so that none is ever taken for an
- * event's.
+ * Manual deliveries: tests and resent events. They are sent between a lane's events and do not change its
+ * position. Their jobs are numbered downwards from -1, so that they are never mistaken for an event's.
  */
 
 export interface NewManualDelivery {
   id: string
   lane: string
   agentId: string
-  /** The event that is sent again; null for a test. */
+  /** The event that is resent; null for a test. */
   eventId: bigint | null
-  /** The body, wiped when the job is done. */
+  /** The body, erased when the job is done. */
   payload: Uint8Array<ArrayBuffer>
   createdAt: Date
 }
 
-/** Adds one, inside the transaction that holds its lane's row. */
+/** Adds a manual delivery, inside the transaction that holds its lane's row. */
 export const addManualDelivery = async (
   tx: Prisma.TransactionClient,
   delivery: NewManualDelivery,
@@ -30,7 +29,7 @@ export const addManualDelivery = async (
   return tx.job.create({ data: { ...delivery, kind: 'webhook', seq: (_min.seq ?? 0n) - 1n } })
 }
 
-/** One that is still to be posted. */
+/** A pending manual delivery. */
 export interface ManualDeliveryRow {
   id: string
   seq: number
@@ -39,13 +38,16 @@ export interface ManualDeliveryRow {
   payload: Buffer
 }
 
-/** What was asked for of one lane: how many in all, and those that are not done with, oldest first. */
+/** The manual deliveries of one lane: their total number so far, and those that are pending, oldest first. */
 export interface ManualDeliveries {
   asked: number
   jobs: ManualDeliveryRow[]
 }
 
-/** What was asked for of many lanes, in one snapshot. A lane that is missing in the answer was deleted. */
+/**
+ * Reads the manual deliveries of many lanes, in one snapshot. A lane that is missing from the result was
+ * deleted.
+ */
 export const readManualDeliveries = async (
   { pool }: Db,
   lanes: readonly string[],
@@ -77,9 +79,9 @@ export interface EventRange {
 }
 
 /**
- * Makes a lane's jobs of these events pending again, or for the first time where it had none; their records
- * go on where they stood. Left out are `url` events: their texts are kept nowhere. Returns how many there
- * are. Inside the transaction that sets the lane's position back.
+ * Makes a lane's jobs for these events pending again, or creates them where there were none; their logs are
+ * continued. `url` events are left out, because their texts are not stored. Returns the number of events.
+ * Must run in the transaction that moves the lane's position back.
  */
 export const requeueEvents = (
   tx: Prisma.TransactionClient,

@@ -18,10 +18,7 @@ import {
   type WebhookDeps,
 } from './webhook.ts'
 
-/**
- * What its operator does to a webhook: a new secret, a test, an event once more, a stretch of the log once
- * more.
- */
+/** Operations on a webhook: rotate the secret, send a test, resend one event, replay a range of events. */
 export type OperateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'keyring' | 'clock' | 'notifier'>
 
 type Tx = Prisma.TransactionClient
@@ -29,8 +26,8 @@ type Tx = Prisma.TransactionClient
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000
 
 /**
- * Gives a webhook a new signing secret. The one before it signs too for 24 hours, beside the new one; an even
- * older one no more. Throws `not_found`.
+ * Gives a webhook a new signing secret. For 24 hours deliveries are also signed with the previous one, but
+ * not with any older one. Throws `not_found`.
  */
 export const rotateWebhook = async (
   deps: OperateDeps,
@@ -47,16 +44,16 @@ export const rotateWebhook = async (
       update webhook set previous_secret = secret, previous_until = ${until}, secret = ${sealed} where id = ${id}::uuid`
     return tx.webhook.findUnique({ where: { id } })
   })
-  if (!row) throw notFound('webhook') // removed a moment ago
+  if (!row) throw notFound('webhook') // removed concurrently
   deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
   return { webhook: toWebhook(row), secret }
 }
 
-/** Deliveries that were asked for of one webhook and wait. More than a person would. */
+/** Maximum number of pending manual deliveries for one webhook. */
 const MAX_WAITING = 100
 
-/** Counts one more that was asked for, and holds the webhook's row until the transaction ends. */
-const countAsked = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
+/** Counts one more manual delivery, and locks the webhook's row until the transaction ends. */
+const countManual = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
   const counted = await tx.webhook.updateMany({ where: { id }, data: { asked: { increment: 1 } } })
   if (counted.count === 0) throw notFound('webhook')
   const waiting = await tx.job.count({ where: { lane: id, seq: { lt: 0n }, state: 'pending' } })
@@ -65,10 +62,10 @@ const countAsked = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
 }
 
 /**
- * Sends a test to this webhook alone: `webhook.test`, signed like all deliveries, tried once. It goes out
- * between two events, also while the lane waits with a retry, and moves nothing: not the order, not the
- * schedule, not the webhook's `error`. But 410 removes the webhook, as ever. Its result is in its delivery.
- * Throws `not_found`, and `conflict` when too many wait.
+ * Sends a test to this webhook only: `webhook.test`, signed like all deliveries and attempted once. It is
+ * sent between two events, even while the lane waits for a retry, and does not affect the order, the schedule
+ * or the webhook's `error`; but 410 removes the webhook, as with any delivery. The result is in its delivery.
+ * Throws `not_found`, and `conflict` when too many are pending.
  */
 export const testWebhook = async (
   deps: OperateDeps,
@@ -86,7 +83,7 @@ export const testWebhook = async (
   const createdAt = deps.clock.now()
   const payload = Uint8Array.from(Buffer.from(testPayloadOf({ id, agent, webhookId: webhook.id, createdAt })))
   const job = await deps.prisma.$transaction(async (tx) => {
-    await countAsked(tx, webhook)
+    await countManual(tx, webhook)
     return addManualDelivery(tx, {
       id,
       lane: webhook.id,
@@ -100,7 +97,7 @@ export const testWebhook = async (
   return toDelivery(job)
 }
 
-/** The body that the event's every delivery has. */
+/** Returns the body that is the same in all deliveries of the event. */
 const bodyOf = async (deps: OperateDeps, event: Event): Promise<Uint8Array<ArrayBuffer>> => {
   const agentName =
     event.agentName ??
@@ -120,10 +117,10 @@ const ensureDone = async (tx: Tx, lane: string, event: bigint): Promise<void> =>
 }
 
 /**
- * Sends a delivery's event again: the same bytes under the same `webhook-id`, at once, between two events of
- * the lane, tried once. It has a record of its own, so that the first one goes on telling what happened then.
- * Throws `not_found`, and `conflict` for what is still to be delivered, for tests, and for what is kept no
- * longer (a Message URL's text from its hand-over on, any event after 7 days).
+ * Resends the event of a delivery: the same bytes under the same `webhook-id`, between two events of the
+ * lane, attempted once. It has its own record, so that the original delivery's record does not change. Throws
+ * `not_found`, and `conflict` for an event that is still pending, for tests, and for an event that is no
+ * longer stored (a Message URL's text after its delivery, any event after 7 days).
  */
 export const resendDelivery = async (
   deps: OperateDeps,
@@ -146,7 +143,7 @@ export const resendDelivery = async (
     throw new AppError('conflict', "A Message URL event's text is not stored after its delivery.")
   const payload = await bodyOf(deps, event)
   const job = await deps.prisma.$transaction(async (tx) => {
-    await countAsked(tx, webhook)
+    await countManual(tx, webhook)
     await ensureDone(tx, webhook.id, eventId)
     return addManualDelivery(tx, {
       id: randomUUID(),
@@ -162,10 +159,11 @@ export const resendDelivery = async (
 }
 
 /**
- * Sends every event after `after` again, in order, then goes on. What is meant are events that the webhook is
- * done with: those still in the log, also from before it was added. A Message URL's are left out: their texts
- * are kept nowhere. Their three days begin anew, a retry that is being waited for is dropped, and an attempt
- * that is under way ends without a record. Returns how many go out again. Throws `not_found`.
+ * Resends every event after `after`, in order, and then continues. It applies to events that the webhook is
+ * done with and that are still in the log, including those from before it was added. Message URL events are
+ * left out, because their texts are not stored. The events' three days start anew, a scheduled retry is
+ * dropped, and an attempt that is in progress ends without a record. Returns the number of events to be sent
+ * again. Throws `not_found`.
  */
 export const replayWebhook = async (
   deps: OperateDeps,

@@ -1,6 +1,6 @@
 import { dataOf, eventIdOf, type PayloadEvent } from '../event/event.ts'
 
-/** An event as those who listen from outside get it, the same wherever they do. */
+/** An event in the format of external deliveries, the same for all of them. */
 export const occurrenceOf = (event: PayloadEvent) => ({
   eventId: eventIdOf(event),
   name: event.type,
@@ -10,17 +10,14 @@ export const occurrenceOf = (event: PayloadEvent) => ({
 })
 
 /**
- * The body of a delivery. The same bytes on every attempt, whatever has changed since the event. The content
- * of an email or text is left out: it is fetched by reading the message.
+ * The body of a delivery: the same bytes on every attempt, whatever has changed since the event. The content
+ * of an email or SMS is left out; receivers fetch it by reading the message.
  */
 export const payloadOf = (event: PayloadEvent): string => JSON.stringify(occurrenceOf(event))
 
 const WEBHOOK_TEST = 'webhook.test'
 
-/**
- * What a delivery that somebody asked for is known by: its event's name among all events, or one of the
- * test's own.
- */
+/** Returns the event id in a manual delivery: that of its event, or one of the test's own. */
 export const askedEventId = ({
   id,
   agentId,
@@ -32,7 +29,7 @@ export const askedEventId = ({
 }): string => (eventId === null ? `test_${id.replaceAll('-', '')}` : eventIdOf({ agentId, id: eventId }))
 
 export interface Test {
-  /** The job's. */
+  /** Id of the job. */
   id: string
   agent: { id: string; name: string }
   webhookId: string
@@ -40,8 +37,8 @@ export interface Test {
 }
 
 /**
- * The body of a test. It is no event of the agent's log: it has neither a message nor a cursor, and its name
- * says what it is.
+ * The body of a test. It is not an event in the agent's log: it has neither a message nor a cursor, and its
+ * name identifies it as a test.
  */
 export const testPayloadOf = ({ id, agent, webhookId, createdAt }: Test): string =>
   JSON.stringify({

@@ -1,8 +1,8 @@
 import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 
 /**
- * The texts for Message URLs in the jobs of webhooks, for when data keys are replaced: `bound` as
- * `handoverBinding` has it. What was asked for out of order (`seq` below 0) has a body that is not sealed.
+ * The Message URL texts in webhook jobs, for the rotation of data keys: `bound` must match `handoverBinding`.
+ * The payloads of manual deliveries (`seq` below 0) are not sealed.
  */
 export const SEALED_TEXTS: SealedColumn = {
   name: 'job.payload',

@@ -6,7 +6,7 @@ import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { keyOf } from './delivery/sign.ts'
 
-/** A signing secret at rest is bound to its webhook. */
+/** A stored signing secret is bound to its webhook. */
 const bindingOf = (webhookId: string): string => `webhook:${webhookId}`
 
 export const sealSecret = (
@@ -23,13 +23,13 @@ export const openSecret = async (
   sealed: Uint8Array,
 ): Promise<string> => (await keyring.open(workspaceId, sealed, bindingOf(webhookId))).toString()
 
-/** What deliveries are signed with: the secret, and the one before it while that is valid. */
+/** Keys that deliveries are signed with: the current secret, and the previous one while that is valid. */
 export interface SigningKeys {
   current: KeyObject
   previous: { key: KeyObject; until: Date } | null
 }
 
-/** The keys that sign at a time, the newest first. */
+/** Returns the keys that are valid at a given time, newest first. */
 export const keysAt = ({ current, previous }: SigningKeys, now: Date): readonly KeyObject[] =>
   previous && now < previous.until ? [current, previous.key] : [current]
 
@@ -41,7 +41,7 @@ interface SealedKeys {
   previous_until: Date | null
 }
 
-/** The keys that a webhook's deliveries are signed with. Null when they don't open. */
+/** Returns the keys that a webhook's deliveries are signed with; null when they cannot be decrypted. */
 export const openKeys = async (
   { keyring, clock, log }: { keyring: Keyring; clock: Clock; log: Logger },
   row: SealedKeys,
@@ -55,7 +55,10 @@ export const openKeys = async (
       previous: previous && until && until > clock.now() ? { key: await open(previous), until } : null,
     }
   } catch (error) {
-    log.error({ webhookId: row.id, error: messageOf(error) }, 'the signing secret of a webhook does not open')
+    log.error(
+      { webhookId: row.id, error: messageOf(error) },
+      'could not decrypt the signing secret of a webhook',
+    )
     return null
   }
 }
@@ -73,7 +76,7 @@ const sealedIn = (table: string, column: Column, update: string): SealedColumn =
   replace: `${update} ${column} = $3 where id = ($1::text[])[1]::uuid and ${column} = $2`,
 })
 
-/** All secrets, for when data keys are replaced: `bound` as `bindingOf` has it. */
+/** All signing secrets, for the rotation of data keys: `bound` must match `bindingOf`. */
 export const SEALED_SIGNING_SECRETS: readonly SealedColumn[] = (
   ['secret', 'previous_secret'] as const
 ).flatMap((column) => [

@@ -18,36 +18,33 @@ import {
   type WebhookDeps,
 } from './webhook.ts'
 
-/**
- * Webhooks that MCP clients keep alive: they run out unless they are renewed, and their secret is the
- * client's.
- */
+/** Webhooks of MCP clients: they expire unless renewed, and the client chooses their secret. */
 
 export type SubscribeDeps = WebhookDeps & { dialler: Dialler; rates: Pick<RateLimits, 'take'> }
 
-/** What a subscription is known by: whose it is, where it goes, and which events it hears. */
+/** What identifies a subscription, together with its principal: agent, URL and events. */
 export interface Subject {
   agent: { id: string; workspaceId: string }
   type: EventType
-  /** Sorted; empty: all of them. */
+  /** Sorted; empty means all channels. */
   channels: Channel[]
   url: string
 }
 
 export interface SubscribeInput extends Subject {
   secret: string
-  /** The event after which it begins, when it is new. */
+  /** Event after which a new subscription starts. */
   after: number
-  /** How long it is wanted for, in milliseconds; null: as long as it can be. */
+  /** Requested duration in milliseconds; null for the maximum. */
   ttlMs: number | null
 }
 
 export interface Subscribed {
   id: string
   expiresAt: Date
-  /** Behind which event it stands. */
+  /** Event after which deliveries continue. */
   position: number
-  /** How it fared so far; null when it is new. */
+  /** Delivery status so far; null when it is new. */
   status: {
     active: boolean
     lastDeliveryAt: Date | null
@@ -58,18 +55,17 @@ export interface Subscribed {
 
 export const MAX_SUBSCRIPTIONS = 100
 
-/** One more than a principal may have. */
+/** The principal already has the maximum number of subscriptions. */
 export class TooManySubscriptions extends AppError {
   constructor() {
     super('conflict', `There can be at most ${MAX_SUBSCRIPTIONS} subscriptions. End one first.`)
   }
 }
 
-const LONGEST_MS = 24 * 3_600_000
-const SHORTEST_MS = 5 * 60_000
+const MAX_TTL_MS = 24 * 3_600_000
+const MIN_TTL_MS = 5 * 60_000
 /**
- * How long the secret before the last one signs too, and how long a receiver that answered a challenge is
- * believed.
+ * How long deliveries are also signed with the previous secret, and how long a successful challenge is valid.
  */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000
 const VERIFIED_MS = 24 * 3_600_000
@@ -82,7 +78,7 @@ const idOf = (viewer: Viewer, { agent, type, channels }: Subject, url: string): 
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
-/** 24 to 64 bytes in base64, behind `whsec_`. */
+/** Checks that a secret is `whsec_` followed by 24 to 64 bytes in base64. */
 const checkSecret = (secret: string): void => {
   const encoded = SECRET.exec(secret)?.[1] ?? ''
   const bytes = Buffer.from(encoded, 'base64')
@@ -90,13 +86,13 @@ const checkSecret = (secret: string): void => {
   throw invalidInput('delivery.secret', 'must be whsec_ and the base64 of 24 to 64 bytes')
 }
 
-/** Until when it is granted: no longer than its token lives. */
+/** Returns when the subscription expires: not later than its token. */
 const grantUntil = (now: Date, { expiresAt }: Viewer, ttlMs: number | null): Date => {
-  const granted = now.getTime() + Math.min(Math.max(ttlMs ?? LONGEST_MS, SHORTEST_MS), LONGEST_MS)
+  const granted = now.getTime() + Math.min(Math.max(ttlMs ?? MAX_TTL_MS, MIN_TTL_MS), MAX_TTL_MS)
   return new Date(Math.min(granted, expiresAt?.getTime() ?? granted))
 }
 
-/** When this receiver last proved to this principal that it wants to be called, if that is still believed. */
+/** Returns when the receiver last passed a challenge for this principal; null if that is no longer valid. */
 const verifiedAt = async ({ prisma }: Db, viewer: Viewer, url: string, now: Date): Promise<Date | null> => {
   const since = new Date(now.getTime() - VERIFIED_MS)
   const where = { principalId: viewer.id, url, verifiedAt: { gt: since } }
@@ -136,7 +132,9 @@ const statusOf = ({
   failedSince: failingSince,
 })
 
-/** The other secret signs along for a while; the same one again changes nothing. */
+/**
+ * Changes the secret; the previous one remains valid for a while. Setting the same one again changes nothing.
+ */
 const newSecret = async (
   deps: SubscribeDeps,
   row: WebhookRow,
@@ -153,8 +151,8 @@ const newSecret = async (
 }
 
 /**
- * Subscribes, or renews what is subscribed already: then its time begins anew, and it is tried again at once.
- * One that has run out begins where a new one would. Throws `invalid_input`, `CallbackError`,
+ * Creates or renews a subscription. Renewing restarts its duration and retries a waiting event immediately.
+ * An expired subscription starts where a new one would. Throws `invalid_input`, `CallbackError`,
  * `TooManySubscriptions` and `rate_limited`.
  */
 export const subscribeWebhook = async (
@@ -179,7 +177,7 @@ export const subscribeWebhook = async (
     await lockLog(tx, agent.id)
     const known = await tx.webhook.findUnique({ where: { subscription } })
     if (known) return { before: known, row: await renew(deps, tx, known, input, granted) }
-    await ensureRoom(tx, viewer, now)
+    await ensureBelowLimit(tx, viewer, now)
     const own = {
       kind: 'mcp' as const,
       subscription,
@@ -235,12 +233,12 @@ const renew = async (
   })
 }
 
-const ensureRoom = async (tx: Prisma.TransactionClient, { id }: Viewer, now: Date): Promise<void> => {
+const ensureBelowLimit = async (tx: Prisma.TransactionClient, { id }: Viewer, now: Date): Promise<void> => {
   const own = await tx.webhook.count({ where: { principalId: id, expiresAt: { gt: now } } })
   if (own >= MAX_SUBSCRIPTIONS) throw new TooManySubscriptions()
 }
 
-/** Ends a subscription without a word to its receiver. One that is not there has ended already. */
+/** Ends a subscription without notifying its receiver. Ending one that does not exist has no effect. */
 export const unsubscribeWebhook = async (
   deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
   viewer: Viewer,
@@ -249,7 +247,7 @@ export const unsubscribeWebhook = async (
   const subscription = idOf(viewer, subject, spellUrl(subject.url))
   const ended = await deps.prisma.$transaction(async (tx) => {
     await lockLog(tx, subject.agent.id)
-    // What has run out ends without a word (see the trigger).
+    // The receiver of an expired subscription is not notified (see the trigger).
     await tx.webhook.updateMany({ where: { subscription }, data: { expiresAt: new Date(0) } })
     const [row] = await tx.$queryRaw<
       { id: string }[]
@@ -259,7 +257,7 @@ export const unsubscribeWebhook = async (
   if (ended) deps.notifier.publish(WEBHOOK_REMOVED, ended.id)
 }
 
-/** Deletes subscriptions that were not renewed. Idempotent; any process may call it at any time. */
+/** Deletes expired subscriptions. Idempotent; any process may call it at any time. */
 export const pruneSubscriptions = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query(`delete from webhook where kind = 'mcp' and expires_at <= $1`, [now])
   return rowCount ?? 0

@@ -23,15 +23,15 @@ export interface WebhookDeps extends Db, ExternalCallDeps {
   notifier: Notifier
 }
 
-/** The topic on which workers hear that an agent has one more webhook, so that they look for its lane. */
+/** Notification topic: an agent has a new webhook. Workers then look for its lane. */
 export const WEBHOOK_ADDED = 'webhook_added'
 
-/** The topic on which workers hear that a webhook was removed: what is on its way to it ends. */
+/** Notification topic: a webhook was removed. Workers then stop delivering to it. */
 export const WEBHOOK_REMOVED = 'webhook_removed'
 
 /**
- * The topics on which workers hear that a webhook has another secret or position, and that a delivery was
- * asked for (see `writeKey`).
+ * Notification topics: a webhook's secret or position changed, or a manual delivery was requested. The key is
+ * that of `formatTopicKey`.
  */
 export const WEBHOOK_CHANGED = 'webhook_changed'
 export const WEBHOOK_ASKED = 'webhook_asked'
@@ -44,8 +44,8 @@ export const parseTopicKey = (key: string): { agentId: string; id: string } => {
 }
 
 /**
- * A webhook as its owner sees it. `attempts`, `error` and `retryAt` speak of the event that it waits with; an
- * event that was given up is told of in `error` until the webhook takes one again.
+ * A webhook as the API presents it. `attempts`, `error` and `retryAt` describe the event that is being
+ * retried; the error of an event that was given up remains in `error` until the webhook accepts another.
  */
 export interface Webhook {
   id: string
@@ -60,7 +60,7 @@ export interface Webhook {
 export interface AddedWebhook {
   webhook: Webhook
   secret: string
-  /** False when the agent had this URL already. */
+  /** False when the agent already had a webhook with this URL. */
   created: boolean
 }
 
@@ -77,10 +77,10 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
 })
 
 /**
- * Adds a webhook; it hears every event from now on. The same URL again returns the same webhook and secret.
- * Throws `invalid_input` for a URL that may not be one, `conflict` for the agent's eleventh, `plan_limit` for
- * one more than the workspace's plan includes, `rate_limited` while many of the token's requests wait for
- * DNS.
+ * Adds a webhook, which receives all events from now on. Adding the same URL again returns the existing
+ * webhook and secret. Throws `invalid_input` for a URL that is not allowed, `conflict` past the maximum per
+ * agent, `plan_limit` past the plan's limit, and `rate_limited` while too many of the token's requests wait
+ * for DNS.
  */
 export const addWebhook = async (
   deps: WebhookDeps,
@@ -97,7 +97,7 @@ export const addWebhook = async (
     const position = await lockLog(tx, agent.id)
     const known = await tx.webhook.findFirst({ where: { agentId: agent.id, url, kind: 'webhook' } })
     if (known) return known
-    await checkRoom(tx, agent)
+    await checkLimits(tx, agent)
     const { workspaceId } = agent
     return tx.webhook.create({
       data: {
@@ -121,18 +121,18 @@ export const addWebhook = async (
 }
 
 /**
- * Holds the agent's log until the transaction ends and returns its newest id: every later event finds the
- * webhook.
+ * Locks the agent's event log until the transaction ends and returns its newest id: every later event is
+ * delivered to the webhook.
  */
 export const lockLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<bigint> => {
   const rows = await tx.$queryRaw<
     { last_id: bigint }[]
   >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
-  if (!rows[0]) throw notFound('agent') // deleted a moment ago
+  if (!rows[0]) throw notFound('agent') // deleted concurrently
   return rows[0].last_id
 }
 
-const checkRoom = async (
+const checkLimits = async (
   tx: Prisma.TransactionClient,
   agent: { id: string; workspaceId: string },
 ): Promise<void> => {
@@ -144,13 +144,13 @@ const checkRoom = async (
     select: { plan: { select: { webhooks: true } } },
   })
   if (plan.webhooks === null) return
-  // Two agents of the workspace at once must not both take its last place.
+  // Two agents of the workspace must not both take the last available webhook.
   await tx.$queryRaw`select 1 from workspace where id = ${agent.workspaceId}::uuid for no key update`
   const all = await tx.webhook.count({ where: { workspaceId: agent.workspaceId, kind: 'webhook' } })
   if (all >= plan.webhooks) throw new AppError('plan_limit', `The plan includes ${plan.webhooks} webhooks.`)
 }
 
-/** The agent's webhooks, oldest first. */
+/** Lists the agent's webhooks, oldest first. */
 export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): Promise<Webhook[]> => {
   const agent = await findAgent(deps, viewer, agentId)
   const rows = await deps.prisma.webhook.findMany({
@@ -160,7 +160,7 @@ export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): P
   return rows.map(toWebhook)
 }
 
-/** What changes of the webhooks of these agents as they deliver, fail and get a new secret. */
+/** Reads the fields that change as webhooks deliver, fail and get new secrets. */
 export const readWebhookStates = ({ prisma }: Db, agentIds: readonly string[]) =>
   prisma.webhook.findMany({
     where: { agentId: { in: [...agentIds] }, kind: 'webhook' },
@@ -176,8 +176,8 @@ export const readWebhookStates = ({ prisma }: Db, agentIds: readonly string[]) =
   })
 
 /**
- * The webhook's row, for a viewer who may manage its agent. Throws `not_found` for another agent's, like for
- * one that is not there.
+ * Returns the webhook's row, for a viewer who may manage its agent. Throws `not_found` if it does not exist
+ * or is another agent's.
  */
 export const findWebhook = async (
   deps: Db,
@@ -193,7 +193,7 @@ export const findWebhook = async (
   return row
 }
 
-/** Removes a webhook with its deliveries. A POST that is under way may still arrive. */
+/** Removes a webhook with its deliveries. A POST that is in progress may still arrive. */
 export const removeWebhook = async (
   deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
   viewer: Viewer,
