@@ -31,17 +31,17 @@ interface Types {
   }
 }
 
-/** What a list without a limit of its own counts as. */
+/** Assumed length of a list that declares no limit of its own, in the complexity calculation. */
 const LIST_COST = 10
 
-/** Collects the types; `createSchema` (schema.ts) makes the schema of them. */
+/** Collects the types; `createSchema` (schema.ts) builds the schema from them. */
 export const builder = new SchemaBuilder<Types>({
   plugins: [ScopeAuthPlugin, ComplexityPlugin, IdempotencyPlugin, LoadedPlugin, PrismaPlugin, RelayPlugin],
   defaultFieldNullability: false,
   prisma: {
     client: ({ deps }) => deps.prisma,
     dmmf: getDatamodel(),
-    exposeDescriptions: false, // they speak to builders of the service
+    exposeDescriptions: false, // they are meant for developers of the service
     onUnusedQuery: 'error',
   },
   relay: {
@@ -72,7 +72,7 @@ export const builder = new SchemaBuilder<Types>({
   },
 })
 
-/** What a field for members alone says of itself. */
+/** Options of a field that is restricted to members. */
 export const forMembers = {
   authScopes: { member: true },
   unauthorizedError: () => new AppError('forbidden', 'Only a member can do this.'),

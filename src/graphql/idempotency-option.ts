@@ -12,11 +12,11 @@ import type { GraphQLField } from 'graphql'
 export const IdempotencyPlugin = 'idempotency'
 
 /**
- * What an `Idempotency-Key` means to a mutation.
+ * What an `Idempotency-Key` does for a mutation.
  *
- * `once`: it is done at most once, and the same request gets the first result again. `ignored`: nothing,
- * because doing it twice is the same as doing it once, as with REST's PUT, PATCH and DELETE. `rerun`: it runs
- * each time, because its result must not be kept.
+ * `once`: it runs at most once, and repeating the request returns the first result. `ignored`: nothing,
+ * because the mutation is idempotent, like REST's PUT, PATCH and DELETE. `rerun`: it runs each time, because
+ * its result must not be stored.
  */
 export type KeyMeaning = 'once' | 'ignored' | 'rerun'
 
@@ -32,23 +32,20 @@ declare global {
       Args extends InputFieldMap,
       ResolveReturnShape,
     > {
-      /** What an `Idempotency-Key` means to it. */
+      /** What an `Idempotency-Key` does for this mutation. */
       idempotency: KeyMeaning
-      /**
-       * The field of its input of which the service keeps no copy, not in the result that it keeps for the
-       * key either.
-       */
-      unkept?: string
+      /** The input field that must not be stored, not even in the result stored for the key. */
+      unstored?: string
     }
   }
 }
 
-/** Puts the two options where `keyMeaningOf` and `unkeptInputOf` find them. */
+/** Puts the two options where `keyMeaningOf` and `unstoredInputOf` find them. */
 class PothosIdempotencyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     if (config.kind !== 'Mutation') return config
-    const { idempotency, unkept } = config.pothosOptions as { idempotency: KeyMeaning; unkept?: string }
-    return { ...config, extensions: { ...config.extensions, idempotency, unkept } }
+    const { idempotency, unstored } = config.pothosOptions as { idempotency: KeyMeaning; unstored?: string }
+    return { ...config, extensions: { ...config.extensions, idempotency, unstored } }
   }
 }
 
@@ -57,5 +54,5 @@ SchemaBuilder.registerPlugin(IdempotencyPlugin, PothosIdempotencyPlugin)
 type Field = GraphQLField<unknown, unknown>
 
 export const keyMeaningOf = ({ extensions }: Field): KeyMeaning => extensions.idempotency as KeyMeaning
-export const unkeptInputOf = ({ extensions }: Field): string | undefined =>
-  extensions.unkept as string | undefined
+export const unstoredInputOf = ({ extensions }: Field): string | undefined =>
+  extensions.unstored as string | undefined

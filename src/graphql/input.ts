@@ -3,8 +3,7 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { fieldName } from '../core/rules.ts'
 
 /**
- * A scalar's value that breaks its rule. Which field it stood in, only GraphQL's own error knows (see
- * errors.ts).
+ * A scalar value that violates its rule. Only GraphQL's own error knows which field it is in (see errors.ts).
  */
 export class ScalarError extends Error {
   constructor(rule: string) {
@@ -21,8 +20,8 @@ type Checked<R extends Rules, Input> = {
 }
 
 /**
- * The input's fields that have rules, checked by them in the given order. Null counts as left out. Throws
- * `invalid_input` in REST's words, naming the field.
+ * Checks the input fields that have rules, in the order of the rules. Null counts as omitted. Throws
+ * `invalid_input` with REST's message, naming the field.
  */
 export const checked = <R extends Rules, Input extends { [Key in keyof R]?: unknown }>(
   rules: R,
@@ -40,11 +39,11 @@ export const checked = <R extends Rules, Input extends { [Key in keyof R]?: unkn
   return output as Checked<R, Input>
 }
 
-/** Null as GraphQL's way of leaving a field out. */
+/** Converts null, GraphQL's way of omitting a field, to undefined. */
 export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined
 
-/** Throws what a list said of its `cursor`, of `after`, which is its name here. */
-export const saidOfAfter = (error: unknown): never => {
+/** Rethrows an error; a list's error about `cursor` becomes one about `after`, its name in GraphQL. */
+export const rethrowAsAfter = (error: unknown): never => {
   throw error instanceof AppError && error.field === 'cursor'
     ? invalidInput('after', 'is not a valid cursor for this list')
     : error

@@ -1,8 +1,8 @@
 import { readMoment } from '../core/cursor.ts'
 import { invalidInput } from '../core/errors.ts'
-import { saidOfAfter } from './input.ts'
+import { rethrowAsAfter } from './input.ts'
 
-/** Where a page begins and how long it is. */
+/** Start and length of a page. */
 export interface PageRequest {
   first: number
   after?: string | undefined
@@ -11,20 +11,20 @@ export interface PageRequest {
 const MAX = 100
 const DEFAULT_PAGE = 20
 
-/** What a page costs: `field` for itself, and what its entries cost as often as it may hold them. */
+/** Cost of a page: `field` for itself, plus the cost of an entry times the number of entries it may have. */
 export const pageCost = (first: number | null | undefined, field = 1) => ({
   field,
   multiplier: first ?? DEFAULT_PAGE,
 })
 
-/** How long a page shall be. Throws `invalid_input` for one that is too long. */
+/** Returns the requested length of a page. Throws `invalid_input` when it is out of range. */
 export const checkFirst = (first: number | null | undefined): number => {
   const length = first ?? DEFAULT_PAGE
   if (length < 1 || length > MAX) throw invalidInput('first', `must be a whole number from 1 to ${MAX}`)
   return length
 }
 
-/** Throws `invalid_input` for a page that is too long or begins nowhere. Before any database work. */
+/** Throws `invalid_input` for an invalid length or cursor, before any database access. */
 export const checkPage = (
   wanted: number | null | undefined,
   after: string | null | undefined,
@@ -35,16 +35,16 @@ export const checkPage = (
   return { first, after }
 }
 
-/** The cursors are those of the REST list. Throws `invalid_input` for what is none. */
+/** Parses a cursor, in the format of the REST lists. Throws `invalid_input` when it is not valid. */
 export const placeOf = (cursor: string): [Date, string] => {
   try {
     return readMoment(cursor)
   } catch (error) {
-    return saidOfAfter(error)
+    return rethrowAsAfter(error)
   }
 }
 
-/** How a page of these edges lies in its list. */
+/** Returns the position of a page with these edges in its list. */
 export const pageInfoOf = (
   edges: readonly { cursor: string }[],
   hasNextPage: boolean,

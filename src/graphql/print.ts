@@ -2,7 +2,9 @@ import { pathToFileURL } from 'node:url'
 import { lexicographicSortSchema, printSchema } from 'graphql'
 import { createSchema } from './schema.ts'
 
-/** The schema as schema.graphql has it: in alphabetical order, so that a change shows as what it is. */
+/**
+ * Prints the schema as in schema.graphql: in alphabetical order, so that its diffs show only real changes.
+ */
 export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(createSchema()))}\n`
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) process.stdout.write(printedSchema())

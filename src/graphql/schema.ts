@@ -28,10 +28,12 @@ import './types/webhook-operation.ts'
 import './types/change.ts'
 import './types/viewer.ts'
 
-/** Says of a wrong value what REST says. GraphQL's own words name a type that the client never wrote. */
-const sayValues = (type: GraphQLEnumType): void => {
+/**
+ * Gives invalid enum values REST's error. GraphQL's own message names a type that the client may not know.
+ */
+const explainValues = (type: GraphQLEnumType): void => {
   const names = type.getValues().map(({ name }) => name)
-  const orSay = <Args extends unknown[]>(parse: (...args: Args) => unknown) =>
+  const withExplanation = <Args extends unknown[]>(parse: (...args: Args) => unknown) =>
     function parsed(this: GraphQLEnumType, ...args: Args) {
       try {
         return parse.apply(this, args)
@@ -39,21 +41,21 @@ const sayValues = (type: GraphQLEnumType): void => {
         throw new ScalarError(`must be one of ${names.join(', ')}`)
       }
     }
-  type.parseValue = orSay(type.parseValue)
-  type.parseLiteral = orSay(type.parseLiteral)
+  type.parseValue = withExplanation(type.parseValue)
+  type.parseLiteral = withExplanation(type.parseLiteral)
 }
 
 const makeSchema = (): GraphQLSchema => {
   const schema = builder.toSchema()
   for (const type of Object.values(schema.getTypeMap()))
-    if (isEnumType(type) && !type.name.startsWith('__')) sayValues(type)
+    if (isEnumType(type) && !type.name.startsWith('__')) explainValues(type)
   return schema
 }
 
-let made: GraphQLSchema | undefined
+let created: GraphQLSchema | undefined
 
-/** The schema of all types. Made once. */
+/** Returns the schema of all types, which is created once. */
 export const createSchema = (): GraphQLSchema => {
-  made ??= makeSchema()
-  return made
+  created ??= makeSchema()
+  return created
 }

@@ -525,7 +525,7 @@ test('the log says that the database is away when it is, and not when a stream i
   )
   expect(warned).toEqual([])
   presentError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), listening)
-  expect(warned).toEqual(['the database is away'])
+  expect(warned).toEqual(['database unavailable'])
 })
 
 test('of several mutations in one document one that fails takes nothing from the others', async () => {

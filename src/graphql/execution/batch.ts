@@ -11,10 +11,10 @@ type Load<Key, Value> = (keys: readonly Key[]) => Promise<readonly Value[]>
 const gathering = new WeakMap<GraphqlContext, Map<string, Waiting<never, never>[]>>()
 
 /**
- * Loads `key` together with the keys that other fields of the same operation ask for under the same `name` in
- * the same turn of the event loop: one call of `load` (that of the first) for all. `load` gets each key once,
- * also where a query comes to it by several ways, and returns one value for each, in their order. Nothing is
- * kept afterwards.
+ * Loads `key` together with the keys that other fields of the same operation request under the same `name` in
+ * the same turn of the event loop, with a single call of `load` (the first one given). `load` receives each
+ * key once, even if the query reaches it by several paths, and returns one value for each, in their order.
+ * Nothing is cached afterwards.
  */
 export const batched = <Key, Value>(
   context: GraphqlContext,

@@ -22,7 +22,7 @@ import type { Viewer, ViewerDeps } from '../../workspace/viewer.ts'
 import type { Changes } from '../subscription/changes.ts'
 import type { PersistedOperations } from '../transport/persisted.ts'
 
-/** What the operations behind the schema need. */
+/** Dependencies of the operations behind the schema. */
 export type GraphqlDeps = ViewerDeps &
   AgentDeps &
   TokenDeps &
@@ -39,35 +39,37 @@ export type GraphqlDeps = ViewerDeps &
   VerifyDeps &
   WebhookDeps & {
     feed: Feed
-    /** How many streams and subscriptions may be open. */
+    /** The available places for streams and subscriptions. */
     places: StreamPlaces
-    /** Where agents' Message URLs begin, without a slash at the end. */
+    /** Base URL of agents' Message URLs, without a trailing slash. */
     messageUrlBase(): string
     rates: Pick<RateLimits, 'take'>
     largeBodies: LargeBodies
-    /** Requests per token and minute. */
+    /** Maximum number of requests per token and minute. */
     rateLimit: number
-    /** The only operations that are served; undefined: any. */
+    /** The only operations that are allowed; undefined allows any. */
     persisted: PersistedOperations
-    /** Whether the schema may be asked for. */
+    /** Whether introspection of the schema is allowed. */
     introspection: boolean
   }
 
 /**
- * What every resolver gets. One object for each operation, and for each event of a subscription: per-request
- * caches hang on it.
+ * Context of every resolver. Each operation, and each event of a subscription, has its own, because
+ * per-request caches are attached to it.
  */
 export interface GraphqlContext {
   deps: GraphqlDeps
   subscriptions: Subscriptions
   changes: Changes
   viewer: Viewer
-  /** The `X-Request-Id` of the answer, under which the log has what went wrong. */
+  /** The `X-Request-Id` of the response, under which failures are logged. */
   requestId: string
-  /** A signal that aborts when nobody reads the answer any more. */
+  /** Returns a signal that aborts when the reader of the response is gone. */
   life(): AbortSignal
-  /** Whether the client takes an event stream as the answer. */
+  /** Whether the client accepts an event stream as the response. */
   streams: boolean
-  /** The `Idempotency-Key` that it came with; `replayed` once its answer is the first one, given again. */
+  /**
+   * The request's `Idempotency-Key`; `replayed` is set when the response is a repetition of the first one.
+   */
   attempt?: Attempt & { replayed?: boolean }
 }

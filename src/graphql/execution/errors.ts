@@ -6,12 +6,12 @@ import { publicError } from '../../db/failure.ts'
 import { ScalarError } from '../input.ts'
 import { innermost, wrongVariable } from './wrong-input.ts'
 
-/** Errors that the outside may read as they are. */
+/** Errors that have already been converted for clients. */
 const presented = new WeakSet<object>()
 
 /**
- * GraphQL's own errors, without another one inside, are about the request until something runs; with a path
- * they are about the answer: a value that its type doesn't have.
+ * GraphQL's own errors, without another error inside, are the client's fault unless they have a path: those
+ * concern the result, such as a value that its type does not allow.
  */
 const failureOf = (error: unknown): AppError => {
   const inner = innermost(error)
@@ -27,16 +27,16 @@ const extensionsOf = (failure: AppError): Record<string, unknown> => ({
 })
 
 /**
- * A request that is none is refused with its status whatever the client accepts, as GraphQL over HTTP has it
+ * A malformed request is rejected with its status whatever the client accepts, as GraphQL over HTTP specifies
  * (6.4.1).
  */
 const httpOfYoga = ({ extensions }: GraphQLError): unknown =>
   extensions.code === 'BAD_REQUEST' ? { ...(extensions.http as object), spec: false } : extensions.http
 
 /**
- * What Yoga makes the HTTP answer of: the status that it set itself, or for what failed before anything ran
- * the code's own. With `spec` that counts for application/graphql-response+json only, as GraphQL over HTTP
- * has it.
+ * Returns what determines the HTTP response: the status that Yoga set or, for failures before execution, that
+ * of the error code. With `spec` it applies to application/graphql-response+json only, as GraphQL over HTTP
+ * specifies.
  */
 const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
   if (error instanceof GraphQLError && error.extensions.http) return { http: httpOfYoga(error) }
@@ -45,21 +45,20 @@ const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
   return { http: { spec: true, status, headers } }
 }
 
-/**
- * What the outside may read of anything that was thrown; the rest goes to the log, under the request's id.
- */
+/** Converts anything thrown to an error that clients may read; details are logged under the request's id. */
 const readFailure = (error: unknown, log: Logger, requestId: string | undefined): AppError => {
   const failure = failureOf(error)
-  if (failure.code === 'internal') log.error({ err: innermost(error), requestId }, 'a request failed')
-  // Without a cause it is a word of ours to the client (a stream that stops), and nothing is away.
+  if (failure.code === 'internal') log.error({ err: innermost(error), requestId }, 'request failed')
+  // Without a cause it is a message from the service to the client (a stream is ending), not a database
+  // outage.
   if (failure.code === 'unavailable' && failure.cause)
-    log.warn({ err: failure.cause, requestId }, 'the database is away')
+    log.warn({ err: failure.cause, requestId }, 'database unavailable')
   return failure
 }
 
 /**
- * The error as clients read it: the contract's code in `extensions.code`, the message that REST has, and of
- * an `invalid_input` the name of the field in `extensions.field`.
+ * Converts an error for clients: with the API's code in `extensions.code`, the same message as in REST, and
+ * for `invalid_input` the name of the field in `extensions.field`.
  */
 export const presentError = (error: unknown, log: Logger, requestId?: string): GraphQLError => {
   if (error instanceof GraphQLError && presented.has(error)) return error
@@ -76,9 +75,7 @@ export const presentError = (error: unknown, log: Logger, requestId?: string): G
   return shown
 }
 
-/**
- * The error of a subscription whose position is no longer kept; its stream goes on with the event `nextId`.
- */
+/** The position of a subscription is no longer stored; its stream continues with the event `nextId`. */
 export class TruncatedError extends AppError {
   readonly nextId: number
 
@@ -91,7 +88,7 @@ export class TruncatedError extends AppError {
   }
 }
 
-/** What Yoga reads off an error and leaves out of the answer. */
+/** Removes the instructions for the HTTP response from an error. */
 export const withoutHttp = (error: GraphQLError): GraphQLError => {
   const { http, ...extensions } = error.extensions
   if (http === undefined) return error
@@ -99,14 +96,14 @@ export const withoutHttp = (error: GraphQLError): GraphQLError => {
   return new GraphQLError(message, { nodes, source, positions, path, extensions })
 }
 
-/** An HTTP answer without any execution behind it, in GraphQL's shape. */
+/** An HTTP response in GraphQL's format to a request that was not executed. */
 export interface FailedAnswer {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** `status` where the code alone doesn't tell it. */
+/** `status` overrides the status of the error code. */
 export const failedAnswer = (
   error: unknown,
   log: Logger,

@@ -12,10 +12,10 @@ import { presentError } from './errors.ts'
 import { executeOnce } from './idempotency.ts'
 import { checkCost } from './limits.ts'
 
-/** What is to be run, once it is parsed and valid. */
+/** A parsed and valid operation. */
 export type Operation = ExecutionArgs & { contextValue: GraphqlContext }
 
-/** The results of a subscription, in order. `return` ends it at once, also while it waits. */
+/** The results of a subscription, in order. `return` ends it immediately, even while it waits. */
 export type Results = AsyncGenerator<ExecutionResult, void, void>
 
 const failed = (
@@ -28,7 +28,7 @@ const failed = (
 const presented = (result: ExecutionResult, operation: Operation): ExecutionResult =>
   result.errors ? { ...result, ...failed(result.errors, operation) } : result
 
-/** Runs a query or a mutation. Never throws: what goes wrong is in the result, as clients may read it. */
+/** Runs a query or mutation. Never throws: errors are part of the result, converted for clients. */
 export const execute = async (operation: Operation): Promise<ExecutionResult> => {
   try {
     checkCost(operation.schema, operation, operation.contextValue)
@@ -41,8 +41,8 @@ export const execute = async (operation: Operation): Promise<ExecutionResult> =>
 const isStream = (value: object): value is AsyncGenerator<Item, void, void> => Symbol.asyncIterator in value
 
 /**
- * Runs a subscription: a result for each of its events. Each is executed with a context of its own, because
- * per-request caches hang on the context and would grow with every event.
+ * Runs a subscription, which yields a result for each of its events. Each event is executed with its own
+ * context, because per-request caches are attached to the context and would grow with every event.
  */
 export const subscribe = async (operation: Operation): Promise<ExecutionResult | Results> => {
   try {
@@ -60,7 +60,7 @@ export const subscribe = async (operation: Operation): Promise<ExecutionResult |
   }
 }
 
-/** Of this process. What is in it is half a second old at most. */
+/** Results shared within this process, at most half a second old. */
 const shared = new SharedResults()
 
 const resultsOf = (source: AsyncGenerator<Item, void, void>, operation: Operation): Results => {

@@ -12,13 +12,13 @@ import {
 } from 'graphql'
 import { invalidInput } from '../../core/errors.ts'
 import { runOnce } from '../../message/once.ts'
-import { keyMeaningOf, unkeptInputOf } from '../idempotency-option.ts'
+import { keyMeaningOf, unstoredInputOf } from '../idempotency-option.ts'
 import type { Operation } from './execution.ts'
 
 const operationOf = ({ document, operationName }: Operation): OperationDefinitionNode | null | undefined =>
   getOperationAST(document, operationName)
 
-/** The fields that stand in a selection, those of its fragments too. */
+/** Returns the fields of a selection, including those of its fragments. */
 const fieldsOf = ({ selections }: SelectionSetNode, operation: Operation): FieldNode[] =>
   selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection]
@@ -29,23 +29,23 @@ const fieldsOf = ({ selections }: SelectionSetNode, operation: Operation): Field
     return named?.kind === Kind.FRAGMENT_DEFINITION ? fieldsOf(named.selectionSet, operation) : []
   })
 
-/** A mutation of a document, with its definition; `__typename` has none. */
+/** A mutation in a document, with its definition; `__typename` has none. */
 interface Mutation {
   field: FieldNode
   definition: GraphQLField<unknown, unknown> | undefined
 }
 
 const mutationsOf = (operation: Operation): Mutation[] => {
-  const asked = operationOf(operation)
-  if (asked?.operation !== OperationTypeNode.MUTATION) return []
+  const node = operationOf(operation)
+  if (node?.operation !== OperationTypeNode.MUTATION) return []
   const definitions = operation.schema.getMutationType()?.getFields() ?? {}
-  return fieldsOf(asked.selectionSet, operation).map((field) => ({
+  return fieldsOf(node.selectionSet, operation).map((field) => ({
     field,
     definition: definitions[field.name.value],
   }))
 }
 
-/** The one mutation that a key makes happen once; null when the key means nothing to it. */
+/** Returns the one mutation that the key applies to; null when it has no effect. */
 const onceOf = (operation: Operation): Mutation | null => {
   const mutations = mutationsOf(operation)
   const meaningOf = ({ definition }: Mutation) => (definition ? keyMeaningOf(definition) : 'once')
@@ -55,29 +55,38 @@ const onceOf = (operation: Operation): Mutation | null => {
   return meaningOf(bound) === 'once' ? bound : null
 }
 
-/** The text of which the service keeps no copy (a Message URL's): whoever asks again has it. */
-const unkeptTextOf = ({ variableValues }: Operation, { field, definition }: Mutation): string | null => {
-  const unkept = definition && unkeptInputOf(definition)
-  if (!unkept) return null
+/**
+ * Returns the text that must not be stored with the result (a Message URL's text): a client that repeats the
+ * request sends it again.
+ */
+const unstoredTextOf = ({ variableValues }: Operation, { field, definition }: Mutation): string | null => {
+  const name = definition && unstoredInputOf(definition)
+  if (!name) return null
   const { input } = getArgumentValues(definition, field, variableValues as Record<string, unknown>) as {
     input: Record<string, string>
   }
-  return input[unkept] ?? null
+  return input[name] ?? null
 }
 
-/** No field has an empty name: nothing else looks like it. */
-const ITS_TEXT = { '': 'text' }
-const isItsText = (value: unknown): boolean => typeof value === 'object' && value !== null && '' in value
+/**
+ * Placeholder for that text in the stored result. No field has an empty name, so nothing else can look like
+ * it.
+ */
+const TEXT_PLACEHOLDER = { '': 'text' }
+const isPlaceholder = (value: unknown): boolean => typeof value === 'object' && value !== null && '' in value
 
-const toKeep = (result: ExecutionResult, text: string | null): string =>
-  JSON.stringify(result, (_key, value: unknown) => (text !== null && value === text ? ITS_TEXT : value))
+const serialize = (result: ExecutionResult, text: string | null): string =>
+  JSON.stringify(result, (_key, value: unknown) =>
+    text !== null && value === text ? TEXT_PLACEHOLDER : value,
+  )
 
-const asGiven = (kept: string, text: string | null): ExecutionResult =>
-  JSON.parse(kept, (_key, value: unknown) => (isItsText(value) ? text : value)) as ExecutionResult
+const deserialize = (stored: string, text: string | null): ExecutionResult =>
+  JSON.parse(stored, (_key, value: unknown) => (isPlaceholder(value) ? text : value)) as ExecutionResult
 
 /**
- * Runs an operation, with an `Idempotency-Key` at most once: what it makes is committed with the key, in one
- * transaction, and the same request gets the first result again. One that fails leaves the key free.
+ * Runs an operation, at most once if it has an `Idempotency-Key`: its changes are committed together with the
+ * key, in one transaction, and repeating the request returns the first result. A failed operation does not
+ * use up the key.
  */
 export const executeOnce = async (operation: Operation): Promise<ExecutionResult> => {
   const { deps, viewer, attempt } = operation.contextValue
@@ -86,11 +95,13 @@ export const executeOnce = async (operation: Operation): Promise<ExecutionResult
   let result: ExecutionResult = {}
   const first = await runOnce(deps, viewer, attempt, async (within) => {
     result = await execute({ ...operation, contextValue: { ...operation.contextValue, deps: within } })
-    return result.errors ? null : { status: 200, body: toKeep(result, unkeptTextOf(operation, mutation)) }
+    return result.errors
+      ? null
+      : { status: 200, body: serialize(result, unstoredTextOf(operation, mutation)) }
   })
   if (first) {
     attempt.replayed = true
-    return asGiven(first.body, unkeptTextOf(operation, mutation))
+    return deserialize(first.body, unstoredTextOf(operation, mutation))
   }
   return result
 }

@@ -10,7 +10,10 @@ import {
 } from 'graphql'
 import { AppError } from '../../core/errors.ts'
 
-/** A message's longest text stands in it twice over, as pairs of surrogates, with room for the rest. */
+/**
+ * Fits a message text of maximum length, counted in code points, even if each takes two UTF-16 units, with
+ * room for the rest of the document.
+ */
 const MAX_CHARACTERS = 100_000
 const MAX_TOKENS = 2_000
 const MAX_ALIASES = 50
@@ -20,8 +23,8 @@ const MAX_DEPTH = 12
 const MAX_FIELDS = 300
 const MAX_COST = 25_000
 /**
- * Rows that all lists of one operation may ask for together. The cost above knows a list of agents for one of
- * fifty.
+ * Maximum number of rows that all lists of one operation may read together. The cost above assumes fifty
+ * agents for a list of agents.
  */
 const MAX_ROWS = 25_000
 
@@ -41,7 +44,7 @@ const countOf = (document: DocumentNode): { aliases: number; directives: number 
 }
 
 /**
- * Parses a document that is small enough to be worth it. Throws `invalid_input` for one that is not, or
+ * Parses a document within the limits on its size. Throws `invalid_input` for one that exceeds them, or
  * GraphQL's own syntax error.
  */
 export const parseWithinLimits = (source: string): DocumentNode => {
@@ -59,10 +62,10 @@ export interface Operation {
   variableValues?: Record<string, unknown> | null | undefined
 }
 
-/** Only the operation that shall run, with the fragments. */
+/** Reduces a document to the operation to run and the fragments. */
 const onlyOperation = ({ document, operationName }: Operation): DocumentNode | null => {
   const operation = getOperationAST(document, operationName)
-  if (!operation) return null // the execution says so
+  if (!operation) return null // reported by the execution
   return {
     ...document,
     definitions: document.definitions.filter(
@@ -72,23 +75,20 @@ const onlyOperation = ({ document, operationName }: Operation): DocumentNode | n
 }
 
 /**
- * Sums that were found small enough, by what they depend on besides the schema: dashboards ask the same again
- * and again.
+ * Operations whose cost was found acceptable, by everything it depends on besides the schema: dashboards
+ * repeat the same operations.
  */
 const allowed = new WeakMap<DocumentNode, Set<string>>()
 const MAX_ALLOWED = 100
 const MAX_KEY = 500
 
-/** What distinguishes operations of one document; null for what is too long to be remembered. */
+/** Distinguishes operations of one document; null when the key is too long to be remembered. */
 const keyOf = ({ operationName, variableValues }: Operation): string | null => {
   const key = JSON.stringify([operationName ?? null, variableValues ?? null])
   return key.length > MAX_KEY ? null : key
 }
 
-/**
- * After one wrong value no other is looked for: an error for each of a hundred thousand takes ten seconds to
- * make.
- */
+/** Stops at the first invalid value: creating an error for each of a hundred thousand takes ten seconds. */
 const checkVariables = (
   schema: GraphQLSchema,
   { document, operationName }: Operation,
@@ -99,7 +99,7 @@ const checkVariables = (
   if (errors) throw errors[0]
 }
 
-const addUp = (schema: GraphQLSchema, operation: Operation, context: object): void => {
+const computeCost = (schema: GraphQLSchema, operation: Operation, context: object): void => {
   const query = onlyOperation(operation)
   if (!query) return
   const variables = operation.variableValues ?? {}
@@ -112,26 +112,26 @@ const addUp = (schema: GraphQLSchema, operation: Operation, context: object): vo
 }
 
 /**
- * Throws `invalid_input` for a valid operation that asks for too much, before anything of it runs; or for a
- * wrong variable.
+ * Throws `invalid_input` for an operation that exceeds the limits or has an invalid variable, before any of
+ * it runs.
  */
 export const checkCost = (schema: GraphQLSchema, operation: Operation, context: object): void => {
   const keys = allowed.get(operation.document) ?? new Set()
   const key = keyOf(operation)
   if (key !== null && keys.has(key)) return
-  addUp(schema, operation, context)
+  computeCost(schema, operation, context)
   if (key !== null && keys.size < MAX_ALLOWED) allowed.set(operation.document, keys.add(key))
 }
 
-const asked = new WeakMap<object, number>()
+const rowCounts = new WeakMap<object, number>()
 
 /**
- * Counts rows that a list is about to ask for, on the operation's context: how many agents, threads and
- * messages it is asked of shows only as it runs. Throws `invalid_input` once it is too much.
+ * Counts the rows that a list is about to read, in total for the operation: how many agents, threads and
+ * messages have the list is known only during execution. Throws `invalid_input` when there are too many.
  */
 export const countRows = (context: object, rows: number): void => {
-  const sum = (asked.get(context) ?? 0) + rows
-  asked.set(context, sum)
+  const sum = (rowCounts.get(context) ?? 0) + rows
+  rowCounts.set(context, sum)
   if (sum > MAX_ROWS)
     throw refuse(`requests too much at once (its lists have more than ${MAX_ROWS} entries in total)`)
 }

@@ -13,9 +13,9 @@ declare global {
 }
 
 /**
- * A column that the row at hand holds is handed out as it is. Prisma's plugin would first look up, for each
- * column of each row, whether the row was loaded by a query that selected it: a quarter of what a page of
- * messages costs. Stands between the plugin for authorization, which still decides first, and Prisma's.
+ * Returns a column directly when the given row contains it. Prisma's plugin would first check, for each
+ * column of each row, whether the row was loaded by a query that selected it: a quarter of the cost of a page
+ * of messages. Runs after the authorization plugin and before Prisma's.
  */
 class PothosLoadedPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -4,21 +4,18 @@ import { fieldName } from '../../core/rules.ts'
 import { ScalarError } from '../input.ts'
 
 /**
- * How GraphQL says that a variable's value is wrong: which variable, where in it, and why. The value itself
- * may stand in between.
+ * GraphQL's message for an invalid variable: which variable, where in it, and why. The message may also
+ * contain the value.
  */
 const WRONG_VARIABLE =
   /^Variable "\$(\w+)" (?:got invalid value .*?|of (?:required|non-null) type .*?)(?: at "\1\.?([^"]+)")?(?:; (.+)| (must not be null\.|was not provided\.))$/s
 
-/**
- * What is wrong with an input object itself: the name of a field of it that is missing, or that it doesn't
- * have.
- */
+/** Messages about an input object itself: a required field is missing, or a field is unknown. */
 const MISSING =
   /^Field "(?:\w+\.)?(\w+)" of required type .+ was not provided|^Field "\w+" argument "(\w+)" of type .+ is required/
 const UNKNOWN = /^Field "(\w+)" is not defined by type/
 
-/** GraphQL's words, and REST's for the same mistake. */
+/** GraphQL's messages, and REST's for the same errors. */
 const RULES: readonly [RegExp, string][] = [
   [/was not provided/, 'is required'],
   [/not to be null|must not be null|found null/, 'must not be null'],
@@ -31,12 +28,12 @@ const RULES: readonly [RegExp, string][] = [
 
 const ruleOf = (words: string): string => RULES.find(([pattern]) => pattern.test(words))?.[1] ?? words
 
-/** What a resolver or a scalar threw, below what GraphQL made of it. */
+/** Returns the error that a resolver or scalar threw, without GraphQL's wrappers. */
 export const innermost = (error: unknown): unknown =>
   error instanceof GraphQLError && error.originalError ? innermost(error.originalError) : error
 
 /**
- * What is wrong at a place of the input, as REST says it: the place without the name of the input object
+ * Returns REST's error for a place in the input. The place does not include the name of the input object
  * itself.
  */
 const wrongAt = (place: readonly (string | number)[], words: string, error: GraphQLError): AppError => {
@@ -49,7 +46,7 @@ const wrongAt = (place: readonly (string | number)[], words: string, error: Grap
   return invalidInput(fieldName(place), inner instanceof ScalarError ? inner.message : ruleOf(words))
 }
 
-/** The error about a variable's value, in REST's words; null for one about something else. */
+/** Returns REST's error for an invalid variable; null if the error is about something else. */
 export const wrongVariable = (error: GraphQLError): AppError | null => {
   const [matched, variable, path, reason, missing] = WRONG_VARIABLE.exec(error.message) ?? []
   if (matched === undefined) return null
@@ -59,8 +56,8 @@ export const wrongVariable = (error: GraphQLError): AppError | null => {
 }
 
 /**
- * Where a part of a document stands in the arguments: the "a" of `input: {to: ["a"]}` at `input`, `to`, 0.
- * Empty for what stands in none.
+ * Returns the position of a part of a document within the arguments: `input`, `to`, 0 for the "a" of `input:
+ * {to: ["a"]}`. Empty for a part outside of arguments.
  */
 const placeOf = (document: DocumentNode, target: ASTNode): (string | number)[] => {
   let place: (string | number)[] = []
@@ -87,8 +84,8 @@ const placeOf = (document: DocumentNode, target: ASTNode): (string | number)[] =
 const ABOUT_A_VALUE = /^(Expected value of type|String cannot|Boolean cannot|Int cannot)/
 
 /**
- * An error of validation about a value that stands in the document itself, said as one about a variable is.
- * Others as they are.
+ * Rewrites a validation error about a value in the document itself like one about a variable. Returns other
+ * errors unchanged.
  */
 export const withField = (error: GraphQLError, document: DocumentNode): GraphQLError => {
   const { message, nodes = [] } = error

@@ -16,8 +16,8 @@ import { parseWithinLimits } from './limits.ts'
 import { withField } from './wrong-input.ts'
 
 /**
- * Only documents that are sent again and again are worth their memory: those of this length, in UTF-16 units,
- * and this many.
+ * Maximum length of cached documents in UTF-16 units, and how many are cached: only documents that are sent
+ * repeatedly are worth the memory.
  */
 const CACHED_LENGTH = 10_000
 const CACHED_DOCUMENTS = 500
@@ -32,7 +32,7 @@ const documentCache = <Value extends object>() => {
   }
 }
 
-/** "Did you mean …" tells names of the schema one by one. */
+/** Removes "Did you mean …", which would reveal names of the schema one by one. */
 const withoutHint = (error: GraphQLError): GraphQLError => {
   const { nodes = null, source = null, positions = null, originalError } = error
   const hint = error.message.endsWith('?') ? error.message.indexOf(' Did you mean ') : -1
@@ -45,12 +45,12 @@ const withoutHint = (error: GraphQLError): GraphQLError => {
 }
 
 /**
- * The results of each subscription as they are. Yoga and its plugins each wrap them once more, to change
- * results that are done already: a tenth of what an event costs each subscriber.
+ * The original results of each subscription. Yoga and its plugins would each wrap them again to transform
+ * results that are already final: a tenth of the cost of an event per subscriber.
  */
 const opened = new WeakMap<GraphqlContext, Results>()
 
-/** Our limits and our errors, in place of Yoga's own parser and executor. */
+/** Replaces Yoga's parser and executor by those with this service's limits and errors. */
 const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   onParse({ setParseFn }) {
     setParseFn((source: string | Source) =>
@@ -77,7 +77,7 @@ const pipeline = (log: Logger, introspection: boolean): Plugin => ({
   },
 })
 
-/** What is asked to be run, and how: GET may only read. */
+/** An operation to run. GET may only read. */
 export interface GraphqlRequest {
   method: string
   query: string
@@ -85,7 +85,7 @@ export interface GraphqlRequest {
   variables?: Record<string, unknown> | undefined
 }
 
-/** Yoga with all that is not used left out. */
+/** Yoga with all unused features disabled. */
 const createServer = (schema: GraphQLSchema, log: Logger, introspection: boolean) =>
   createYoga<GraphqlContext>({
     schema,
@@ -104,8 +104,8 @@ const createServer = (schema: GraphQLSchema, log: Logger, introspection: boolean
   })
 
 /**
- * Yoga behind node's own requests: what it would make of them (a fetch Request, its parsers, a Response as a
- * stream) cost more than what it does with the operation.
+ * Runs Yoga without its HTTP layer: the conversion of Node's requests (to a fetch Request, with its parsers
+ * and a streamed Response) cost more than the execution of the operation.
  */
 export class Pipeline {
   readonly #yoga: ReturnType<typeof createServer>
@@ -117,8 +117,8 @@ export class Pipeline {
   }
 
   /**
-   * Parses, validates and runs an operation. Never throws: what goes wrong is in the result, as clients may
-   * read it.
+   * Parses, validates and runs an operation. Never throws: errors are part of the result, converted for
+   * clients.
    */
   async run(
     { method, query, operationName, variables }: GraphqlRequest,
@@ -140,7 +140,7 @@ export class Pipeline {
     }
   }
 
-  /** Parser and validator with their caches, for the protocol that runs operations itself. */
+  /** Returns the parser and validator with their caches, for the protocol that runs operations itself. */
   enveloped(context: GraphqlContext): {
     schema: GraphQLSchema
     parse(source: string): DocumentNode

@@ -5,20 +5,20 @@ import type { GraphqlDeps } from '../execution/context.ts'
 import type { Change } from './item.ts'
 
 /**
- * How often webhooks that somebody watches are looked at: nothing is published for each delivery, which would
- * cost every one of them.
+ * Interval at which watched webhooks are polled. Nothing is published for each delivery, because that would
+ * slow down all deliveries.
  */
 const WEBHOOKS_MS = 1_000
-/** The net under the notifications of messages. */
+/** Interval of the fallback poll for messages, in case a notification is missed. */
 const MESSAGES_MS = 5_000
 /** Notifications within this time are read with one statement. */
 const GATHER_MS = 10
-/** Messages whose last told status is remembered, for those who watch an agent. */
-const MAX_TOLD = 10_000
+/** Maximum number of messages whose last published status is remembered. */
+const MAX_REMEMBERED = 10_000
 
 type Watcher = (change: Change) => void
 
-/** Who watches what of which agent. */
+/** The watchers of each agent. */
 class Watchers {
   readonly #byAgent = new Map<string, Set<Watcher>>()
 
@@ -39,58 +39,60 @@ class Watchers {
     }
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     for (const watcher of this.#byAgent.get(change.agentId) ?? []) watcher(change)
   }
 }
 
 /**
- * What changes of messages and webhooks, for the agents that somebody watches: each change once, however many
- * watch. Messages are told by the process that moves them; a look at those still on their way makes up for
- * words that got lost.
+ * Publishes changes of messages and webhooks of the watched agents, with one read per change for all
+ * watchers. The process that changes a message sends a notification; re-reading the messages still being sent
+ * makes up for lost ones.
  */
 export class Changes {
   readonly #deps: GraphqlDeps
   readonly #messages = new Watchers()
   readonly #webhooks = new Watchers()
-  /** The last status that was told of each message, the oldest first. */
-  readonly #told = new Map<string, string>()
+  /** The last published status of each message, oldest first. */
+  readonly #lastStatus = new Map<string, string>()
   readonly #fresh = new Set<string>()
-  /** The state of every webhook of the agents that are watched. */
+  /** The state of every webhook of the watched agents. */
   #known = new Map<string, Change>()
   readonly #seen = new Set<string>()
-  #looking: Promise<void> = Promise.resolve()
+  #checking: Promise<void> = Promise.resolve()
   #gathering: NodeJS.Timeout | undefined
   readonly #unsubscribe: (() => void)[]
 
   constructor(deps: GraphqlDeps) {
     this.#deps = deps
     const { notifier } = deps
-    const look = () => void this.#lookAtWebhooks()
-    const timers = [setInterval(look, WEBHOOKS_MS), setInterval(() => this.#makeUp(), MESSAGES_MS)]
+    const check = () => void this.#checkWebhooks()
+    const timers = [setInterval(check, WEBHOOKS_MS), setInterval(() => this.#catchUp(), MESSAGES_MS)]
     this.#unsubscribe = [
-      notifier.subscribe(MESSAGE_CHANGED, (key) => this.#hear(key)),
-      notifier.subscribe(WEBHOOK_ADDED, look),
-      notifier.subscribe(WEBHOOK_CHANGED, look),
-      notifier.subscribe(WEBHOOK_REMOVED, look),
-      notifier.onReconnect(() => this.#makeUp()),
+      notifier.subscribe(MESSAGE_CHANGED, (key) => this.#onMessageChanged(key)),
+      notifier.subscribe(WEBHOOK_ADDED, check),
+      notifier.subscribe(WEBHOOK_CHANGED, check),
+      notifier.subscribe(WEBHOOK_REMOVED, check),
+      notifier.onReconnect(() => this.#catchUp()),
       () => timers.forEach(clearInterval),
       () => clearTimeout(this.#gathering),
     ]
   }
 
-  /** Hears of the agent's messages whose status moves. Returns how to stop. */
+  /**
+   * Calls `watcher` when the status of one of the agent's messages changes. Returns a function that stops it.
+   */
   watchMessages(agentId: string, watcher: Watcher): () => void {
     return this.#messages.add(agentId, watcher)
   }
 
   /**
-   * Hears of the agent's webhooks as they are added, fail, deliver and are removed. Resolves, with how to
-   * stop, once it does.
+   * Calls `watcher` when one of the agent's webhooks is added, fails, delivers or is removed. Resolves, with
+   * a function that stops it, once the initial state is known.
    */
   async watchWebhooks(agentId: string, watcher: Watcher): Promise<() => void> {
     const stop = this.#webhooks.add(agentId, watcher)
-    if (!this.#seen.has(agentId)) await this.#lookAtWebhooks()
+    if (!this.#seen.has(agentId)) await this.#checkWebhooks()
     return stop
   }
 
@@ -98,56 +100,56 @@ export class Changes {
     for (const end of this.#unsubscribe) end()
   }
 
-  #hear(key: string): void {
+  #onMessageChanged(key: string): void {
     const [agentId = '', messageId = ''] = key.split('/')
     if (!this.#messages.has(agentId)) return
     this.#fresh.add(messageId)
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined
-      void this.#tellMessages()
+      void this.#publishMessages()
     }, GATHER_MS)
   }
 
-  #makeUp(): void {
-    for (const [id, status] of this.#told) if (status === 'sending') this.#fresh.add(id)
-    if (this.#messages.agentIds.length > 0) void this.#tellMessages()
-    else this.#told.clear()
+  #catchUp(): void {
+    for (const [id, status] of this.#lastStatus) if (status === 'sending') this.#fresh.add(id)
+    if (this.#messages.agentIds.length > 0) void this.#publishMessages()
+    else this.#lastStatus.clear()
   }
 
-  async #tellMessages(): Promise<void> {
+  async #publishMessages(): Promise<void> {
     const ids = [...this.#fresh]
     this.#fresh.clear()
     if (ids.length === 0) return
     try {
       for (const { id, agentId, status } of await readStatuses(this.#deps, ids)) {
-        if (this.#told.get(id) === status) continue
+        if (this.#lastStatus.get(id) === status) continue
         this.#remember(id, status)
-        this.#messages.tell({ agentId, kind: 'message', changed: id, state: status })
+        this.#messages.notify({ agentId, kind: 'message', changed: id, state: status })
       }
     } catch (error) {
       for (const id of ids) this.#fresh.add(id)
-      this.#deps.log.warn({ error: messageOf(error) }, 'could not read what changed; it is tried again')
+      this.#deps.log.warn({ error: messageOf(error) }, 'could not read changed messages; retrying')
     }
   }
 
   #remember(id: string, status: string): void {
-    this.#told.delete(id)
-    this.#told.set(id, status)
-    if (this.#told.size > MAX_TOLD) this.#told.delete(this.#told.keys().next().value!)
+    this.#lastStatus.delete(id)
+    this.#lastStatus.set(id, status)
+    if (this.#lastStatus.size > MAX_REMEMBERED) this.#lastStatus.delete(this.#lastStatus.keys().next().value!)
   }
 
-  /** One look at a time; who asks during one gets a look that begins after it. */
-  #lookAtWebhooks(): Promise<void> {
-    this.#looking = this.#looking.then(async () => {
+  /** Runs one check at a time; a call during a check resolves after another one that starts later. */
+  #checkWebhooks(): Promise<void> {
+    this.#checking = this.#checking.then(async () => {
       const agentIds = this.#webhooks.agentIds
       if (agentIds.length === 0 && this.#known.size === 0) return
       try {
         await this.#compareWebhooks(agentIds)
       } catch (error) {
-        this.#deps.log.warn({ error: messageOf(error) }, 'could not look at webhooks; it is tried again')
+        this.#deps.log.warn({ error: messageOf(error) }, 'could not check webhooks for changes; retrying')
       }
     })
-    return this.#looking
+    return this.#checking
   }
 
   async #compareWebhooks(agentIds: string[]): Promise<void> {
@@ -166,7 +168,7 @@ export class Changes {
     this.#known = now
     this.#seen.clear()
     for (const agentId of agentIds) this.#seen.add(agentId)
-    // The first look at an agent only says how things are.
-    for (const change of changes) if (seen.has(change.agentId)) this.#webhooks.tell(change)
+    // The first check of an agent only records the current state.
+    for (const change of changes) if (seen.has(change.agentId)) this.#webhooks.notify(change)
   }
 }

@@ -13,7 +13,10 @@ export interface FollowInput {
   connectionId?: string | null | undefined
 }
 
-/** Where it begins without `after`: as a client at the moment of the connect, else now. */
+/**
+ * Returns where the subscription starts without `after`: as a client, at the time it connected, otherwise
+ * now.
+ */
 const startOf = async (
   { deps, viewer }: GraphqlContext,
   agentId: string,
@@ -29,8 +32,8 @@ const startOf = async (
 }
 
 /**
- * Follows the agent's log until the subscription ends, over times without a database; then says why it ended.
- * Never throws.
+ * Follows the agent's log until the subscription ends, continuing after database outages; then yields the
+ * reason why it ended. Never throws.
  */
 async function* itemsOf(
   deps: GraphqlDeps,
@@ -53,7 +56,8 @@ async function* itemsOf(
 }
 
 /**
- * Changes that wait for one reader. A thing that changes again while it waits is told once, as it is then.
+ * Maximum number of changes that wait for one subscriber. An object that changes again while it waits is
+ * reported once, in its latest state.
  */
 const MAX_WAITING = 1_000
 
@@ -63,7 +67,7 @@ const tooSlow = () =>
     'You read too slowly and missed changes. Query the current state and subscribe again.',
   )
 
-/** What is told of an agent, one by one, until the subscription ends; then why it ended. */
+/** Yields an agent's changes until the subscription ends; then the reason why it ended. */
 async function* changesOf(
   subscription: Subscription,
   waiting: Map<string, Change>,
@@ -85,8 +89,8 @@ async function* changesOf(
 }
 
 /**
- * The items of an open subscription as a stream: closing it, or its reader's end, lets go of everything at
- * once.
+ * Turns an open subscription into a stream. Closing it, or the end of the response, immediately releases
+ * everything.
  */
 const streamOf = (
   { life, subscriptions }: GraphqlContext,
@@ -130,10 +134,10 @@ const openFor = (
   })
 
 /**
- * The agent's events after `after`, for members and the agent itself; with `connectionId` as the agent's
- * client. Throws what REST answers for an agent or a connection that the viewer may not have, and `conflict`
- * for a connection that was replaced. Pulled, never pushed: a reader that doesn't ask keeps nothing in memory
- * but its place in the log. `return` ends it at once.
+ * Follows the agent's events after `after`, for members and the agent itself; with `connectionId` as the
+ * agent's client. Throws the same errors as REST for an agent or connection that the viewer may not access,
+ * and `conflict` for a connection that was replaced. Events are pulled, never pushed: a slow reader occupies
+ * no memory but its position in the log. `return` ends it immediately.
  */
 export const followEvents = async (
   context: GraphqlContext,
@@ -147,8 +151,9 @@ export const followEvents = async (
 }
 
 /**
- * What changes of the agent's messages or webhooks from now on, for members and the agent itself. A reader
- * that is too slow for what waits for it is told so and ended: there is no log to read it from again.
+ * Follows changes of the agent's messages or webhooks from now on, for members and the agent itself. A
+ * subscriber that reads too slowly receives an error and is disconnected: there is no log from which it could
+ * catch up.
  */
 export const followChanges = async (
   context: GraphqlContext,
@@ -159,14 +164,16 @@ export const followChanges = async (
   const { changes } = context
   const waiting = new Map<string, Change>()
   const wakes: { wake(): void; tooMany(): void } = { wake: () => undefined, tooMany: () => undefined }
-  const hear = (change: Change) => {
+  const onChange = (change: Change) => {
     waiting.set(change.changed, change)
     if (waiting.size > MAX_WAITING) wakes.tooMany()
     wakes.wake()
   }
-  // Before it is open: once it counts as that, nothing is missed.
+  // Watching starts before the subscription is opened, so that nothing is missed after that.
   const stop =
-    kind === 'message' ? changes.watchMessages(agentId, hear) : await changes.watchWebhooks(agentId, hear)
+    kind === 'message'
+      ? changes.watchMessages(agentId, onChange)
+      : await changes.watchWebhooks(agentId, onChange)
   const subscription = await openFor(context, agentId, null).catch((error: unknown) => {
     stop()
     throw error

@@ -1,21 +1,24 @@
 import type { LoggedEvent } from '../../event/event.ts'
 
-/** Something of an agent's that changed, to be read as it is now. */
+/**
+ * A change to one of an agent's messages or webhooks, whose current state is read when the result is
+ * produced.
+ */
 export interface Change {
   agentId: string
   kind: 'message' | 'webhook'
-  /** The message's or the webhook's id. */
+  /** Id of the message or webhook. */
   changed: string
-  /** What it changed to, in words that differ whenever it does. */
+  /** The new state, as text that differs whenever the state does. */
   state: string
 }
 
-/** What a subscription hands out: events, changes, and errors that belong between them. */
+/** What a subscription yields: events, changes, and errors that occur between them. */
 export type Item = LoggedEvent | Change | { failure: Error }
 
 /**
- * The same for the same event or change, whichever subscription hands it out. Null for what is of one
- * subscription alone.
+ * Returns a key that is the same for the same event or change in every subscription; null for an item that
+ * belongs to a single subscription.
  */
 export const identityOf = (item: Item): string | null => {
   if ('failure' in item) return null

@@ -1,9 +1,9 @@
 import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, print, visit } from 'graphql'
 import type { Viewer } from '../../workspace/viewer.ts'
 
-/** How old a result may be for a subscriber that comes to the same event later. */
+/** Maximum age of a result that is reused for another subscriber, in milliseconds. */
 const FRESH_MS = 500
-const MAX_KEPT = 500
+const MAX_RESULTS = 500
 
 export interface Subscribed {
   document: DocumentNode
@@ -13,9 +13,9 @@ export interface Subscribed {
 }
 
 /**
- * What two subscriptions must have in common to share their results: the fields that they ask for, with the
- * variables in these, and what their viewers may see. The arguments of the subscription itself only choose
- * its events. Null for one that shares with nobody.
+ * Returns what two subscriptions must have in common to share results: the selected fields, with their
+ * variables, and what their viewers may see. The arguments of the subscription field itself only select its
+ * events. Null when results cannot be shared.
  */
 export const groupOf = ({
   document,
@@ -44,14 +44,15 @@ export const groupOf = ({
 }
 
 /**
- * The results of events that several subscribers ask the same of: executed by the first, handed to all that
- * come soon after.
+ * Results of events that several subscribers request with the same fields: executed for the first of them and
+ * reused for the others shortly after.
  */
 export class SharedResults {
   readonly #results = new Map<string, { result: Promise<ExecutionResult>; until: number }>()
 
   /**
-   * The result under `key` if a fresh one is there, else that of `execute`. One with errors is nobody else's.
+   * Returns the fresh result stored under `key`, else the result of `execute`. A result with errors is not
+   * shared.
    */
   get(key: string, execute: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
     const now = performance.now()
@@ -68,7 +69,7 @@ export class SharedResults {
 
   #prune(now: number): void {
     for (const [key, { until }] of this.#results) {
-      if (until > now && this.#results.size <= MAX_KEPT) return
+      if (until > now && this.#results.size <= MAX_RESULTS) return
       this.#results.delete(key)
     }
   }

@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql'
 
-/** An answer of JSON, ready to be written. */
+/** A JSON response, ready to be written. */
 export interface Answer {
   status: number
   headers: Record<string, string>
@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 interface HttpOfError {
-  /** Counts for application/graphql-response+json only, as GraphQL over HTTP has it. */
+  /** Applies to application/graphql-response+json only, as GraphQL over HTTP specifies. */
   spec?: boolean
   status?: number
   headers?: Record<string, string>
@@ -18,10 +18,10 @@ const JSON_TYPE = 'application/json'
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 /**
- * The media types of an Accept header that are taken, the most wanted first (RFC 9110, 12.4.2: a q of 0 is
- * not acceptable).
+ * Returns the acceptable media types of an Accept header, most preferred first (RFC 9110, 12.4.2: a q of 0
+ * means not acceptable).
  */
-const wantedOf = (accept: string): string[] =>
+const acceptedTypes = (accept: string): string[] =>
   accept
     .toLowerCase()
     .split(',')
@@ -34,17 +34,20 @@ const wantedOf = (accept: string): string[] =>
     .sort((one, other) => other.q - one.q)
     .map(({ type }) => type)
 
-/** What the client takes; null when that is nothing of ours. Without a wish it is plain JSON. */
+/**
+ * Returns the media type for the response; null when the client accepts neither. Without an Accept header it
+ * is plain JSON.
+ */
 export const typeOf = (accept: string | undefined): typeof JSON_TYPE | typeof GRAPHQL_TYPE | null => {
   if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return JSON_TYPE
-  for (const type of wantedOf(accept)) {
+  for (const type of acceptedTypes(accept)) {
     if (type === GRAPHQL_TYPE) return GRAPHQL_TYPE
     if (type === JSON_TYPE || type === 'application/*' || type === '*/*') return JSON_TYPE
   }
   return null
 }
 
-/** The error without what is said of the HTTP answer in it. */
+/** Removes the instructions for the HTTP response from an error. */
 const shown = (error: GraphQLFormattedError): GraphQLFormattedError => {
   if (error.extensions?.http === undefined) return error
   const { http: _http, ...extensions } = error.extensions
@@ -57,8 +60,8 @@ const printed = (result: ExecutionResult): string => {
 }
 
 /**
- * The result of a query or a mutation as an HTTP answer: the status and headers that its errors ask for, else
- * 200.
+ * Turns the result of a query or mutation into an HTTP response, with the status and headers that its errors
+ * specify, else 200.
  */
 export const answerOf = (result: ExecutionResult, type: string): Answer => {
   const headers: Record<string, string> = { 'Content-Type': `${type}; charset=utf-8` }
@@ -75,8 +78,8 @@ export const answerOf = (result: ExecutionResult, type: string): Answer => {
 const frames = new WeakMap<ExecutionResult, Buffer>()
 
 /**
- * The result as a frame of an event stream in the distinct connections mode; the same bytes for all who are
- * handed the same result.
+ * Returns the result as an event stream frame in the distinct connections mode; encoded once for all
+ * subscribers that share the result.
  */
 export const frameOf = (result: ExecutionResult): Buffer => {
   const known = frames.get(result)
@@ -87,5 +90,5 @@ export const frameOf = (result: ExecutionResult): Buffer => {
 }
 
 export const COMPLETE = 'event: complete\ndata:\n\n'
-/** Says nothing; keeps what lies between from closing a silent connection. */
+/** A comment that keeps proxies from closing an idle connection. */
 export const PING = ':\n\n'

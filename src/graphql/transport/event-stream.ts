@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import type { Viewer } from '../../workspace/viewer.ts'
 
-/** Results that may wait for one reader at once. */
+/** Maximum number of results that wait for one reader. */
 const MAX_WAITING = 1_000
-/** Queries that run, or whose results wait, for one reader at once. */
+/** Maximum number of queries per reader that run, or whose results wait, concurrently. */
 const MAX_RUNNING = 4
 
 /**
- * One event stream of the graphql-sse protocol, from its reservation to its end. The library queues whatever
- * it is given: what keeps that queue short is that every result waits for `ready` before it goes in.
+ * An event stream of the graphql-sse protocol, from its reservation to its end. The library queues everything
+ * it is given; the queue stays short because every result waits for `ready` before it is added.
  */
 export class EventStream {
-  /** The token that it was reserved with, and when that ends by itself. */
+  /** The token that reserved the stream, and when that token expires. */
   readonly tokenId: string
   readonly expiresAt: Date | null
   readonly #closing = new AbortController()
@@ -32,14 +32,17 @@ export class EventStream {
     return this.#response !== null
   }
 
-  /** Resolves when the reader has room, or is gone. A reader with too many results before it is cut off. */
+  /**
+   * Resolves when the reader can accept data, or is gone. A reader with too many results waiting is
+   * disconnected.
+   */
   async ready(): Promise<void> {
     while (!this.signal.aborted && this.#response?.writableNeedDrain !== false) await this.#wait()
   }
 
   /**
-   * Runs a query once its result can be taken, and yields that. A result may have many megabytes: to run what
-   * a reader doesn't read would fill the memory with them.
+   * Runs a query once its result can be accepted, and yields the result. A result may have many megabytes:
+   * running queries whose results are not read would exhaust the memory.
    */
   async *inTurn<Result>(run: () => Promise<Result>): AsyncGenerator<Result, void, void> {
     await this.ready()
@@ -57,7 +60,7 @@ export class EventStream {
     }
   }
 
-  /** Writes the frames at the reader's speed, until either side ends it. */
+  /** Writes the frames at the reader's pace, until either side ends the stream. */
   async send(response: ServerResponse, frames: AsyncGenerator<string, void, undefined>): Promise<void> {
     this.#response = response
     response.on('drain', () => this.#release())

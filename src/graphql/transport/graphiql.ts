@@ -2,10 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-/**
- * The page brings all that it needs with it, in itself; nothing else may be loaded, and it talks to this
- * service alone.
- */
+/** The page is self-contained: it may load nothing else, and may connect to this service only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",
@@ -19,7 +16,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const FIRST_QUERY = `# Who asks. The token goes into the headers below: {"Authorization": "Bearer …"}
+const FIRST_QUERY = `# The owner of the token. Enter the token into the headers below: {"Authorization": "Bearer …"}
 {
   viewer {
     kind
@@ -33,7 +30,7 @@ const FIRST_QUERY = `# Who asks. The token goes into the headers below: {"Author
 
 let page: Promise<Buffer> | undefined
 
-/** Nine megabytes of it: loaded when somebody first wants it, kept packed. */
+/** The page has nine megabytes: it is built on first use and stored compressed. */
 const makePage = async (): Promise<Buffer> => {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const html = renderGraphiQL({
@@ -47,11 +44,16 @@ const makePage = async (): Promise<Buffer> => {
   return promisify(gzip)(html)
 }
 
-/** Whether a person's browser opens the endpoint, rather than a program. */
+/**
+ * Returns whether the request comes from a browser that opens the endpoint, rather than from an API client.
+ */
 export const wantsPage = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' && /^\/graphql\/?$/.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 
-/** Serves GraphiQL without a CDN and without a token: it shows nothing before one is put into its headers. */
+/**
+ * Serves GraphiQL without a CDN and without a token: it can query nothing until a token is entered into its
+ * headers.
+ */
 export const servePage = async (response: ServerResponse): Promise<void> => {
   page ??= makePage()
   const body = await page

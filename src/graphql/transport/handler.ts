@@ -114,7 +114,7 @@ class Server implements Graphql {
    */
   async #serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const token = bearerOf(request.headers.authorization)
-    if (token === null) await authenticate(this.#deps, null, '') // throws, in the words that REST has
+    if (token === null) await authenticate(this.#deps, null, '') // throws the same error as REST
     checkForm(request)
     const known = needsViewer(request) ? await authenticate(this.#deps, token, clientOf(request)) : null
     if (!known || !isLong(request)) return this.#run(request, response, requestId, token)
@@ -193,7 +193,7 @@ class Server implements Graphql {
     response.once('close', () => void results.return())
     for await (const result of results) {
       if (response.write(frameOf(result))) continue
-      await this.#readers.room(response)
+      await this.#readers.ready(response)
       if (response.closed) return
     }
     response.end(COMPLETE)

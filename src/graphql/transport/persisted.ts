@@ -1,11 +1,11 @@
 import { AppError, invalidInput } from '../../core/errors.ts'
 import type { Params } from './request.ts'
 
-/** The operations that may be run, by their ids; undefined: any. */
+/** Allowed operations by id; undefined allows any. */
 export type PersistedOperations = ReadonlyMap<string, string> | undefined
 
-/** Throws `forbidden` for a document that is not among the persisted ones, where only these are served. */
-export const ensureServed = (persisted: PersistedOperations, query: string): void => {
+/** Throws `forbidden` if only persisted operations are allowed and the document is not one of them. */
+export const ensureAllowed = (persisted: PersistedOperations, query: string): void => {
   if (persisted && ![...persisted.values()].includes(query))
     throw new AppError('forbidden', 'Only persisted operations are accepted here.')
 }
@@ -16,12 +16,12 @@ const idOf = ({ documentId, extensions }: Params): string | undefined => {
 }
 
 /**
- * The document to run: the given one, or the persisted one that `documentId` or
- * `extensions.persistedQuery.sha256Hash` names.
+ * Returns the document to run: the given one, or the persisted one that `documentId` or
+ * `extensions.persistedQuery.sha256Hash` refers to.
  */
 export const queryOf = (persisted: PersistedOperations, params: Params): string => {
   if (params.query !== undefined) {
-    ensureServed(persisted, params.query)
+    ensureAllowed(persisted, params.query)
     return params.query
   }
   const id = idOf(params)

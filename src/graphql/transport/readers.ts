@@ -1,13 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { PING } from './answer.ts'
 
-/**
- * How long a reader may leave the server waiting for room in its socket before it is cut off. It resumes with
- * `after`.
- */
+/** A reader that accepts no data for this long is disconnected. It can resume with `after`. */
 const STALLED_MS = 30_000
 const CHECK_MS = 5_000
-/** As the event streams of REST: every 15 s. */
+/** Like the event streams of REST: every 15 s. */
 const CHECKS_PER_PING = 3
 
 const HEADERS = {
@@ -18,13 +15,15 @@ const HEADERS = {
 
 interface Watched {
   bytes: number
-  /** How many checks in a row found it waiting for room, with not a byte taken in between. */
+  /**
+   * Number of consecutive checks that found the socket's buffer full and no byte sent since the previous one.
+   */
   stalled: number
 }
 
 /**
- * The readers of event streams: what begins each stream and keeps it open, and the end of those who take
- * nothing any more.
+ * The readers of event streams: starts each stream, keeps it open, and disconnects readers that accept no
+ * more data.
  */
 export class Readers {
   readonly #watched = new Map<ServerResponse, Watched>()
@@ -32,7 +31,8 @@ export class Readers {
   #checks = 0
 
   /**
-   * Begins an event stream. Something is written at once: some browsers hold an answer back until there is.
+   * Starts an event stream. A comment is written immediately, because some browsers hold a response back
+   * until it has content.
    */
   open(response: ServerResponse): void {
     response.writeHead(200, HEADERS).write(PING)
@@ -40,8 +40,8 @@ export class Readers {
     response.once('close', () => this.#watched.delete(response))
   }
 
-  /** Resolves when there is room for more, or nobody to read it. */
-  async room(response: ServerResponse): Promise<void> {
+  /** Resolves when the reader can accept more data, or is gone. */
+  async ready(response: ServerResponse): Promise<void> {
     if (response.closed || !response.writableNeedDrain) return
     await new Promise<void>((resolve) => {
       const done = () => {

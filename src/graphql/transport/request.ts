@@ -4,31 +4,33 @@ import { AppError, invalidInput, noSuchPath } from '../../core/errors.ts'
 import { parseJson } from '../../core/json.ts'
 import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
 
-/** The largest body, as in REST: files to send may come along, from somebody who is known. */
+/**
+ * Maximum body size, as in REST. Bodies with attachments to send may be longer, from authenticated clients.
+ */
 const MAX_BODY_BYTES = 1024 * 1024
 
 const lengthOf = (request: IncomingMessage) => Number(request.headers['content-length'] ?? 0)
 
-/** Whether it says that it is longer than most are, as it is with files to send. */
+/** Returns whether the declared length exceeds the usual maximum, as with attachments. */
 export const isLong = (request: IncomingMessage): boolean =>
   pathOf(request) === '/graphql' && lengthOf(request) > MAX_BODY_BYTES
 
 /**
- * What is read of somebody who is not known yet. A longer body, or one that doesn't say how long it is, comes
- * after who sends it.
+ * Maximum size that is read before authentication. A longer body, or one of unknown length, is read only
+ * after it.
  */
 const MAX_UNKNOWN_BYTES = 64 * 1024
 export const needsViewer = (request: IncomingMessage): boolean =>
   lengthOf(request) > MAX_UNKNOWN_BYTES || request.headers['transfer-encoding'] !== undefined
 
-const mostOf = (request: IncomingMessage) => (isLong(request) ? MAX_SEND_BODY_BYTES : MAX_BODY_BYTES)
+const maxBytesOf = (request: IncomingMessage) => (isLong(request) ? MAX_SEND_BODY_BYTES : MAX_BODY_BYTES)
 
 const METHODS: Record<string, readonly string[]> = {
   '/graphql': ['GET', 'POST'],
   '/graphql/stream': ['GET', 'POST', 'PUT', 'DELETE'],
 }
 
-/** A refusal that the code alone doesn't tell the status of. */
+/** A refusal whose status does not follow from its error code. */
 export class Refused extends Error {
   readonly failure: AppError
   readonly status: number
@@ -45,12 +47,12 @@ export class Refused extends Error {
 export const pathOf = (request: IncomingMessage): string =>
   (request.url ?? '/').split('?', 1)[0]!.replace(/\/$/, '')
 
-const tooLarge = (most: number) =>
-  new Refused(new AppError('invalid_input', `body: must be at most ${most} bytes`), 413)
+const tooLarge = (max: number) =>
+  new Refused(new AppError('invalid_input', `body: must be at max ${max} bytes`), 413)
 
 /**
- * Throws for what is no request of this service. Only application/json makes a browser ask first whether
- * another site may send it, and nobody says yes here.
+ * Throws if the request is not valid for this service. Requiring application/json makes browsers send a CORS
+ * preflight request for other sites, which the service never allows.
  */
 export const checkForm = (request: IncomingMessage): void => {
   const methods = METHODS[pathOf(request)]
@@ -62,39 +64,34 @@ export const checkForm = (request: IncomingMessage): void => {
     })
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
-  if (lengthOf(request) > mostOf(request)) throw tooLarge(mostOf(request))
-  // To take it and not to heed it would do twice what its sender wants done once.
+  if (lengthOf(request) > maxBytesOf(request)) throw tooLarge(maxBytesOf(request))
+  // Accepting the key and ignoring it could execute twice what the client wants executed once.
   if (request.headers['idempotency-key'] !== undefined && pathOf(request) !== '/graphql')
     throw invalidInput('Idempotency-Key', 'is for POST /graphql only')
 }
 
-/**
- * The body as text. Throws `Refused` (413) past the limit, also when the request didn't say how long it is.
- */
+/** Reads the body as text. Throws `Refused` (413) past the limit, also when the length was not declared. */
 const readBody = async (request: IncomingMessage): Promise<string> => {
-  const most = mostOf(request)
-  const body = await readUpTo(request, most)
-  if (body === null) throw tooLarge(most)
+  const max = maxBytesOf(request)
+  const body = await readUpTo(request, max)
+  if (body === null) throw tooLarge(max)
   return body.toString()
 }
 
-/** What a request asks to be run. */
+/** Parameters of a GraphQL request. */
 export interface Params {
   query?: string
   operationName?: string
   variables?: Record<string, unknown>
   extensions?: Record<string, unknown>
-  /** The name of a persisted operation. */
+  /** The id of a persisted operation. */
   documentId?: string
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * More than any input has. What walks through a value calls itself for each level, and there is an end to
- * that.
- */
+/** More than any valid input has. Values are processed recursively, so their depth must be limited. */
 const MAX_LEVELS = 20
 
 const isDeeper = (value: unknown, levels: number): boolean =>
@@ -103,7 +100,7 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   (levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)))
 
 const isString = (value: unknown): boolean => typeof value === 'string'
-/** A map, not an object: a field may be called `toString`. */
+/** A map, not an object, because a field may be called `toString`. */
 const FORMS = new Map<string, [(value: unknown) => boolean, string]>([
   ['query', [isString, 'must be a string']],
   ['operationName', [isString, 'must be a string']],
@@ -112,7 +109,7 @@ const FORMS = new Map<string, [(value: unknown) => boolean, string]>([
   ['documentId', [isString, 'must be a string']],
 ])
 
-/** Throws `invalid_input` for what are no parameters of GraphQL over HTTP. Null counts as left out. */
+/** Throws `invalid_input` if the parameters do not conform to GraphQL over HTTP. Null counts as omitted. */
 const checkParams = (given: unknown): Params => {
   if (!isObject(given))
     throw new AppError('invalid_input', 'body: must be a JSON object; batches are not supported', {
@@ -124,7 +121,7 @@ const checkParams = (given: unknown): Params => {
     if (!fits || !words) throw invalidInput(name, 'is not a known field')
     if (value === null) continue
     if (!fits(value)) throw invalidInput(name, words)
-    if (isDeeper(value, MAX_LEVELS)) throw invalidInput(name, `must be at most ${MAX_LEVELS} levels deep`)
+    if (isDeeper(value, MAX_LEVELS)) throw invalidInput(name, `must be at max ${MAX_LEVELS} levels deep`)
     if (name === 'query' && (value as string).length > MAX_BODY_BYTES)
       throw invalidInput(name, 'is too long: pass long values as variables')
     params[name] = value
@@ -141,6 +138,6 @@ const paramsOfUrl = (request: IncomingMessage): Params => {
   return checkParams(given)
 }
 
-/** The parameters of a request to `/graphql`. Throws `invalid_input` where they are none. */
+/** Reads the parameters of a request to `/graphql`. Throws `invalid_input` if they are not valid. */
 export const readParams = async (request: IncomingMessage): Promise<Params> =>
   request.method === 'GET' ? paramsOfUrl(request) : checkParams(parseJson(await readBody(request), 'body'))

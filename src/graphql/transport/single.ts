@@ -17,18 +17,18 @@ import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from '../e
 import { execute, type Operation, subscribe } from '../execution/execution.ts'
 import type { Pipeline } from '../execution/yoga.ts'
 import { EventStream } from './event-stream.ts'
-import { ensureServed } from './persisted.ts'
+import { ensureAllowed } from './persisted.ts'
 
-/** How long a reservation waits for its reader, and how many of them one token may hold. */
+/** How long a reservation waits for its reader, and maximum number of streams per token. */
 const RESERVED_MS = 30_000
 const MAX_RESERVED = 20
-/** What a stream's operations have to say goodbye in, once its token counts for nothing any more. */
+/** Time for a stream's operations to send their final errors after its token has become invalid. */
 const CLOSE_GRACE_MS = 200
 const EXPIRY_CHECK_MS = 1_000
 
 /**
- * What a request of the protocol goes through the library with. `streamToken` is the token of the stream, not
- * of the viewer.
+ * Passed with a request through the graphql-sse library. `streamToken` is the token of the stream, not of the
+ * viewer.
  */
 interface SseRequestContext {
   streamToken: string
@@ -41,16 +41,19 @@ type SseContext = Record<PropertyKey, unknown>
 
 const CODES: Record<number, ErrorCode> = { 404: 'not_found', 409: 'conflict', 429: 'rate_limited' }
 
-/** The library's own refusals, in the service's shape. */
+/** Converts errors of the library to the service's format. */
 const refusalOf = ([body, { status, statusText }]: Response): AppError => {
-  const said =
+  const message =
     typeof body === 'string' && body.startsWith('{')
       ? (JSON.parse(body) as ExecutionResult).errors?.[0]?.message
       : undefined
-  return new AppError(CODES[status] ?? 'invalid_input', said ?? statusText)
+  return new AppError(CODES[status] ?? 'invalid_input', message ?? statusText)
 }
 
-/** A stream's token as the client repeats it: in a header, or where a browser's EventSource can put it. */
+/**
+ * Returns the stream token that the client sent: in a header, or in the query, as a browser's EventSource
+ * must.
+ */
 const streamTokenOf = (request: IncomingMessage): string | null => {
   const header = request.headers['x-graphql-event-stream-token']
   const given =
@@ -63,16 +66,16 @@ const streamTokenOf = (request: IncomingMessage): string | null => {
 const wantsStream = (request: IncomingMessage) => request.headers.accept === 'text/event-stream'
 
 /**
- * `/graphql/stream`: the graphql-sse protocol. In its single connection mode PUT reserves a stream, GET opens
- * it (with the reservation's token alone, as a browser's EventSource has no headers), POST runs operations
- * whose results it carries, DELETE ends one. Without a reservation it is the distinct connections mode, as on
- * `/graphql`.
+ * Serves `/graphql/stream`, the graphql-sse protocol. In its single connection mode PUT reserves a stream,
+ * GET opens it (authorized by the stream token alone, because a browser's EventSource cannot set headers),
+ * POST runs operations whose results it carries, and DELETE ends one. Without a reservation it is the
+ * distinct connections mode, as on `/graphql`.
  */
 export class SingleConnections {
   readonly #deps: GraphqlDeps
   readonly #pipeline: Pipeline
   readonly #streams = new Map<string, EventStream>()
-  /** By the context of an operation. */
+  /** The stream of each operation, by its context. */
   readonly #streamOf = new WeakMap<GraphqlContext, EventStream>()
   readonly #handle: Handler<IncomingMessage, SseRequestContext>
   readonly #unsubscribe: (() => void)[]
@@ -91,7 +94,7 @@ export class SingleConnections {
     ]
     this.#handle = createHandler<IncomingMessage, SseRequestContext, SseContext>({
       authenticate: (request) => request.context.streamToken,
-      validate: () => [], // `#prepare` has done that
+      validate: () => [], // done by `#prepare`
       onSubscribe: (request, params) => this.#prepare(request, params),
       execute: (args) => this.#execute(args as unknown as Operation),
       subscribe: (args) => subscribe(args as unknown as Operation),
@@ -103,7 +106,9 @@ export class SingleConnections {
     })
   }
 
-  /** Whether the request opens a stream that is reserved: what it reserved it with speaks for it. */
+  /**
+   * Returns whether the request opens a reserved stream: the stream token then stands in for authentication.
+   */
   opensReserved(request: IncomingMessage): boolean {
     const streamToken = streamTokenOf(request)
     return (
@@ -115,8 +120,8 @@ export class SingleConnections {
   }
 
   /**
-   * Serves one request. `context` is null for one that opens a reserved stream. `body` is what it sent;
-   * `open` begins its stream.
+   * Serves one request. `context` is null for a request that opens a reserved stream. `body` is the request
+   * body; `open` starts the event stream.
    */
   async serve(
     request: IncomingMessage,
@@ -147,7 +152,7 @@ export class SingleConnections {
     return null
   }
 
-  /** Ends every stream, after its operations have said why. */
+  /** Ends all streams, after their operations have sent the reason. */
   stop(): void {
     for (const end of this.#unsubscribe) end()
     this.#endWhere(() => true)
@@ -157,13 +162,13 @@ export class SingleConnections {
     const streamToken = streamTokenOf(request)
     const stream = streamToken === null ? undefined : this.#streams.get(streamToken)
     const own = stream && (context === null || context.viewer.tokenId === stream.tokenId)
-    // Somebody else's stream is treated as one that isn't there.
+    // Another token's stream is treated as if it did not exist.
     if (own && streamToken !== null) return { streamToken, stream, context: context as GraphqlContext }
-    if (request.method === 'PUT') this.#checkRoom(context!)
+    if (request.method === 'PUT') this.#checkLimit(context!)
     return { streamToken: randomUUID(), stream: new EventStream(context!.viewer), context: context! }
   }
 
-  #checkRoom({ viewer }: GraphqlContext): void {
+  #checkLimit({ viewer }: GraphqlContext): void {
     const held = [...this.#streams.values()].filter(({ tokenId }) => tokenId === viewer.tokenId).length
     if (held >= MAX_RESERVED)
       throw new AppError(
@@ -179,7 +184,9 @@ export class SingleConnections {
     }, RESERVED_MS).unref()
   }
 
-  /** Gives up a reservation. The library has no word for that: it is opened and closed at once. */
+  /**
+   * Cancels a reservation. The library has no function for this: the stream is opened and closed immediately.
+   */
   async #discard(streamToken: string, stream: EventStream): Promise<void> {
     stream.end()
     this.#streams.delete(streamToken)
@@ -217,18 +224,18 @@ export class SingleConnections {
     return failedAnswer(refusalOf(answer), this.#deps.log, context?.requestId ?? '', status)
   }
 
-  /** A query waits until its stream has room for what it finds; a mutation does at once what is asked. */
+  /** A query waits until its stream can accept the result; a mutation runs immediately. */
   #execute(operation: Operation) {
     const stream = this.#streamOf.get(operation.contextValue)
-    const asked = getOperationAST(operation.document, operation.operationName)?.operation
-    return stream && asked === OperationTypeNode.QUERY
+    const kind = getOperationAST(operation.document, operation.operationName)?.operation
+    return stream && kind === OperationTypeNode.QUERY
       ? stream.inTurn(() => execute(operation))
       : execute(operation)
   }
 
   /**
-   * Parses and validates with the pipeline's caches. Errors go into the stream when it is this operation's
-   * own, else into the answer.
+   * Parses and validates with the pipeline's caches. Errors are sent in the stream when it belongs to this
+   * operation alone, otherwise in the response.
    */
   #prepare(
     request: SseRequest,
@@ -250,7 +257,7 @@ export class SingleConnections {
     }
     let document: DocumentNode
     try {
-      ensureServed(this.#deps.persisted, query)
+      ensureAllowed(this.#deps.persisted, query)
       document = parse(query)
       const failures = validate(schema, document)
       if (failures.length > 0) return errors(failures)

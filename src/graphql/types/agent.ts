@@ -14,14 +14,17 @@ import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { Icon } from './enums.ts'
 
-/** The agents that a viewer may read: all of a member's workspace, an agent's token only its own. */
+/**
+ * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
+ * own.
+ */
 export const readableBy = (viewer: Viewer): Prisma.AgentWhereInput => ({
   workspaceId: viewer.workspaceId,
   ...(viewer.kind === 'agent' ? { id: viewer.id } : {}),
 })
 
 /**
- * What an agent's token may see of another agent (one that it has just created). Everything else needs
+ * Fields that an agent's token may see of another agent (one that it has just created). All others require
  * `manage`.
  */
 const open = { skipTypeScopes: true } as const
@@ -60,13 +63,13 @@ builder.queryFields((t) => ({
     description: 'One agent.',
     args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
-      if (!query.include) return findAgent(deps, viewer, id) // its own columns: a prepared statement
+      if (!query.include) return findAgent(deps, viewer, id) // no relations selected: uses a prepared statement
       const agent = await deps.prisma.agent.findFirst({
         ...query,
         where: { AND: [{ id }, readableBy(viewer)] },
       })
       if (agent) return agent
-      await findAgent(deps, viewer, id) // throws, in the words that REST has
+      await findAgent(deps, viewer, id) // throws the same error as REST
       throw notFound('agent')
     },
   }),

@@ -3,7 +3,7 @@ import type { Action } from '../../workspace/audit.ts'
 import { auditCursor, listAudit } from '../../workspace/read-audit.ts'
 import { builder, forMembers } from '../builder.ts'
 import { countRows } from '../execution/limits.ts'
-import { given, saidOfAfter } from '../input.ts'
+import { given, rethrowAsAfter } from '../input.ts'
 import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
 import { ActorKind, AuditAction } from './enums.ts'
 import { Workspace } from './workspace.ts'
@@ -81,7 +81,7 @@ builder.prismaObjectField(Workspace, 'audit', (t) =>
       const page = await listAudit(context.deps, context.viewer, filter, {
         limit: first,
         cursor: given(after),
-      }).catch(saidOfAfter)
+      }).catch(rethrowAsAfter)
       const edges = page.items.map((entry) => ({ cursor: auditCursor(entry), node: entry }))
       return { edges, pageInfo: pageInfoOf(edges, page.nextCursor !== null, { first, after: given(after) }) }
     },

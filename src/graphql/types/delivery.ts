@@ -2,7 +2,7 @@ import { type Delivery as DeliveryShape, readDeliveryPages } from '../../webhook
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
-import { given, saidOfAfter } from '../input.ts'
+import { given, rethrowAsAfter } from '../input.ts'
 import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
 import { DeliveryStatus } from './enums.ts'
 import { pathOf } from './message-list.ts'
@@ -59,7 +59,7 @@ builder.prismaObjectField(Webhook, 'deliveries', (t) =>
       countRows(context, request.limit)
       const read = (webhookIds: readonly string[]) => readDeliveryPages(context.deps, webhookIds, request)
       const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
-        saidOfAfter,
+        rethrowAsAfter,
       )
       const edges = page.items.map(({ cursor, delivery }) => ({ cursor, node: delivery }))
       return {

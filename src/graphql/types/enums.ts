@@ -3,7 +3,7 @@ import { CHANNELS, WAYS_IN } from '../../core/channels.ts'
 import type { Action } from '../../workspace/audit.ts'
 import { builder } from '../builder.ts'
 
-/** Values with a sentence each, as Pothos takes them. */
+/** Enum values with their descriptions, as Pothos expects them. */
 const described = <const Values extends Record<string, string>>(values: Values) =>
   Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
     [Key in keyof Values]: { description: string }
@@ -171,7 +171,7 @@ export const ListenerKind = builder.enumType('ListenerKind', {
   }),
 })
 
-/** `message-square` → `message_square`: names in GraphQL hold no dashes. */
+/** `message-square` → `message_square`: GraphQL names cannot contain hyphens. */
 const iconValues = Object.fromEntries(
   ICONS.map((icon) => [icon.replaceAll('-', '_'), { value: icon, description: `The icon ${icon}.` }]),
 )

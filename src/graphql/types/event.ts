@@ -100,7 +100,7 @@ builder.mutationField('sendToUrl', (t) =>
     type: SendToUrlPayload,
     nullable: true,
     idempotency: 'once',
-    unkept: 'text',
+    unstored: 'text',
     description:
       'Sends a message to an agent of the workspace, as the caller. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.',
     args: { input: t.arg({ type: SendToUrlInput, required: true, description: 'The message.' }) },

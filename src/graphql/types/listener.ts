@@ -30,7 +30,7 @@ builder.prismaObjectField(Agent, 'listeners', (t) =>
     type: [Listener],
     description:
       'Current listeners on the Message URL: the connected client, if any, and the webhooks that are not waiting for a retry.',
-    // As a part of the query that reads the agents: for all of them at once.
+    // Part of the query that reads the agents, so that it runs once for all of them.
     select: (_args, { deps }) => {
       const { connections, webhooks } = listeningAt(deps.clock.now())
       return {

@@ -24,7 +24,7 @@ export const MessageConnection = builder.connectionObject(
   { name: 'MessageEdge', description: 'A message and its cursor.' },
 )
 
-/** Where in the query a field stands, whatever the indexes of the lists above it. */
+/** Returns the path of a field in the query, without the indexes of the lists above it. */
 export const pathOf = ({ path }: GraphQLResolveInfo): string => {
   const names: (string | number)[] = []
   for (let part: GraphQLResolveInfo['path'] | undefined = path; part; part = part.prev)
@@ -35,7 +35,7 @@ export const pathOf = ({ path }: GraphQLResolveInfo): string => {
 type Select = Record<string, unknown>
 
 /**
- * The fields that one statement can read along with the list; null when the selection goes on into other
+ * Returns the fields that one statement can read along with the list; null when the selection includes other
  * tables.
  */
 const plainFields = (select: Select): ReadableField[] | null => {
@@ -47,7 +47,7 @@ const plainFields = (select: Select): ReadableField[] | null => {
   return [...fields]
 }
 
-/** A message as Prisma would have read it, as far as it was selected. */
+/** A page of messages as Prisma would have read them, limited to the selected fields. */
 type Page = MessagePage<ReadableField>
 
 const readRows = async (
@@ -69,19 +69,16 @@ const readRows = async (
       ? []
       : await deps.prisma.message.findMany({ select: select as { id: true }, where: { id: { in: ids } } })
   const byId = new Map(found.map((row) => [row.id, row]))
-  // One that was deleted between the two reads is not there any more.
+  // Messages that were deleted between the two reads are left out.
   const filled = ({ rows }: Page) =>
     rows.filter(({ id }) => byId.has(id)).map((place) => ({ ...place, ...byId.get(place.id) }))
   return pages.map((one) => (one instanceof Error ? one : { ...one, rows: filled(one) }))
 }
 
-/** A search looks at more than it finds: as much as reading so many rows. */
+/** Cost of a search, in rows: it examines more messages than it returns. */
 const SEARCH_ROWS = 100
 
-/**
- * One page of messages, read together with the pages of the other agents or threads that the same field is
- * asked of.
- */
+/** Reads a page of messages, batched with the pages of other agents or threads for the same field. */
 export const messagesOf = async (
   context: GraphqlContext,
   info: GraphQLResolveInfo,
@@ -106,7 +103,7 @@ export const messagesOf = async (
   return { edges, pageInfo: pageInfoOf(edges, read.more, page) }
 }
 
-/** The newest message of an agent or a thread. */
+/** Returns the newest message of an agent or thread. */
 export const newestOf = async (
   context: GraphqlContext,
   info: GraphQLResolveInfo,
@@ -120,7 +117,7 @@ export const newestOf = async (
   return newest.rows[0] ?? null
 }
 
-/** One message, read together with those that the same field of other parents asks for. */
+/** Returns one message, batched with those that the same field of other parents requests. */
 export const messageOf = (
   context: GraphqlContext,
   info: GraphQLResolveInfo,

@@ -203,7 +203,7 @@ builder.queryField('message', (t) =>
         where: { id, workspaceId: viewer.workspaceId },
         select: { agentId: true },
       })
-      if (hidden) await findAgent(deps, viewer, hidden.agentId) // throws: it is another agent's
+      if (hidden) await findAgent(deps, viewer, hidden.agentId) // throws, because it is another agent's
       throw notFound('message')
     },
   }),

@@ -3,7 +3,7 @@ import { recipient } from '../../core/rules.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
-import { checked, given, saidOfAfter } from '../input.ts'
+import { checked, given, rethrowAsAfter } from '../input.ts'
 import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel, SuppressionReason } from './enums.ts'
@@ -48,7 +48,7 @@ builder.prismaObjectField(Agent, 'suppressions', (t) =>
       countRows(context, request.limit)
       const read = (agentIds: readonly string[]) => readSuppressions(context.deps, agentIds, request)
       const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
-        saidOfAfter,
+        rethrowAsAfter,
       )
       const edges = page.items.map((entry) => ({ cursor: suppressionCursor(entry), node: entry }))
       return {

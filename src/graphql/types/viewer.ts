@@ -40,7 +40,10 @@ const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
   }),
 })
 
-/** The rules are the operations' own; this says them beforehand, for a page that shows only what works. */
+/**
+ * The operations themselves enforce these rules; this exposes them so that a page can show only what is
+ * permitted.
+ */
 const permissionsOf = (
   { kind, role }: ViewerShape,
   {

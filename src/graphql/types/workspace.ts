@@ -6,7 +6,7 @@ import { builder, forMembers } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { PhoneNumber } from './phone-number.ts'
 
-/** What plans limit, in the contract's names. */
+/** What plans limit, under the API's names. */
 const LIMITED: Record<keyof Usage, { limit: string; usage: string }> = {
   agents: { limit: 'Agents.', usage: 'Agents.' },
   members: { limit: 'Members.', usage: 'Members.' },
