@@ -4,40 +4,40 @@ import { AppError } from '../core/errors.ts'
 import type { RestEnv } from './env.ts'
 import { answerError } from './errors.ts'
 
-/** A body of which more is to be kept than this waits for a place among those that are in memory. */
+/** A body larger than this waits for a place among the large bodies in memory. */
 const SMALL_BYTES = 1024 * 1024
 
 /**
- * Reads a body whose length is not told, as far as `most` bytes: only so can be known how long it is. hono's
- * own limit copies a request with the global `Request`, which can't read the Node server's kind.
+ * Reads a body of unknown length, up to `max` bytes: its length is known only then. hono's own limit copies a
+ * request with the global `Request`, which cannot read the Node server's kind.
  */
-const readWhole = async (c: Context<RestEnv>, most: number): Promise<boolean> => {
+const readWhole = async (c: Context<RestEnv>, max: number): Promise<boolean> => {
   const { raw } = c.req
   if (!raw.body) return true
-  const body = await readUpTo(raw.body as unknown as AsyncIterable<Uint8Array>, most)
+  const body = await readUpTo(raw.body as unknown as AsyncIterable<Uint8Array>, max)
   if (body !== null) c.req.raw = new Request(raw.url, { method: raw.method, headers: raw.headers, body })
   return body !== null
 }
 
 /**
- * Refuses a body of more than `mostOf` the request bytes with 413, and lets only so many large ones in at a
- * time. Only a chunked one must be read to know: without a Content-Length and a Transfer-Encoding there is
- * none (RFC 9112 6.3). Of somebody without a token none is read.
+ * Rejects a body that exceeds the maximum for its request with 413, and limits the number of large bodies in
+ * memory. Only a chunked body must be read for that: without a Content-Length and a Transfer-Encoding there
+ * is none (RFC 9112 6.3). The body of an unauthenticated request is never read.
  */
 export const bodyLimit =
-  (mostOf: (method: string, path: string) => number): MiddlewareHandler<RestEnv> =>
+  (maxBytesOf: (method: string, path: string) => number): MiddlewareHandler<RestEnv> =>
   async (c, next) => {
-    const most = mostOf(c.req.method, c.req.path)
+    const max = maxBytesOf(c.req.method, c.req.path)
     const chunked = c.req.raw.headers.has('Transfer-Encoding')
-    const length = chunked ? most : Number(c.req.raw.headers.get('Content-Length') ?? 0)
+    const length = chunked ? max : Number(c.req.raw.headers.get('Content-Length') ?? 0)
     const tooLarge = () =>
-      answerError(c, new AppError('invalid_input', `body: must be at most ${most} bytes`), 413)
-    if (length > most) return tooLarge()
+      answerError(c, new AppError('invalid_input', `body: must be at max ${max} bytes`), 413)
+    if (length > max) return tooLarge()
     if (!c.var.viewer) return next()
     const large = length > SMALL_BYTES && c.env?.incoming
     const slot = large ? await c.var.deps.largeBodies.enter(c.env.incoming, c.var.viewer.tokenId) : null
     try {
-      if (chunked && !(await readWhole(c, most))) return tooLarge()
+      if (chunked && !(await readWhole(c, max))) return tooLarge()
       return await next()
     } finally {
       slot?.leave()

@@ -65,10 +65,10 @@ const events = createRoute({
   responses: { 200: ok('Oldest first; kept for 7 days', pageView(EventView)), ...failures('agent') },
 })
 
-/** A stream is opened rarely and stays: it counts against no rate. */
+/** Opening a stream is rare and does not count against the rate limit. */
 const { 429: _, ...streamFailures } = failures('agent')
 
-/** Served by the stream skin; described here, where clients look for it. */
+/** Served by the stream module; documented here, where clients look for it. */
 const stream = createRoute({
   method: 'get',
   path: '/agents/{id}/connections/{connectionId}/events',

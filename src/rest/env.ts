@@ -19,7 +19,7 @@ import type { MemberDeps } from '../workspace/member.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
-/** What the operations behind the routes need. */
+/** Dependencies of the operations behind the routes. */
 export type RestDeps = ViewerDeps &
   AgentDeps &
   IdempotencyDeps &
@@ -38,14 +38,14 @@ export type RestDeps = ViewerDeps &
   SecretDeps &
   WebhookDeps & { rates: RateLimits; rateLimit: number; largeBodies: LargeBodies; messageUrlBase(): string }
 
-/** What a request carries through the router. */
+/** The router's environment for a request. */
 export interface RestEnv {
   Bindings: HttpBindings
   Variables: {
     viewer: Viewer
     requestId: string
     /**
-     * What the operations of this request work on: with an idempotency key, all of them inside one
+     * Dependencies of this request's operations: with an idempotency key, they all run inside one
      * transaction.
      */
     deps: RestDeps

@@ -12,13 +12,13 @@ import type { RestEnv } from './env.ts'
 export const notJson = () =>
   new AppError('invalid_input', 'body: the Content-Type must be application/json, in UTF-8')
 
-/** Answers with the error body. `status` where the code alone doesn't tell it. */
+/** Responds with the error body. `status` overrides the status of the error code. */
 export const answerError = (c: Context, error: AppError, status?: number): Response => {
   const failure = httpFailure(error, status)
   return c.json(failure.body, failure.status as ContentfulStatusCode, failure.headers)
 }
 
-/** What the router itself refuses: a body that is no JSON, or of another type. */
+/** Responds to errors of the router itself: a body that is not valid JSON, or of another type. */
 const refused = (c: Context, { status }: HTTPException): Response =>
   status === 415 ? answerError(c, notJson(), 415) : answerError(c, invalidInput('body', 'must be valid JSON'))
 
@@ -28,9 +28,9 @@ export const onError =
     if (error instanceof HTTPException) return refused(c, error)
     const failure = publicError(error)
     if (failure.code === 'internal')
-      log.error({ err: error, requestId: c.get('requestId') }, 'a request failed')
+      log.error({ err: error, requestId: c.get('requestId') }, 'request failed')
     if (failure.code === 'unavailable' && failure.cause)
-      log.warn({ err: error, requestId: c.get('requestId') }, 'the database is away')
+      log.warn({ err: error, requestId: c.get('requestId') }, 'database unavailable')
     return answerError(c, failure)
   }
 
@@ -39,6 +39,6 @@ const WHOLE: Record<string, string> = { json: 'body', query: 'query', param: 'pa
 // biome-ignore lint/suspicious/noExplicitAny: the hook serves every route, whatever its types
 export const onInvalid: Hook<unknown, RestEnv, any, any> = (result, c) => {
   if (result.success) return undefined
-  const { data } = result as { data?: unknown } // the validator hands over what it read; its types don't say so
+  const { data } = result as { data?: unknown } // passed by the validator, but missing in its types
   return answerError(c, inputError(result.error.issues as Issue[], data, WHOLE[result.target] ?? 'request'))
 }

@@ -1,12 +1,12 @@
 /**
- * A media type as RFC 9110 spells it, with its charset at most. Anything else was written by a stranger and
- * is not passed on.
+ * A media type in the syntax of RFC 9110, with no parameter but its charset. Anything else comes from an
+ * untrusted sender and is not passed on.
  */
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}(?:; charset=[\w.:+-]{1,40})?$/i
 
 /**
- * Headers under which a stranger's file is handed out: as a download, never shown, in no type but its own.
- * The name goes in both forms of RFC 6266, so that every client has one that it understands.
+ * Headers for an untrusted file: always a download, never displayed, with no type but its own. The name is
+ * given in both forms of RFC 6266, so that every client understands one of them.
  */
 export const attachmentHeaders = (name: string, type: string): Record<string, string> => {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')

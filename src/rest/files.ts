@@ -4,13 +4,15 @@ import { LINK_PATH, openLink } from '../message/reading/attachment-link.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
 
-/** Where links to attachments lead. No part of the description: nobody makes such a URL but the service. */
+/**
+ * Serves links to attachments. Not part of the OpenAPI document, because only the service creates such URLs.
+ */
 export const fileRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.get(`${LINK_PATH}/:messageId/:index`, async (c) => {
     const { messageId, index } = c.req.param()
     const { expires = '', signature = '' } = c.req.query()
     const known = uuid.safeParse(messageId).success && /^\d{1,4}$/.test(index)
-    // A place that can't be is as unknown as a signature that isn't right.
+    // An impossible position gives the same error as an invalid signature.
     const place = known ? { messageId, index: Number(index) } : { messageId: '', index: -1 }
     const { name, type, content } = await openLink(c.var.deps, place, {
       expires,

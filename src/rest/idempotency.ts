@@ -5,28 +5,28 @@ import { readAttempt } from '../workspace/idempotency.ts'
 import type { RestEnv } from './env.ts'
 
 /**
- * The service keeps no copy of a Message URL's text. The request that asks for the answer again has it: the
- * hash says so.
+ * Paths whose response contains a Message URL's text, which the service does not store. A repeated request
+ * contains the same text, as its hash shows.
  */
-const TEXT_IS_KEPT_NOWHERE = /^\/a\/|\/url$/
+const TEXT_NOT_STORED = /^\/a\/|\/url$/
 
 /**
- * Values of secrets are handed out by the operation alone, which puts each time into the audit: asked again,
- * it runs again.
+ * Paths that run again when a request is repeated: only the operation itself returns secret values, and each
+ * time is recorded in the audit log.
  */
 const RUNS_AGAIN = /\/secrets\/reveal$/
 
-const toKeep = (path: string, answer: string): string => {
+const toStored = (path: string, answer: string): string => {
   if (RUNS_AGAIN.test(path)) return ''
-  return TEXT_IS_KEPT_NOWHERE.test(path) ? JSON.stringify({ ...JSON.parse(answer), text: null }) : answer
+  return TEXT_NOT_STORED.test(path) ? JSON.stringify({ ...JSON.parse(answer), text: null }) : answer
 }
 
-const asGiven = (path: string, kept: string, request: string): string =>
-  TEXT_IS_KEPT_NOWHERE.test(path)
-    ? JSON.stringify({ ...JSON.parse(kept), text: JSON.parse(request).text })
-    : kept
+const fromStored = (path: string, stored: string, request: string): string =>
+  TEXT_NOT_STORED.test(path)
+    ? JSON.stringify({ ...JSON.parse(stored), text: JSON.parse(request).text })
+    : stored
 
-/** `Idempotency-Key` on a POST: the same key and body get the first answer again. */
+/** `Idempotency-Key` on a POST: repeating the same key and body returns the first response. */
 export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
   const header = c.req.header('Idempotency-Key')
   if (header === undefined || c.req.method !== 'POST') return next()
@@ -36,11 +36,11 @@ export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
   const first = await runOnce(deps, viewer, attempt, async (within) => {
     c.set('deps', within)
     await next()
-    return c.res.ok ? { status: c.res.status, body: toKeep(c.req.path, await c.res.clone().text()) } : null
+    return c.res.ok ? { status: c.res.status, body: toStored(c.req.path, await c.res.clone().text()) } : null
   })
   if (first && RUNS_AGAIN.test(c.req.path)) return next()
   if (first) {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Replayed': 'true' }
-    return c.body(asGiven(c.req.path, first.body, request), first.status as ContentfulStatusCode, headers)
+    return c.body(fromStored(c.req.path, first.body, request), first.status as ContentfulStatusCode, headers)
   }
 }

@@ -6,8 +6,8 @@ import { answerError, notJson } from './errors.ts'
 import { readViewer } from './viewer.ts'
 
 /**
- * application/json and no relative of it (`…+json`), in UTF-8, which needs no saying. Other parameters mean
- * nothing.
+ * Accepts application/json, not related types (`…+json`), in UTF-8, the default. Other parameters are
+ * ignored.
  */
 const isJson = (contentType: string): boolean => {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
@@ -25,14 +25,17 @@ const decode = (bytes: ArrayBuffer): string => {
   }
 }
 
-const TAKES_BODY = new Set(['POST', 'PUT', 'PATCH'])
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Whether there are bytes to be read (RFC 9112 6.3). Clients name types of bodies that they don't send. */
+/**
+ * Returns whether the request has a body to read (RFC 9112 6.3). Some clients send a Content-Type without
+ * one.
+ */
 const hasBody = (method: string, headers: Headers): boolean =>
-  TAKES_BODY.has(method) &&
+  METHODS_WITH_BODY.has(method) &&
   (headers.has('Transfer-Encoding') || Number(headers.get('Content-Length') ?? 0) > 0)
 
-/** Throws `invalid_input` for bytes that are no UTF-8, and for JSON of too many levels or values. */
+/** Throws `invalid_input` for bytes that are not UTF-8, and for JSON with too many levels or values. */
 const readText = (bytes: ArrayBuffer): string => {
   const text = decode(bytes)
   checkShape(text, 'body')
@@ -40,8 +43,8 @@ const readText = (bytes: ArrayBuffer): string => {
 }
 
 /**
- * Reads bodies as the text that they are. Bytes that are no UTF-8 are refused: read all the same, they would
- * be stored as something else. Who asks is looked up anew once all of a body is here.
+ * Reads bodies as text. Bytes that are not UTF-8 are rejected: decoding them leniently would store something
+ * else. The viewer is authenticated again once the whole body has arrived.
  */
 export const jsonBody: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (!hasBody(c.req.method, c.req.raw.headers)) return next()
@@ -49,10 +52,10 @@ export const jsonBody: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (type !== undefined && !isJson(type)) return answerError(c, notJson(), 415)
   const bytes = await c.req.raw.arrayBuffer()
   await readViewer(c)
-  // hono keeps promises in its cache; its types say values.
+  // hono stores promises in its cache, although its types say values.
   if (type === undefined) c.req.bodyCache.arrayBuffer = Promise.resolve(bytes) as never
   else c.req.bodyCache.text = Promise.resolve(readText(bytes)) as never
-  // The validator knows fewer spellings.
+  // The validator recognizes fewer spellings.
   if (type !== undefined && type !== 'application/json')
     c.req.raw.headers.set('Content-Type', 'application/json')
   return next()

@@ -7,8 +7,8 @@ import { publicError } from '../db/failure.ts'
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
 
 /**
- * What the adapter can't make a request of (a Host that is no host, a backslash in the path) never reaches
- * the router.
+ * Responds to requests that the adapter cannot parse (an invalid Host, a backslash in the path), which never
+ * reach the router.
  */
 const answerError = (error: unknown): Response => {
   const unreadable = error instanceof RequestError
@@ -18,13 +18,13 @@ const answerError = (error: unknown): Response => {
   return Response.json(failure.body, { status: failure.status, headers: failure.headers })
 }
 
-/** A request whose body came too slowly has its answer by the time that the router gives up on it. */
+/** A request whose body arrived too slowly has already been answered when the router gives up on it. */
 const unlessAnswered = (answer: Response, { outgoing }: HttpBindings): Response =>
   outgoing.headersSent ? RESPONSE_ALREADY_SENT : answer
 
 /**
- * The router as Node's HTTP server calls it. The adapter puts its own `Request` and `Response` in the place
- * of the process's, which take an answer to the socket without a stream: 40% of what a small request costs.
+ * Adapts the router to Node's HTTP server. The adapter replaces the global `Request` and `Response` by its
+ * own, which write a response to the socket without a stream: a saving of 40% for a small request.
  */
 export const listenerOf = (fetch: Fetch) =>
   getRequestListener(

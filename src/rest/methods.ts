@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import type { RestEnv } from './env.ts'
 
-/** Whether a route's pattern (`/agents/:id`) is the path's. */
+/** Returns whether a route's pattern (`/agents/:id`) matches the path. */
 export const fits = (pattern: string, path: string): boolean => {
   const wanted = pattern.split('/')
   const given = path.split('/')
@@ -11,7 +11,7 @@ export const fits = (pattern: string, path: string): boolean => {
   )
 }
 
-/** The methods that a path has routes for: what `Allow` says when another one is asked. */
+/** Returns the methods that a path has routes for, as listed in `Allow`. */
 export const allowedMethods = (app: Hono<RestEnv>, path: string): string[] => {
   const methods = app.routes
     .filter((route) => route.method !== 'ALL' && fits(route.path, path))

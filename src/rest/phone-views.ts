@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { IDENTITY_CHANNELS } from '../core/channels.ts'
 
-/** What phone numbers look like in answers. */
+/** Schemas of phone numbers and identities in responses. */
 
 const ID = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
 const VALUE = '+15005550101'

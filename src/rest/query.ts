@@ -4,7 +4,7 @@ import { invalidInput } from '../core/errors.ts'
 import type { RestEnv } from './env.ts'
 import { fits } from './methods.ts'
 
-/** Whether the route that serves this request reads a query, which its own schema then checks. */
+/** Returns whether the route of this request has query parameters, which its own schema then checks. */
 const readsQuery = (app: OpenAPIHono<RestEnv>, method: string, path: string): boolean => {
   const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
   const routes = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []))
@@ -15,8 +15,7 @@ const readsQuery = (app: OpenAPIHono<RestEnv>, method: string, path: string): bo
 }
 
 /**
- * Whether a URL's query is what percent-encoding makes of a text: read all the same, it would ask for
- * something else.
+ * Returns whether the URL's query is percent-encoded UTF-8: decoding it leniently would change its meaning.
  */
 const isText = (url: string): boolean => {
   try {
@@ -28,8 +27,8 @@ const isText = (url: string): boolean => {
 }
 
 /**
- * Refuses query parameters, by name, where a route takes none (like unknown fields: who sends one expects
- * something of it), and a query that is no UTF-8.
+ * Rejects query parameters, by name, on routes that have none (as with unknown fields: a client that sends
+ * one expects an effect), and a query that is not UTF-8.
  */
 export const refuseStrayQuery =
   (app: OpenAPIHono<RestEnv>): MiddlewareHandler<RestEnv> =>

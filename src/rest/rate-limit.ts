@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { overQuota, quotaHeaders } from '../workspace/rate-limits.ts'
 import type { RestEnv } from './env.ts'
 
-/** Requests per token and minute. */
+/** Limits the requests per token and minute. */
 export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
   const { rates, rateLimit } = c.var.deps
   const quota = rates.take(`token:${c.var.viewer.tokenId}`, rateLimit)

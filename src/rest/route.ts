@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp, uuid } from '../core/rules.ts'
 
-/** The pieces that the routes' descriptions are made of. */
+/** Building blocks of route descriptions. */
 
 export const SECURITY = [{ bearer: [] }]
 
-/** The failures of the documentation, by status: `openapi.ts` says what each is. */
+/** Error responses in the documentation, by status; `openapi.ts` describes each. */
 export const FAILURE_NAMES = {
   400: 'InvalidInput',
   401: 'Unauthorized',
@@ -21,11 +21,11 @@ export const FAILURE_NAMES = {
 } as const
 export type FailureStatus = keyof typeof FAILURE_NAMES
 
-/** Why an operation can fail, and under which statuses. */
+/** Why an operation can fail, with the statuses for each reason. */
 const REASONS = {
   input: [400],
   body: [400, 413, 415],
-  /** It is about an agent, which may be missing or another's. */
+  /** The operation concerns an agent, which may not exist or may not be accessible. */
   agent: [400, 403, 404],
   forbidden: [403],
   missing: [400, 404],
@@ -36,7 +36,10 @@ type Reason = keyof typeof REASONS
 
 const ALWAYS = [401, 429, 500, 503] as const
 
-/** The failures of an operation: those that every one can have, and those of the reasons that apply to it. */
+/**
+ * Returns the error responses of an operation: those of every operation, and those of the reasons that apply
+ * to it.
+ */
 export const failures = <Given extends Reason>(...reasons: Given[]) => {
   const statuses: FailureStatus[] = [...ALWAYS, ...reasons.flatMap((reason) => [...REASONS[reason]])]
   return Object.fromEntries(
@@ -68,7 +71,7 @@ export const integer = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .openapi({ type: 'integer', minimum: min, maximum: max })
 
-/** A timestamp in a query string, where a plus that is not encoded comes as a space. */
+/** A timestamp in a query string, where an unencoded plus sign is decoded as a space. */
 export const moment = z
   .string()
   .transform((value) => value.replace(/ (?=\d\d:\d\d$)/, '+'))
@@ -77,7 +80,7 @@ export const moment = z
 
 export const DEFAULT_LIMIT = 20
 
-/** `limit` and `cursor`, as every paged list takes them. */
+/** `limit` and `cursor` of a paginated list. */
 export const PAGING = {
   limit: integer(1, 100)
     .optional()

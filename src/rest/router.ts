@@ -33,17 +33,16 @@ import { webhookRoutes } from './webhooks.ts'
 import { workspaceRoutes } from './workspace.ts'
 
 /**
- * The largest body: 32,000 characters, each written as a pair of JSON escapes (12 bytes), leave room to
- * spare.
+ * Maximum body size: enough for 32,000 characters that are each written as a pair of JSON escapes (12 bytes).
  */
 const MAX_BODY_BYTES = 1024 * 1024
 
-/** Only a message to send brings files along. */
+/** Only sending a message allows attachments. */
 const SENDS = /^\/agents\/[^/]+\/messages\/?$/
 const maxBytes = (method: string, path: string): number =>
   method === 'POST' && SENDS.test(path) ? MAX_SEND_BODY_BYTES : MAX_BODY_BYTES
 
-/** What wants a bearer token. (/agents/* is /agents too.) */
+/** Paths that require a bearer token. (/agents/* includes /agents.) */
 const GUARDED = [
   '/agents/*',
   '/a/*',
@@ -68,7 +67,7 @@ const prepare =
     await next()
   }
 
-/** The documented paths, each a thin call of an operation. */
+/** Creates the router of the documented paths; each route is a thin call of an operation. */
 export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   const app = new OpenAPIHono<RestEnv>({ defaultHook: onInvalid })
   app.onError(onError(deps.log))

@@ -4,8 +4,8 @@ import { authenticate, bearerOf } from '../workspace/viewer.ts'
 import type { RestEnv } from './env.ts'
 
 /**
- * Reads who asks. Called again once a body is here: that can take minutes, and a token that was revoked
- * meanwhile counts for nothing. Throws what `authenticate` throws.
+ * Authenticates the request. Called again once the body has arrived: that can take minutes, and the token may
+ * have been revoked since. Throws the errors of `authenticate`.
  */
 export const readViewer = async (c: Context<RestEnv>): Promise<void> => {
   const source = c.env?.incoming ? clientOf(c.env.incoming) : ''

@@ -16,15 +16,15 @@ import {
 import { EVENT_NAMES } from '../event/event.ts'
 
 /**
- * What the resources look like in answers: the documentation's half of each shape. The operations' present
- * functions make them.
+ * Schemas of the resources in responses, for the documentation. The operations' `present…` functions create
+ * the values.
  */
 
 export const id = z.string().openapi({ format: 'uuid' })
 export const time = z.string().openapi({ format: 'date-time' })
 export const count = z.int().min(0)
 
-/** The ids and times of the examples. */
+/** Ids and times in examples. */
 export const ID = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
 export const OTHER = '0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d'
 export const TIME = '2026-11-20T09:30:00.000Z'

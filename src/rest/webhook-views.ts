@@ -53,7 +53,7 @@ export const DeliveryView = z
     },
   })
 
-/** What is posted to webhooks. */
+/** The body of a webhook delivery. */
 export const WebhookPayloadView = z
   .object({
     eventId: z.string().openapi({

@@ -71,7 +71,7 @@ const SIGNED = {
   'webhook-signature': 'One or two signatures, separated by a space',
 }
 
-/** The other direction: what the service posts. */
+/** Documents the opposite direction: the requests that the service sends. */
 const delivery = {
   method: 'post' as const,
   path: 'messageReceived',

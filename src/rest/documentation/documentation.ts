@@ -4,22 +4,23 @@ import { describe } from './openapi.ts'
 import { DOCUMENTATION_POLICY, documentationPage } from './page.ts'
 
 /**
- * `GET /openapi.json`, and the same for people to read at `GET /docs`. Made when they are first asked for,
- * and kept as bytes that all answers share: anybody may ask, and need not read.
+ * Serves `GET /openapi.json`, and the same for people at `GET /docs`. Both are built on first use and stored
+ * as bytes that all responses share, because unauthenticated clients may request them and not read the
+ * response.
  */
 export const documentationRoutes = (
   app: OpenAPIHono<RestEnv>,
   { publicUrl, messageUrlBase }: RestDeps,
 ): void => {
-  const made = new Map<string, { document: Uint8Array<ArrayBuffer>; page: Uint8Array<ArrayBuffer> }>()
+  const built = new Map<string, { document: Uint8Array<ArrayBuffer>; page: Uint8Array<ArrayBuffer> }>()
   const documentation = () => {
     const url = publicUrl()
-    const known = made.get(url)
+    const known = built.get(url)
     if (known) return known
     const document = describe(app, url, messageUrlBase())
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text))
     const fresh = { document: bytes(JSON.stringify(document)), page: bytes(documentationPage(document).text) }
-    made.set(url, fresh)
+    built.set(url, fresh)
     return fresh
   }
   app.get('/openapi.json', (c) =>

@@ -162,7 +162,7 @@ const FAILURES: Record<FailureStatus, Failure> = {
 const refs = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** The shape of every failure, with the one code that it has under this status. */
+/** Schema of an error response, with the one code that it has for this status. */
 const errorWith = (code: ErrorCode) => ({
   allOf: [
     { $ref: '#/components/schemas/Error' },
@@ -192,7 +192,10 @@ const IDEMPOTENCY_KEY = {
   example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
 } as const
 
-/** Registers what the operations refer to: failures, headers, the key of a POST, the token. */
+/**
+ * Registers what the operations refer to: error responses, headers, the `Idempotency-Key` parameter, the
+ * bearer token.
+ */
 export const registerParts = (registry: Registry): void => {
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
@@ -235,14 +238,14 @@ interface Operation {
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
 
-/** The operations of a document, each with where it is. */
+/** Returns the operations of a document with their paths and methods. */
 export const operationsOf = (document: Document) =>
   Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
   )
 
-/** What is so of every operation, or of every POST: its headers, and the key that makes trying again safe. */
-const complete = (method: string, operation: Operation): void => {
+/** Adds what is common to all operations, or to every POST: response headers and the `Idempotency-Key`. */
+const addCommonParts = (method: string, operation: Operation): void => {
   const isPost = method === 'post'
   if (isPost)
     operation.parameters = [
@@ -259,7 +262,7 @@ const complete = (method: string, operation: Operation): void => {
 }
 
 /**
- * The interface's description, for clients that reach the service at `url`, and agents' Message URLs below
+ * Returns the OpenAPI document for clients that reach the service at `url`, and agents' Message URLs at
  * `messageUrlBase`.
  */
 export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase: string): Document => {
@@ -276,6 +279,6 @@ export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase:
   })
   if (messageUrlBase !== url)
     document.paths!['/a/{id}']!.servers = [{ url: messageUrlBase, description: 'Message URLs' }]
-  for (const { method, operation } of operationsOf(document)) complete(method, operation as Operation)
+  for (const { method, operation } of operationsOf(document)) addCommonParts(method, operation as Operation)
   return document
 }

@@ -4,7 +4,7 @@ import { type Document, operationsOf } from './openapi.ts'
 import { exampleOf, fieldsOf, kindOf, prose, resolve, rulesOf, type Schema } from './schema.ts'
 import { STYLE } from './style.ts'
 
-/** The interface's description as a page: rendered here, with no script and nothing from anywhere else. */
+/** Renders the OpenAPI document as a page, on the server, without scripts or external resources. */
 
 export const DOCUMENTATION_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
@@ -40,7 +40,7 @@ const fields = (document: Document, schema: Schema): Html[] =>
     ...nested(document, name, each),
   ])
 
-/** The fields of an object inside an object, by their whole names. */
+/** Lists the fields of a nested object, by their full names. */
 const nested = (document: Document, name: string, schema: Schema): Html[] => {
   const inside = schema.items && !schema.items.$ref ? schema.items : schema
   if (schema.$ref || !inside.properties) return []
@@ -106,7 +106,7 @@ const operationSection = (document: Document, located: Located): Html => {
 ${operation.description ? html`<p>${prose(operation.description)}</p>` : []}
 ${section('Path', inside('path'))}${section('Query', inside('query'))}${section('Headers', inside('header'))}
 ${schema ? section('Body', fields(document, schema)) : []}
-<h4>Answers</h4><ul class="answers">${answers}</ul>
+<h4>Responses</h4><ul class="answers">${answers}</ul>
 <h4>Try it</h4>${curl(document, located)}
 </section>`
 }
@@ -140,7 +140,7 @@ const indexOf = (document: Document): Html => {
   return html`<ul>${groups}<li><a class="group" href="#objects">Objects</a></li></ul>`
 }
 
-/** The page. */
+/** Renders the page. */
 export const documentationPage = (document: Document): Html => {
   const { title, version, description = '' } = document.info
   const objects = Object.entries(document.components?.schemas ?? {}).sort(([a], [b]) => a.localeCompare(b))

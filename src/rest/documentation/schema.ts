@@ -1,7 +1,7 @@
 import { type Html, html } from '../../core/html.ts'
 import type { Document } from './openapi.ts'
 
-/** The part of JSON Schema that our descriptions use. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -27,13 +27,13 @@ export interface Schema {
   example?: unknown
 }
 
-/** Text with `code` in it. */
+/** Renders text with `code` in it. */
 export const prose = (text: string): Html[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 
 const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1)
 
-/** What a `$ref` stands for; what is none stays as it is. */
+/** Resolves a `$ref`; returns anything else unchanged. */
 export const resolve = <Part>(document: Document, part: Part): Part => {
   const ref = (part as { $ref?: string } | undefined)?.$ref
   if (ref === undefined) return part
@@ -42,7 +42,7 @@ export const resolve = <Part>(document: Document, part: Part): Part => {
   return target.reduce<any>((at, key) => at[key], document) as Part
 }
 
-/** An object's fields, those of what it extends first. */
+/** Lists an object's fields, starting with those of the schemas it extends. */
 export const fieldsOf = (
   document: Document,
   schema: Schema,
@@ -58,7 +58,7 @@ export const fieldsOf = (
 
 const nullable = ({ type }: Schema) => Array.isArray(type) && type.includes('null')
 
-/** What kind of value it is, in a word or a link. */
+/** Renders the type of a value as a word or a link. */
 export const kindOf = (schema: Schema): Html => {
   if (schema.$ref) return html`<a href="#object-${nameOf(schema.$ref)}">${nameOf(schema.$ref)}</a>`
   const named = [...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].find(
@@ -81,7 +81,7 @@ const range = (min: number | undefined, max: number | undefined, unit: string): 
   return min ? `${from} to ${to}${space}${unit}` : `at most ${to}${space}${unit}`
 }
 
-/** The rules that a value must keep, each in a few words. */
+/** Renders the constraints on a value, each in a few words. */
 export const rulesOf = (schema: Schema): Html[] => {
   const items = schema.items && !schema.items.$ref ? schema.items : {}
   const each = range(items.minLength, items.maxLength, 'characters')
@@ -106,7 +106,7 @@ export const rulesOf = (schema: Schema): Html[] => {
   ]
 }
 
-/** An example of a value: its own, or one put together from its parts'. */
+/** Returns an example of a value: its own, or one assembled from those of its parts. */
 export const exampleOf = (document: Document, given: Schema): unknown => {
   const schema = resolve(document, given)
   if (schema.example !== undefined) return schema.example

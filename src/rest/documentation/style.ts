@@ -1,6 +1,6 @@
 /**
- * How the documentation looks: one column on a phone, a rail beside it on a desktop, light or dark as the
- * reader's system is.
+ * Style of the documentation: one column on a phone, with a sidebar on a desktop, light or dark following the
+ * reader's system.
  */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #566175; --ground: #f6f7f9; --card: #fff; --line: #dbe0e8; --link: #2050c8; --code: #eef1f6;
