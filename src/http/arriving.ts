@@ -4,7 +4,7 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { httpFailure, noteOrigin } from '../core/http.ts'
 import type { Refusal } from './unreadable.ts'
 
-const WHY: Record<'slow' | 'displaced', Refusal> = {
+const REFUSALS: Record<'slow' | 'displaced', Refusal> = {
   slow: { status: 408, error: invalidInput('request', 'took too long to arrive') },
   displaced: {
     error: new AppError('unavailable', 'This request arrived too slowly, and its slot was needed.', {
@@ -13,14 +13,14 @@ const WHY: Record<'slow' | 'displaced', Refusal> = {
   },
 }
 
-/** Ends a request in the middle of its body, with an answer if there was none yet. */
+/** Aborts a request in the middle of its body, with a response if there was none yet. */
 const cutOff = (
   request: IncomingMessage,
   response: ServerResponse,
-  { error, status: asked }: Refusal,
+  { error, status: override }: Refusal,
 ): void => {
   if (response.headersSent) return void request.socket.destroy()
-  const { status, headers, body } = httpFailure(error, asked)
+  const { status, headers, body } = httpFailure(error, override)
   const text = JSON.stringify(body)
   const length = Buffer.byteLength(text)
   response.writeHead(status, {
@@ -35,7 +35,7 @@ const cutOff = (
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Notes where a request comes from, and watches over its body, if there is one, until it is here. */
+/** Records where a request comes from, and monitors the arrival of its body, if it has one. */
 export const receiveRequest = (
   arrivals: Arrivals,
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export const receiveRequest = (
   const arrival: Arrival = arrivals.watch({
     received: () => socket.bytesRead,
     starved: () => !request.complete && request.readableLength === 0,
-    cut: (why) => cutOff(request, response, WHY[why]),
+    cut: (why) => cutOff(request, response, REFUSALS[why]),
   })
   noteOrigin(request, { source, arrival })
   request.once('end', () => arrival.end()).once('close', () => arrival.end())

@@ -7,11 +7,12 @@ import type { Metrics } from '../core/metrics.ts'
 import { type Slot, type SlotLimits, TransferSlots } from '../core/transfer-slots.ts'
 import { publicError } from '../db/failure.ts'
 
-/** How long a call waits for its place, in milliseconds. */
+/** How long a call waits for a slot, in milliseconds. */
 const WAIT_MS = 5_000
 
 /**
- * What is refused before the route sees it. What is left of its body must not be taken for the next request.
+ * Rejects a call before its route handles it. The connection is closed, so that the rest of the body is not
+ * parsed as the next request.
  */
 const refuse = (
   response: ServerResponse,
@@ -36,8 +37,8 @@ const answer = (
 }
 
 /**
- * Looks at a call's headers, and waits for a place where they prove nothing; returns what is to be done once
- * the call is over.
+ * Checks a call's headers, and waits for a slot if they do not authenticate it. Returns a function that
+ * releases everything once the call is over.
  */
 const enter = async (route: Route, request: IncomingMessage, slots: TransferSlots): Promise<() => void> => {
   const { url = '/', headers } = request
@@ -64,7 +65,7 @@ const call = async (
   if (Number(request.headers['content-length'] ?? 0) > route.maxBytes)
     return refuse(response, 413, tooLong(route))
   const leave = await enter(route, request, slots).catch((error: unknown) => {
-    // what is left of a body that is not read must not be taken for the next request
+    // the rest of an unread body must not be parsed as the next request
     response.setHeader('Connection', 'close')
     throw error
   })
@@ -89,11 +90,11 @@ const outcomeOf = (error: unknown): string =>
   ['internal', 'unavailable'].includes(publicError(error).code) ? 'failed' : 'refused'
 
 export interface Callbacks {
-  /** What serves this path (without its query); undefined for a path that is no provider's. */
+  /** Returns the handler of a path (without its query); undefined for a path that belongs to no provider. */
   find(path: string): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined
 }
 
-/** The webhooks of all channels' providers, counted by what became of them. */
+/** The webhook endpoints for all channels' providers, with metrics by outcome. */
 export const createCallbacks = (
   routes: readonly Route[],
   limits: SlotLimits,

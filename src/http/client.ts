@@ -11,12 +11,12 @@ const rangeOf = (entry: string): Range => {
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-/** More proxies than any request passes: what stands further left in the header is not looked at. */
+/** More proxies than any real request passes through: entries further left in the header are ignored. */
 const MAX_HOPS = 20
 
 /**
- * An address as a proxy writes it: with a port perhaps, and then between brackets if it is an IPv6 one.
- * Undefined for what is none.
+ * Parses an address as proxies write it: possibly with a port, and then with brackets around an IPv6 address.
+ * Undefined if it is not valid.
  */
 const addressOf = (written: string): string | undefined => {
   const text = written.trim().replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
@@ -26,18 +26,19 @@ const addressOf = (written: string): string | undefined => {
 }
 
 export interface Clients {
-  /** Whom limits by address count a request for. */
+  /** Returns the source that limits by address count a request for. */
   of(request: IncomingMessage): string
-  /** Whether an address is one of many clients, or of this machine: nobody is counted by it. */
+  /**
+   * Whether an address is shared by many clients, or is this machine: limits by address do not apply to it.
+   */
   isShared(address: string): boolean
 }
 
 /**
- * Finds out whom limits by address count a request for. It is the address that the connection comes from,
- * unless that is a proxy of `trusted` (addresses and CIDRs): then the last address in X-Forwarded-For that is
- * not such a proxy's as well. Everything further left anybody could have written. '' stands for nobody in
- * particular: this machine itself, or a proxy that names no client. Limits by address don't apply to it,
- * since it may be everybody.
+ * Determines the source that limits by address count a request for. It is the peer's address, unless that is
+ * a proxy in `trusted` (addresses and CIDRs): then it is the last address in X-Forwarded-For that is not such
+ * a proxy's too. Anything further left could be forged. '' means no particular client: this machine itself,
+ * or a proxy that names no client. Limits by address do not apply to it, since it may stand for everyone.
  */
 export const createClients = (trusted: readonly string[]): Clients => {
   const ranges = trusted.map(rangeOf)

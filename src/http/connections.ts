@@ -4,7 +4,7 @@ import { requesterOf } from '../core/http.ts'
 import { sourceOf } from '../core/source.ts'
 
 export interface ConnectionLimits {
-  /** Connections at a time on which nobody has shown a good token yet: of one address, and of all. */
+  /** Maximum number of connections without an authenticated request: from one address, and in total. */
   unprovenPerSource: number
   unproven: number
 }
@@ -12,24 +12,25 @@ export interface ConnectionLimits {
 interface Connection {
   readonly socket: Socket
   readonly source: string
-  /** The answer that is being worked on. */
+  /** The response in progress. */
   response: ServerResponse | null
 }
 
-/** Whether its client is waited for: to ask for something, or to take what was answered. */
+/** Returns whether the connection waits for its client: to send a request, or to read the response. */
 const isIdle = ({ response, socket }: Connection): boolean =>
   response === null || response.writableFinished || response.closed || socket.writableLength > 0
 
 /**
- * Keeps strangers from taking all sockets. What counts are connections on which no request was authenticated,
- * by the address that they come from: any number of clients behind one address may hold streams open. When
- * there are too many, the oldest that asks for nothing, or does not take its answer, is closed, so that who
- * comes new and shows a token always gets in. What `isShared` (this machine, proxies) is not counted.
+ * Keeps unauthenticated clients from taking all sockets. It counts the connections on which no request was
+ * authenticated, by source address; any number of authenticated clients behind one address may hold streams
+ * open. Above a limit, the oldest connection that has no request in progress, or does not read its response,
+ * is closed, so that new clients with a token always get a connection. Addresses for which `isShared` is true
+ * (this machine, proxies) are not counted.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
   readonly #isShared: (address: string) => boolean
-  /** By source, the oldest first. */
+  /** By source, oldest first. */
   readonly #unproven = new Map<string, Set<Connection>>()
   readonly #bySocket = new WeakMap<Socket, Connection>()
   #count = 0
@@ -39,14 +40,14 @@ export class Connections {
     this.#isShared = isShared
   }
 
-  /** Watches over a server's connections. */
+  /** Monitors a server's connections. */
   follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => this.#opened(socket))
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       const connection = this.#bySocket.get(socket)
       if (!connection) return
       connection.response = response
-      response.once('close', () => this.#noteAsker(connection))
+      response.once('close', () => this.#forgetIfAuthenticated(connection))
     })
   }
 
@@ -60,24 +61,25 @@ export class Connections {
     this.#count++
     socket.once('close', () => this.#forget(connection))
     const { unproven, unprovenPerSource } = this.#limits
-    if (same.size > unprovenPerSource) this.#makeRoom(same, connection, () => same.size > unprovenPerSource)
-    if (this.#count > unproven) this.#makeRoom(this.#largest(), connection, () => this.#count > unproven)
+    if (same.size > unprovenPerSource)
+      this.#closeOldest(same, connection, () => same.size > unprovenPerSource)
+    if (this.#count > unproven) this.#closeOldest(this.#largest(), connection, () => this.#count > unproven)
   }
 
   #largest(): Set<Connection> {
-    return [...this.#unproven.values()].reduce((most, each) => (each.size > most.size ? each : most))
+    return [...this.#unproven.values()].reduce((largest, each) => (each.size > largest.size ? each : largest))
   }
 
-  /** Closes the oldest that asks for nothing, or the newcomer when all are being answered. */
-  #makeRoom(among: Set<Connection>, newcomer: Connection, isTooMany: () => boolean): void {
-    for (const connection of [...among]) this.#noteAsker(connection)
+  /** Closes the oldest idle connection, or the new one when none is idle. */
+  #closeOldest(among: Set<Connection>, newcomer: Connection, isTooMany: () => boolean): void {
+    for (const connection of [...among]) this.#forgetIfAuthenticated(connection)
     if (!isTooMany()) return
     const oldest = [...among].find(isIdle) ?? newcomer
     this.#forget(oldest)
     oldest.socket.destroy()
   }
 
-  #noteAsker(connection: Connection): void {
+  #forgetIfAuthenticated(connection: Connection): void {
     if (connection.response && requesterOf(connection.response)) this.#forget(connection)
   }
 

@@ -4,11 +4,13 @@ import type { ConnectionLimits } from './connections.ts'
 import type { UnreadResponseLimits } from './unread-responses.ts'
 
 export interface HttpLimits extends ArrivalLimits, ConnectionLimits, UnreadResponseLimits {
-  /** Calls of providers that nothing proves before their body is read, of up to 1 MiB each. */
+  /**
+   * Concurrent provider calls that are not authenticated by their headers, with bodies of up to 1 MiB each.
+   */
   unprovenCalls: SlotLimits
   /**
-   * Node's own, in milliseconds: for the headers, for a whole request, between two of them, and how often it
-   * looks.
+   * Node's own timeouts in milliseconds: for the headers, for a whole request, between two requests, and the
+   * interval at which they are checked.
    */
   timeouts: {
     headersTimeout: number

@@ -3,44 +3,45 @@ import type { Socket } from 'node:net'
 
 type Work = () => void
 
-interface Line {
+interface Queue {
   busy: boolean
   readonly waiting: Work[]
 }
 
 /**
- * Requests that may wait on one connection for the answers before them. Clients that send ahead send a
- * handful.
+ * Maximum number of requests on one connection that wait for earlier responses. Real pipelining clients send
+ * a handful.
  */
 const MAX_WAITING = 64
 
 /**
- * Begins with a request once the one before it on the same connection is answered and its answer is taken.
- * Node emits all requests of a segment at once, and 64 KiB hold two thousand of them: begun together, their
- * answers fill the memory, and the process does nothing else until they are made. A connection on which more
- * wait than `MAX_WAITING` is closed (RFC 9112 9.3.2 leaves it to the client to ask again).
+ * Starts a request once the response to the previous one on the same connection is complete and sent. Node
+ * emits all requests of a segment at once, and 64 KiB can contain two thousand of them: if they ran
+ * concurrently, their responses would fill the memory and block the process until they were done. A
+ * connection with more than `MAX_WAITING` requests waiting is closed (RFC 9112 9.3.2 leaves retrying to the
+ * client).
  */
 export class PipelinedRequests {
-  readonly #lines = new WeakMap<Socket, Line>()
+  readonly #queues = new WeakMap<Socket, Queue>()
 
   run({ socket }: IncomingMessage, response: ServerResponse, work: Work): void {
     if (!socket.writable) return
-    const line = this.#lines.get(socket) ?? { busy: false, waiting: [] }
-    this.#lines.set(socket, line)
+    const queue = this.#queues.get(socket) ?? { busy: false, waiting: [] }
+    this.#queues.set(socket, queue)
     const begin = () => {
-      line.busy = true
-      response.once('close', () => this.#next(socket, line))
+      queue.busy = true
+      response.once('close', () => this.#next(socket, queue))
       work()
     }
-    if (!line.busy) begin()
-    else if (line.waiting.length < MAX_WAITING) line.waiting.push(begin)
+    if (!queue.busy) begin()
+    else if (queue.waiting.length < MAX_WAITING) queue.waiting.push(begin)
     else socket.destroy()
   }
 
-  #next(socket: Socket, line: Line): void {
-    line.busy = false
+  #next(socket: Socket, queue: Queue): void {
+    queue.busy = false
     if (!socket.writable)
-      line.waiting.length = 0 // closed, or its last answer was given
-    else line.waiting.shift()?.()
+      queue.waiting.length = 0 // closed, or closing after its last response
+    else queue.waiting.shift()?.()
   }
 }

@@ -21,7 +21,7 @@ import { EXPECTATION_FAILED, METHODS, notAllowed, type Refusal, refuseUnreadable
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
-/** The skins, mounted side by side: none knows of the others. */
+/** The APIs, mounted side by side and independent of each other. */
 export interface Skins {
   rest: Handler
   graphql: Handler
@@ -33,23 +33,25 @@ export interface Skins {
     agentId: string,
     connectionId: string,
   ): Promise<void>
-  /** What `/metrics` answers. */
+  /** Returns the content of `/metrics`. */
   metrics(): Promise<{ type: string; text: string }>
-  /** Resolves when the service can do its work; rejects while it cannot. */
+  /** Resolves when the service is operational; rejects while it is not. */
   ready(): Promise<void>
 }
 
 export interface HttpServer {
-  /** `http://host:port`, as it really listens. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string
   readonly port: number
-  /** Stops accepting, lets requests in hand finish, and breaks off what is left after `graceMs`. */
+  /**
+   * Stops accepting connections, lets requests in progress finish, and aborts what is left after `graceMs`.
+   */
   stop(graceMs: number): Promise<void>
 }
 
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
-/** Links whose last part is a key. */
+/** Links whose last segment is a secret. */
 const LINK = /^\/(join|setup)\//
 
 const answer = (
@@ -77,17 +79,17 @@ const answerMetrics = (response: ServerResponse, { type, text }: { type: string;
   response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
 }
 
-/** What every process answers, whatever its roles are. */
-const WATCHED = new Set(['/healthz', '/readyz', '/metrics'])
+/** Paths that every process serves, whatever its roles. */
+const MONITORING_PATHS = new Set(['/healthz', '/readyz', '/metrics'])
 
-const answerWatched = async (skins: Skins, path: string, response: ServerResponse): Promise<void> => {
+const answerMonitoring = async (skins: Skins, path: string, response: ServerResponse): Promise<void> => {
   if (path === '/metrics') return answerMetrics(response, await skins.metrics())
   if (path === '/healthz') return answer(response, 200, { status: 'ok' })
   await skins.ready()
   answer(response, 200, { status: 'ready' })
 }
 
-/** Message URLs may begin with a path of their own, which a proxy in front may take away or not. */
+/** Removes the base path of Message URLs, which a proxy may already have stripped. */
 const withoutBase = (url: string, base: string): string =>
   base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url
 
@@ -97,9 +99,9 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
     if (method === 'OPTIONS' && url === '*') return void response.writeHead(204, { Allow: METHODS }).end()
     request.url = withoutBase(targetOf(request), messageBase)
     const path = request.url.split('?', 1)[0]!
-    if (WATCHED.has(path)) {
+    if (MONITORING_PATHS.has(path)) {
       return method === 'GET' || method === 'HEAD'
-        ? answerWatched(skins, path, response)
+        ? answerMonitoring(skins, path, response)
         : refuse(response, notAllowed(method, 'GET, HEAD'))
     }
     if (!api)
@@ -118,8 +120,8 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
 }
 
 /**
- * A path as the log may have it: without the keys in links, however they are spelled, and without tokens in
- * the wrong place.
+ * Returns a path that may be logged: without the secrets in links, in whatever case, and without misplaced
+ * tokens.
  */
 const loggable = (url: string): string =>
   url
@@ -130,8 +132,8 @@ const loggable = (url: string): string =>
 type Observers = Pick<HttpOptions, 'log' | 'metrics'>
 
 /**
- * One line per request, written when it ends: who asked for what, how it went, how long it took. Never a
- * query or a body.
+ * Logs one line per request when it ends: the requester, method, path, status and duration. Never a query or
+ * a body.
  */
 const logRequest = (
   { log, metrics }: Observers,
@@ -167,7 +169,7 @@ const serve =
       await handle(request, response)
     } catch (error) {
       const failure = publicError(error)
-      if (failure.code === 'internal') observers.log.error({ err: error, requestId }, 'a request failed')
+      if (failure.code === 'internal') observers.log.error({ err: error, requestId }, 'request failed')
       if (response.headersSent) response.destroy()
       else refuse(response, { error: failure })
     }
@@ -182,8 +184,8 @@ const listen = (server: Server, host: string, port: number): Promise<AddressInfo
     })
   })
 
-/** The connections that have asked for nothing yet: Node waits for them as for those that have. */
-const silentOnes = (server: Server): Set<Socket> => {
+/** Tracks connections without any request so far: on shutdown, Node waits for them like for any other. */
+const trackSilent = (server: Server): Set<Socket> => {
   const silent = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     silent.add(socket)
@@ -205,14 +207,14 @@ const stop = async (server: Server, silent: Iterable<Socket>, graceMs: number): 
 export interface HttpOptions {
   host: string
   port: number
-  /** Without it only health is served. */
+  /** When false, only health checks and metrics are served. */
   api: boolean
-  /** The path of MESSAGE_URL_BASE, without a slash at its end; left out: none. */
+  /** The path of MESSAGE_URL_BASE, without a trailing slash; empty if omitted. */
   messageBase?: string
   skins: Skins
-  /** Where the providers of channels call in. */
+  /** Webhook routes of the channels' providers. */
   callbacks?: readonly Route[]
-  /** Addresses and CIDRs of proxies whose X-Forwarded-For is believed; left out: none. */
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted; none if omitted. */
   trustProxy?: readonly string[]
   limits?: Partial<HttpLimits>
   clock?: Clock
@@ -220,7 +222,7 @@ export interface HttpOptions {
   metrics?: Metrics
 }
 
-/** Opens the HTTP port with every skin behind it. */
+/** Starts the HTTP server with all APIs. */
 export const startHttp = async ({
   host,
   port,
@@ -241,7 +243,7 @@ export const startHttp = async ({
     observers,
   )
   const expected = serve((_, response) => refuse(response, EXPECTATION_FAILED), observers)
-  // A missing Host is refused by `targetOf`, which says so.
+  // A missing Host is rejected by `targetOf`, with a clear error.
   const server = createServer({ ...limits.timeouts, requireHostHeader: false })
   new Connections(limits, (address) => clients.isShared(address)).follow(server)
   new UnreadResponses(limits).follow(server)
@@ -254,7 +256,7 @@ export const startHttp = async ({
   server.on('request', (request, response) => begin(request, response, handle))
   server.on('checkExpectation', (request, response) => begin(request, response, expected))
   refuseUnreadable(server, observers.log)
-  const silent = silentOnes(server)
+  const silent = trackSilent(server)
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return {

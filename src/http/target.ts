@@ -8,12 +8,12 @@ const countHosts = ({ rawHeaders }: IncomingMessage): number => {
   return count
 }
 
-/** `http://host/path?query`, as clients of proxies write it (RFC 9112 3.2.2). */
+/** `http://host/path?query`, as sent by clients of proxies (RFC 9112 3.2.2). */
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?<path>\/[^?#]*)?(?<query>\?[^#]*)?$/i
 
 /**
- * The path and query that a request asks for. Throws `invalid_input` when it names no path, or its host not
- * exactly once (RFC 9112 3.2; HTTP/1.0 may leave it out).
+ * Returns the path and query of a request. Throws `invalid_input` when the target is not a path, or Host is
+ * not given exactly once (RFC 9112 3.2; HTTP/1.0 may omit it).
  */
 export const targetOf = (request: IncomingMessage): string => {
   const hosts = countHosts(request)

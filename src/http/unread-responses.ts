@@ -4,15 +4,16 @@ import { requesterOf } from '../core/http.ts'
 
 export interface UnreadResponseLimits {
   /**
-   * Bytes of answers that wait for their readers: of one workspace (or all who showed no token), and in all.
+   * Maximum bytes of responses that wait to be read: by one workspace (or all unauthenticated clients
+   * together), and in total.
    */
   unreadPerAsker: number
   unread: number
-  /** How often they are added up, in milliseconds. */
+  /** Interval at which they are summed up, in milliseconds. */
   unreadCheckMs: number
 }
 
-/** An answer of which a part waits in memory. */
+/** A response of which a part waits in memory. */
 interface Unread {
   readonly socket: Socket
   readonly bytes: number
@@ -21,14 +22,14 @@ interface Unread {
 const STRANGERS = ''
 
 /**
- * Keeps answers that nobody reads from filling the memory. They cost whoever asked for them nothing: 600
- * requests a minute for a mail of 25 MiB would be 15 GB. When too much waits, the oldest answer of whoever
- * has the most waiting is broken off, until the rest fits. Who reads as fast as the service writes never has
- * anything waiting.
+ * Keeps unread responses from filling the memory. They cost the client nothing: 600 requests a minute for a
+ * mail of 25 MiB would amount to 15 GB. Above a limit, the oldest response of the workspace with the largest
+ * unread data is aborted, until the rest fits. A client that reads as fast as the service writes is never
+ * affected.
  */
 export class UnreadResponses {
   readonly #limits: UnreadResponseLimits
-  /** The answers that are not taken yet, the oldest first. */
+  /** Responses that are not fully read yet, oldest first. */
   readonly #open = new Set<ServerResponse>()
   #timer: NodeJS.Timeout | undefined
 
@@ -36,7 +37,7 @@ export class UnreadResponses {
     this.#limits = limits
   }
 
-  /** Watches over a server's answers. */
+  /** Monitors a server's responses. */
   follow(server: Server): void {
     server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
       this.#open.add(response)
@@ -53,34 +54,34 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    const byAsker = this.#waiting()
+    const byRequester = this.#waiting()
     const { unread, unreadPerAsker } = this.#limits
     const sums = new Map(
-      [...byAsker].map(([asker, all]) => [asker, all.reduce((sum, { bytes }) => sum + bytes, 0)]),
+      [...byRequester].map(([requester, all]) => [requester, all.reduce((sum, { bytes }) => sum + bytes, 0)]),
     )
     let total = [...sums.values()].reduce((sum, bytes) => sum + bytes, 0)
     while (sums.size > 0) {
-      const [asker, held] = [...sums].reduce((most, each) => (each[1] > most[1] ? each : most))
+      const [requester, held] = [...sums].reduce((largest, each) => (each[1] > largest[1] ? each : largest))
       if (held <= unreadPerAsker && total <= unread) return
-      const oldest = byAsker.get(asker)?.shift()
+      const oldest = byRequester.get(requester)?.shift()
       if (!oldest) return
-      sums.set(asker, held - oldest.bytes)
+      sums.set(requester, held - oldest.bytes)
       total -= oldest.bytes
       oldest.socket.destroy()
     }
   }
 
-  /** What waits, by who asked for it. */
+  /** Returns the unread responses by workspace. */
   #waiting(): Map<string, Unread[]> {
-    const byAsker = new Map<string, Unread[]>()
+    const byRequester = new Map<string, Unread[]>()
     for (const response of this.#open) {
       const { socket } = response
       if (!socket || socket.writableLength === 0) continue
-      const asker = requesterOf(response)?.workspaceId ?? STRANGERS
-      const all = byAsker.get(asker) ?? []
+      const requester = requesterOf(response)?.workspaceId ?? STRANGERS
+      const all = byRequester.get(requester) ?? []
       all.push({ socket, bytes: socket.writableLength })
-      byAsker.set(asker, all)
+      byRequester.set(requester, all)
     }
-    return byAsker
+    return byRequester
   }
 }

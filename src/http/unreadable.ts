@@ -11,10 +11,10 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 
-/** Every method that some path takes: for requests whose own path nobody looked at. */
+/** All methods that some path accepts, for requests whose own path is not known. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
-/** What is answered with the error body. `status` where the code alone doesn't tell it. */
+/** A response with the error body. `status` overrides the status of the error code. */
 export interface Refusal {
   error: AppError
   status?: number
@@ -30,12 +30,12 @@ export const notAllowed = (method: string, allow: string): Refusal => ({
 export const EXPECTATION_FAILED: Refusal = {
   status: 417,
   error: invalidInput('Expect', 'must be 100-continue'),
-  headers: { Connection: 'close' }, // the body that it announces may never come
+  headers: { Connection: 'close' }, // the announced body may never arrive
 }
 
 const BAD: Refusal = { status: 400, error: invalidInput('request', 'is not valid HTTP') }
 
-/** By what Node's server says about it. */
+/** By the error code of Node's server. */
 const REFUSALS: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
@@ -53,17 +53,17 @@ const REFUSALS: Record<string, Refusal> = {
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) \S+ HTTP\/1\.[01]\r?\n/
 
-/** The parser knows a list of methods; one that isn't on it is a method all the same. */
+/** Node's parser accepts a fixed list of methods; other syntactically valid methods get 405. */
 const refusalOf = ({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): Refusal => {
   const method =
     code === 'HPE_INVALID_METHOD' ? REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '')?.[1] : undefined
   return method ? notAllowed(method, METHODS) : (REFUSALS[code] ?? BAD)
 }
 
-/** Writes an answer where Node made none: on the socket itself, which it then closes. */
-const answerOn = (socket: Duplex, { error, status: asked, headers = {} }: Refusal, log: Logger): void => {
+/** Writes a response directly to the socket, because Node has created none, and closes it. */
+const answerOn = (socket: Duplex, { error, status: override, headers = {} }: Refusal, log: Logger): void => {
   const requestId = randomUUID()
-  const { status, body: failure } = httpFailure(error, asked)
+  const { status, body: failure } = httpFailure(error, override)
   const body = JSON.stringify(failure)
   const fields = {
     ...headers,
@@ -79,8 +79,8 @@ const answerOn = (socket: Duplex, { error, status: asked, headers = {} }: Refusa
 }
 
 /**
- * What never becomes a request (no HTTP, a method that Node doesn't know, CONNECT) still gets the error body,
- * as far as anybody reads it.
+ * Requests that Node cannot parse (not HTTP, an unknown method) and CONNECT get the error body too, if the
+ * client still reads it.
  */
 export const refuseUnreadable = (server: Server, log: Logger): void => {
   const answers = new WeakMap<Duplex, ServerResponse>()

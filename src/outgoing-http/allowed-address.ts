@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** What `WEBHOOK_ALLOW` opens although it is private or plain http. */
+/** Targets that `WEBHOOK_ALLOW` permits although they are private or plain http. */
 export interface Allow {
-  /** Whether this host is opened on this port. */
+  /** Whether this host is permitted on this port. */
   host(hostname: string, port: number): boolean
-  /** Whether this host is opened on any port. */
+  /** Whether this host is permitted on any port. */
   name(hostname: string): boolean
   address(address: string): boolean
 }
@@ -21,17 +21,17 @@ const rangeOf = (entry: string): Range | null => {
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)(?::(\d{1,5}))?$/
 
-/** A host as URLs spell it, with the port when the entry names one. */
+/** A host in URL syntax, with the port if the entry has one. */
 const hostOf = (entry: string): string => {
   const match = HOST.exec(entry)
   if (!match || Number(match[3] ?? 1) > 65_535)
-    throw new Error(`"${entry}" is no host, host:port, IP address or CIDR`)
+    throw new Error(`"${entry}" is not a host, host:port, IP address or CIDR`)
   return entry
 }
 
 /**
- * Reads the entries of `WEBHOOK_ALLOW`: hosts, host:port, IP addresses and CIDRs. Throws for one that is none
- * of them, naming it.
+ * Parses the entries of `WEBHOOK_ALLOW`: hosts, host:port, IP addresses and CIDRs. Throws for an entry that
+ * is none of these, naming it.
  */
 export const createAllow = (entries: readonly string[]): Allow => {
   const words = entries.map((entry) => entry.trim().toLowerCase()).filter((entry) => entry !== '')

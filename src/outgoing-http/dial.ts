@@ -5,12 +5,12 @@ import type { Allow } from './allowed-address.ts'
 import type { Lookup, ResolvedAddress } from './lookup.ts'
 import { hostOf, mayDial, portOf } from './url.ts'
 
-/** How far an attempt came: what its error is named by. */
+/** The stage that an attempt has reached, which prefixes its errors. */
 export type Stage = 'dns' | 'connect' | 'tls' | 'request'
 
 /**
- * The host leads to where webhooks may not go. Its text tells no address: that would map the inside to
- * whoever adds webhooks.
+ * The host resolves to an address that webhooks must not reach. The message does not name the address: that
+ * would reveal the internal network to anyone who can add webhooks.
  */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress'
@@ -20,9 +20,12 @@ export class ForbiddenAddress extends Error {
 export interface DialDeps {
   allow: Allow
   lookup: Lookup
-  /** Certificate authorities in place of the public ones. */
+  /** Certificate authorities that replace the public ones. */
   ca?: string
-  /** Most sockets that may stay open between two requests; more are closed as soon as they are idle. */
+  /**
+   * Maximum number of sockets that may stay open between requests; above it, idle sockets are closed
+   * immediately.
+   */
   maxIdle?: number
 }
 
@@ -31,19 +34,19 @@ const MAX_IDLE = 1024
 const HEADER_BYTES = 16 * 1024
 
 /**
- * Opens guarded connections: every one of them is checked at the address that it really dials. Reads no proxy
- * from the environment.
+ * Opens guarded connections: each is checked against the address that is actually dialled. Ignores proxy
+ * settings in the environment.
  */
 export class Dialler {
   readonly deps: DialDeps
-  /** Sockets that are open now. */
+  /** Number of open sockets. */
   open = 0
 
   constructor(deps: DialDeps) {
     this.deps = deps
   }
 
-  /** A connection for this URL. Nothing is dialled before the first request. */
+  /** Returns a connection for this URL. Nothing is dialled before the first request. */
   connectionTo(url: string): Connection {
     return new Connection(this, new URL(url))
   }
@@ -54,15 +57,15 @@ export class Dialler {
 }
 
 /**
- * One receiver's connection: one request at a time over one socket, which is kept for the next request and
- * closed when it was idle for some seconds. HTTP/1.1, no redirects, certificates verified.
+ * Connection to one receiver: one request at a time over one socket, which is reused for the next request and
+ * closed after some idle seconds. HTTP/1.1, no redirects, certificates verified.
  */
 export class Connection {
   readonly #dialler: Dialler
   readonly #url: URL
   readonly #path: string
   #client: Client | null = null
-  /** The socket while it is being opened: ending the client would not end it. */
+  /** The socket while it is being opened: destroying the client would not close it. */
   #opening: Socket | null = null
   #stage: Stage = 'request'
   #idleSince = 0
@@ -77,17 +80,17 @@ export class Connection {
     return this.#stage
   }
 
-  /** How long the open socket has waited for this request, in milliseconds; 0 when there is none. */
+  /** How long the open socket was idle before this request, in milliseconds; 0 when there is none. */
   get idleMs(): number {
     return this.#client && this.#idleSince > 0 ? performance.now() - this.#idleSince : 0
   }
 
-  /** POSTs. `handler` hears how it went, once, through its `onResponseEnd` or `onResponseError`. */
+  /** Sends a POST. The outcome is passed to `handler`, once, through `onResponseEnd` or `onResponseError`. */
   post(headers: string[], body: Buffer, handler: Dispatcher.DispatchHandler): void {
     this.#dispatch({ path: this.#path, method: 'POST', headers, body }, handler)
   }
 
-  /** GETs, told like `post`. */
+  /** Sends a GET; reports the outcome like `post`. */
   get(handler: Dispatcher.DispatchHandler): void {
     this.#dispatch({ path: this.#path, method: 'GET' }, handler)
   }
@@ -96,7 +99,7 @@ export class Connection {
     this.#client ??= new Client(this.#url.origin, {
       pipelining: 1,
       keepAliveTimeout: IDLE_CLOSE_MS,
-      headersTimeout: 0, // an attempt has one clock for all of it
+      headersTimeout: 0, // the caller has one timeout for the whole attempt
       bodyTimeout: 0,
       maxHeaderSize: HEADER_BYTES,
       connect: (_options, callback) => void this.#connect(callback),
@@ -104,15 +107,15 @@ export class Connection {
     this.#client.dispatch(request, handler)
   }
 
-  /** The request is over: keeps the socket for the next one, unless too many are open. */
+  /** Called after a request: keeps the socket for the next one, unless too many are open. */
   rest(): void {
     this.#idleSince = performance.now()
     if (this.#dialler.crowded) this.destroy(new Error('closed: too many idle connections'))
   }
 
   /**
-   * Ends the request under way with `error`, and the socket at whatever stage it is. The next request opens
-   * another.
+   * Aborts the current request with `error`, and closes the socket at whatever stage it is. The next request
+   * opens another.
    */
   destroy(error: Error): void {
     const client = this.#client
@@ -142,7 +145,7 @@ export class Connection {
     }
   }
 
-  /** The addresses that may be dialled, of those that the name has. */
+  /** Resolves the name to the addresses that may be dialled. */
   async #resolve(): Promise<readonly ResolvedAddress[]> {
     const { allow, lookup } = this.#dialler.deps
     const host = hostOf(this.#url)
@@ -161,14 +164,14 @@ export class Connection {
       port: portOf(this.#url),
       noDelay: true,
       autoSelectFamily: true,
-      // The answer that was checked, not a second one: a name server may say something else by now.
+      // Uses the addresses that were checked: a second lookup could return others.
       lookup: (_host, options, answer) =>
         options.all
           ? answer(null, [...addresses])
           : answer(null, addresses[0]!.address, addresses[0]!.family),
     })
     this.#opening = socket
-    // whoever uses it hears of it; an error that nobody hears ends the process
+    // the user of the socket handles its errors; an unhandled one would end the process
     socket.on('error', () => undefined)
     dialler.open++
     socket.once('close', () => dialler.open--)
@@ -191,7 +194,7 @@ export class Connection {
       socket,
       ...(isIP(host) === 0 ? { servername: host } : { host }),
       ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: true, // said here, the environment cannot unsay it
+      rejectUnauthorized: true, // explicit, so that the environment cannot override it
       ...(ca === undefined ? {} : { ca }),
     })
     this.#opening = secured

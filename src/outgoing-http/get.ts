@@ -1,14 +1,14 @@
 import type { Dialler } from './dial.ts'
 
-/** Fetches a document from the public internet: 200 or nothing. */
+/** Fetches a document from the public internet; any status other than 200 is an error. */
 export type Get = (url: string) => Promise<Buffer>
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
 
 /**
- * GETs over guarded connections, checked at the address that is dialled: no redirects, at most 64 KiB, 5
- * seconds for all of it. Rejects with what went wrong, for the log.
+ * Sends GETs over guarded connections, which check the address that is dialled: no redirects, at most 64 KiB,
+ * within 5 seconds in total. Rejects with an error for the log.
  */
 export const createGet =
   (dialler: Dialler): Get =>
@@ -19,7 +19,7 @@ export const createGet =
       let size = 0
       let status = 0
       const timer = setTimeout(
-        () => connection.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)),
+        () => connection.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)),
         TIMEOUT_MS,
       )
       const settle = (act: () => void) => {
@@ -34,12 +34,14 @@ export const createGet =
         },
         onResponseData: (controller, chunk) => {
           size += chunk.length
-          if (size > MAX_BYTES) controller.abort(new Error(`the answer is longer than ${MAX_BYTES} bytes`))
+          if (size > MAX_BYTES) controller.abort(new Error(`the response is longer than ${MAX_BYTES} bytes`))
           else chunks.push(chunk)
         },
         onResponseEnd: () =>
           settle(() =>
-            status === 200 ? resolve(Buffer.concat(chunks)) : reject(new Error(`the answer was ${status}`)),
+            status === 200
+              ? resolve(Buffer.concat(chunks))
+              : reject(new Error(`the response status was ${status}`)),
           ),
         onResponseError: (_controller, error) => settle(() => reject(error)),
       })

@@ -6,7 +6,7 @@ export interface ResolvedAddress {
   family: number
 }
 
-/** All addresses of a host name. Rejects with node:dns's codes when there are none. */
+/** Resolves a host name to all its addresses. Rejects with node:dns's error codes when there are none. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 const NAME_SERVER_MS = 1500
@@ -18,10 +18,9 @@ const settledAddresses = (answers: PromiseSettledResult<string[]>[], family: num
   )
 
 /**
- * Asks the name servers directly: the system's own lookup holds one of four threads while it waits, so that a
- * few dead names would delay every other webhook. They are `servers` (`address:port`), without any the
- * system's. Names that the operator opened go to the system all the same, because they may stand in its hosts
- * file.
+ * Queries the name servers directly: the system's own lookup blocks one of four threads while it waits, so
+ * that a few dead names would delay all other webhooks. `servers` (`address:port`) replace the system's name
+ * servers. Names in `WEBHOOK_ALLOW` are resolved by the system, because they may be in its hosts file.
  */
 export const createLookup = (allow: Allow, servers: readonly string[] = []): Lookup => {
   const resolver = new dns.Resolver({ timeout: NAME_SERVER_MS, tries: TRIES })

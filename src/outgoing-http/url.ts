@@ -6,16 +6,15 @@ import type { Lookup } from './lookup.ts'
 
 const URL_MAX = 2048
 
-/** Two labels or more, none empty, as long as DNS carries them (RFC 1035 2.3.4), and no dot behind. */
+/** Two or more non-empty labels within DNS's length limits (RFC 1035 2.3.4), without a trailing dot. */
 const DOMAIN_NAME = /^(?=.{1,253}$)[^.]{1,63}(\.[^.]{1,63})+$/
 
 /**
- * Names that never mean a host on the public internet (RFC 6761, 6762, 8375 and what networks use for
- * themselves).
+ * Names that never refer to a host on the public internet (RFC 6761, 6762, 8375 and common private names).
  */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa)$/
 
-/** The URL's host without the brackets of an IPv6 address. */
+/** Returns the URL's host without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string =>
   url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 
@@ -26,19 +25,22 @@ const refuse = (rule: string) => invalidInput('url', rule)
 const CREDENTIALS = 'must not contain credentials'
 const PUBLIC = 'must point to a host on the public internet'
 
-/** Whether a connection for this URL may be opened to this address. Asked again for every connection. */
+/**
+ * Returns whether a connection for this URL may be permitted to this address. Checked again for every
+ * connection.
+ */
 export const mayDial = (url: URL, address: string, allow: Allow): boolean =>
   allow.host(url.hostname, portOf(url)) ||
   allow.address(address) ||
   (url.protocol === 'https:' && isPublicAddress(address))
 
 /**
- * The parser is lenient (it drops tabs, turns backslashes round, takes `https:host`); what it would mend is
- * refused.
+ * Parses strictly: the URL parser is lenient (it drops tabs, converts backslashes, accepts `https:host`), and
+ * anything it would correct is rejected.
  */
 const parse = (text: string): URL => {
   if (text.length > URL_MAX) throw refuse(`must be at most ${URL_MAX} characters long`)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be in it
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are rejected
   if (/[\u0000-\u0020\u007f\\]/.test(text) || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
     throw refuse('must be an absolute https URL')
   }
@@ -46,7 +48,7 @@ const parse = (text: string): URL => {
   return new URL(text)
 }
 
-/** A URL as a webhook has it, if it can be read at all. Throws `invalid_input`. */
+/** Returns a webhook's URL in normalized form. Throws `invalid_input` if it is not valid. */
 export const spellUrl = (text: string): string => parse(text).href
 
 const checkShape = (url: URL) => {
@@ -64,19 +66,19 @@ const checkHost = (url: URL, allow: Allow) => {
   } else if (!DOMAIN_NAME.test(host) || LOCAL_NAME.test(host)) throw refuse(PUBLIC)
 }
 
-/** Plain http is for what the operator opened by name or by address. */
+/** Plain http is allowed only for targets that the operator permits by name or address. */
 const checkScheme = (url: URL, allow: Allow, addresses: readonly string[]) => {
-  const opened =
+  const permitted =
     allow.host(url.hostname, portOf(url)) ||
     (addresses.length > 0 && addresses.every((address) => allow.address(address)))
-  if (url.protocol === 'http:' && !opened) throw refuse('must be an https URL')
+  if (url.protocol === 'http:' && !permitted) throw refuse('must be an https URL')
 }
 
 /**
- * The one spelling of a URL that a webhook may have: https, a host on the public internet, no credentials, no
- * fragment. The host's name is resolved: one address that is not public refuses it; a name that does not
- * resolve (yet) is taken, and the delivery will tell. Throws `invalid_input`. `allow` opens what it names,
- * then also for plain http.
+ * Returns the normalized form of a URL if a webhook may have it: https, a host on the public internet, no
+ * credentials, no fragment. The host's name is resolved: one address that is not public is enough for a
+ * rejection; a name that does not resolve (yet) is accepted, and its deliveries fail. Throws `invalid_input`.
+ * Targets permitted by `allow` are exempt, and may also use plain http.
  */
 export const checkTargetUrl = async (
   text: string,

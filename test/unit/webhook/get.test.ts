@@ -39,8 +39,8 @@ test('gives the whole document of a 200', async () => {
 })
 
 test.each([
-  ['/none', /the answer was 404/],
-  ['/elsewhere', /the answer was 302/],
+  ['/none', /the response status was 404/],
+  ['/elsewhere', /the response status was 302/],
   ['/long', /longer than 65536 bytes/],
   ['/cut', /./],
 ])('%s is none', async (path, says) => {
