@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { createClient } from 'graphql-sse'
 
-/** The service as its clients use it: plain HTTP with a bearer token. */
+/** Accesses the service as its clients do: HTTP with a bearer token. */
 export interface Client {
   call<Answer>(method: string, path: string, body?: unknown): Promise<Answer>
-  /** The first event of a `text/event-stream`. */
+  /** Returns the first event of a `text/event-stream`. */
   firstEvent(path: string): Promise<{ id: number }>
-  /** The first `messageReceived` of a GraphQL subscription. */
+  /** Returns the first `messageReceived` of a GraphQL subscription. */
   firstReceived(agentId: string): Promise<{ id: number }>
 }
 
-/** As much of a message as the tour looks at. */
+/** The fields of a message that the demo uses. */
 export interface Message {
   id: string
   text: string
@@ -21,12 +21,12 @@ export interface Message {
   segments: number | null
 }
 
-/** Waits for what becomes of a message to send. Throws in the provider's words when it fails. */
+/** Waits until a message is sent. Throws with the provider's message when sending fails. */
 export const untilSent = async (agent: Client, path: string): Promise<Message> => {
   for (;;) {
     const message = await agent.call<Message>('GET', path)
     if (message.status === 'sent') return message
-    if (message.status === 'failed') throw new Error(`the answer was not sent: ${message.error}`)
+    if (message.status === 'failed') throw new Error(`the reply was not sent: ${message.error}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -42,7 +42,7 @@ export const createHttpClient = (base: string, token: string): Client => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const answer = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${answer}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${answer}`)
     return JSON.parse(answer) as Answer
   }
   return {
@@ -54,7 +54,7 @@ export const createHttpClient = (base: string, token: string): Client => {
 
 const firstEvent = async (url: string, headers: Record<string, string>): Promise<{ id: number }> => {
   const response = await fetch(url, { headers })
-  if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`)
+  if (!response.ok || !response.body) throw new Error(`the stream returned ${response.status}`)
   const stream = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
   for await (const line of createInterface({ input: stream })) {
     if (line.startsWith('data: ')) return JSON.parse(line.slice('data: '.length)) as { id: number }
@@ -74,7 +74,7 @@ const firstReceived = async (
   })
   for await (const { data, errors } of results) {
     if (data) return data.messageReceived
-    throw new Error(`the subscription answered ${JSON.stringify(errors)}`)
+    throw new Error(`the subscription returned ${JSON.stringify(errors)}`)
   }
   throw new Error('the subscription ended without an event')
 }

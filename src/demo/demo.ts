@@ -17,12 +17,12 @@ import { tourTelegram } from './telegram/tour.ts'
 import type { StandInBot } from './telegram/world.ts'
 
 const ANN = 'ann@example.com'
-/** The tour ends by itself, one way or the other. */
+/** Time limit for the whole demo. */
 const LIMIT_MS = 60_000
 const GRACE_MS = 2_000
 
 /**
- * DNS for Ann's domain: it says that this machine may send its mail, and that whatever else does is forged.
+ * DNS records of Ann's domain: this machine may send its mail, and mail from anywhere else is to be rejected.
  */
 const resolver = async (name: string, type: string): Promise<string[][]> => {
   const records: Record<string, string> = {
@@ -66,7 +66,7 @@ const writeMail = async ({ smtp }: Stage, to: string) => {
 }
 
 /**
- * Makes the agent, and lets everything listen that can: its client's stream, a webhook, a dashboard's
+ * Creates the agent and all kinds of listeners: its client's event stream, a webhook, a dashboard's
  * subscription.
  */
 const setUp = async ({ base, ownerToken, receiver }: Stage) => {
@@ -144,8 +144,8 @@ const withinLimit = async (work: Promise<void>, interruption: Promise<never>): P
 }
 
 /**
- * Rejects when somebody ends the tour (Ctrl-C) or stops reading it (`| head`): it tidies up behind itself all
- * the same.
+ * Rejects when the user interrupts the demo (Ctrl-C) or stops reading its output (`| head`), so that it still
+ * cleans up.
  */
 const watchInterruption = (): Promise<never> => {
   const interruption = new Promise<never>((_, reject) => {
@@ -157,7 +157,10 @@ const watchInterruption = (): Promise<never> => {
   return interruption
 }
 
-/** The tour: one process, no account anywhere, everything real but the DNS. Rejects with what went wrong. */
+/**
+ * Runs the demo: in a single process, without any account, with everything real but the DNS. Rejects when a
+ * step fails.
+ */
 export const demo = async (): Promise<void> => {
   const started = performance.now()
   const interruption = watchInterruption()

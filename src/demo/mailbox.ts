@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** Somebody's mail provider: an SMTP server that keeps what it is sent. */
+/** Another mail provider: an SMTP server that stores the mail it receives. */
 export interface Mailbox {
   readonly url: string
-  /** Resolves with the next mail that comes in. */
+  /** Resolves with the next mail received. */
   next(): Promise<Email>
   stop(): Promise<void>
 }
@@ -16,7 +16,7 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
-/** Opens a mailbox on a free port of this machine. */
+/** Opens a mailbox on a free local port. */
 export const openMailbox = async (): Promise<Mailbox> => {
   const mails: Email[] = []
   const readers: ((mail: Email) => void)[] = []

@@ -7,17 +7,17 @@ export interface Delivered {
   at: number
 }
 
-/** A customer's server: takes webhooks and believes only those whose signature it has verified. */
+/** A customer's server, which accepts webhook deliveries only after verifying their signature. */
 export interface Receiver {
   readonly url: string
-  /** What it verifies with: the secret that the service gave for its URL. */
+  /** Sets the secret to verify with, as returned by the service for this URL. */
   trust(secret: string): void
-  /** The first verified delivery. Rejects when one with a bad signature comes in. */
+  /** The first verified delivery. Rejects when a delivery with an invalid signature arrives. */
   readonly delivered: Promise<Delivered>
   stop(): Promise<void>
 }
 
-/** Opens a receiver on a free port of this machine. */
+/** Opens a receiver on a free local port. */
 export const openReceiver = async (): Promise<Receiver> => {
   let webhook: Webhook | undefined
   const { promise, resolve, reject } = promiseWithResolvers<Delivered>()
@@ -50,7 +50,7 @@ export const openReceiver = async (): Promise<Receiver> => {
   }
 }
 
-/** Promise.withResolvers, which Node 20 hasn't. */
+/** Promise.withResolvers, which Node 20 does not have. */
 const promiseWithResolvers = <Value>() => {
   let resolve: (value: Value) => void = () => undefined
   let reject: (error: unknown) => void = () => undefined

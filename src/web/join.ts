@@ -22,7 +22,7 @@ const welcome = (
 <p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
 })
 
-/** The link of an invitation: asks for a name, makes the member, shows their token once. */
+/** The link of an invitation: asks for a name, creates the member, and shows their token once. */
 export const createJoinLink = (deps: JoinDeps): Link => {
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findInvitation(deps, token)

@@ -3,19 +3,22 @@ import { AppError } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { type Page, readForm, showPage } from './page.ts'
 
-/** Why a form was not taken, and what it said. */
+/** Why a form was rejected, and its content. */
 export interface Wrong {
   status: number
   problem: string
   form: URLSearchParams
 }
 
-/** A link that holds a token: a page when it is opened, something done once when its form is sent. */
+/**
+ * A link that contains a token: shows a page when opened, and performs an action once when its form is
+ * submitted.
+ */
 export interface Link {
   show(token: string): Promise<Page>
-  /** Throws an `AppError` whose words the person reads. */
+  /** Throws an `AppError` whose message is shown to the user. */
   submit(token: string, form: URLSearchParams): Promise<Page>
-  /** The page again, with what was wrong and what was typed. */
+  /** Shows the page again, with the problem and the submitted values. */
   again(token: string, wrong: Wrong): Promise<Page>
 }
 
@@ -28,7 +31,7 @@ const STATUS: Partial<Record<AppError['code'], number>> = {
   unavailable: 503,
 }
 
-/** What a link is called on its pages, for when it leads nowhere. */
+/** The page of a link that cannot be used, by its state. */
 const CLOSED = {
   used: {
     status: 410,
@@ -47,13 +50,13 @@ const CLOSED = {
   },
 } as const
 
-/** The page of a link that can't be used (any more), with what to do about it. */
+/** Returns the page of a link that cannot be used (any more), with advice on what to do. */
 export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => {
   const { status, title, says } = CLOSED[state]
   return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }
 }
 
-/** A broken rule as a person reads it: without the field's name, which is the input's label. */
+/** Returns an error's message for a form, without the field's name, which the label shows. */
 const wordsOf = (error: AppError): string => {
   const words = error.field ? error.message.slice(error.field.length + 2) : error.message
   return words.charAt(0).toUpperCase() + words.slice(1) + (words.endsWith('.') ? '' : '.')
@@ -69,7 +72,7 @@ const submitted = async (link: Link, token: string, form: URLSearchParams): Prom
   }
 }
 
-/** Serves a link's page (GET) and its form (POST). Throws `invalid_input` for anything else. */
+/** Serves a link's page (GET) and its form (POST). */
 export const serveLink = async (
   link: Link,
   token: string,
@@ -78,7 +81,7 @@ export const serveLink = async (
 ): Promise<void> => {
   if (request.method === 'GET' || request.method === 'HEAD') return showPage(response, await link.show(token))
   const form = await readForm(request)
-  // What is left of a body that was not read to its end must not be taken for the next request.
+  // Closes the connection, so that the rest of an unread body is not parsed as the next request.
   if (!form) response.setHeader('Connection', 'close')
   const unreadable = { status: 400, problem: 'This form could not be read.', form: new URLSearchParams() }
   showPage(response, form ? await submitted(link, token, form) : await link.again(token, unreadable))

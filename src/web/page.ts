@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readUpTo } from '../core/body.ts'
 import { Html, html } from '../core/html.ts'
 
-/** Pages for people: one column, no script, nothing from anywhere else. */
+/** Style of the web pages: one column, without scripts or external resources. */
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6678; --ground: #f4f5f7; --card: #fff; --line: #d5dae2; --main: #2457d6; --onmain: #fff; --bad: #b3261e }
@@ -32,7 +32,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // The link in the address bar is a key: it goes into no cache and to no other site.
+  // The URL contains a secret, which must not reach caches or other sites.
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -54,7 +54,7 @@ const document = (title: string, body: Html): Html => html`<!doctype html>
 </html>
 `
 
-/** What a page says, and under which status. */
+/** A page with its status. */
 export interface Page {
   status: number
   title: string
@@ -69,7 +69,8 @@ export const showPage = (response: ServerResponse, { status, title, body }: Page
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
- * The fields of a form that was posted, or null for what is none or too large. The first of a name counts.
+ * Reads the fields of a submitted form. Null if it is not a form or too large; of fields with the same name
+ * the first is used.
  */
 export const readForm = async (request: IncomingMessage): Promise<URLSearchParams | null> => {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()

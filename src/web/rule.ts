@@ -6,7 +6,7 @@ interface Rule<Output> {
   ): { success: true; data: Output } | { success: false; error: { issues: { message: string }[] } }
 }
 
-/** What a form's field says, if the rule takes it. Throws `invalid_input`. */
+/** Returns a form field's value if it conforms to the rule. Throws `invalid_input`. */
 export const checked = <Output>(rule: Rule<Output>, field: string, value: string): Output => {
   const result = rule.safeParse(value)
   if (!result.success) throw invalidInput(field, result.error.issues[0]?.message ?? 'is not valid')

@@ -12,7 +12,7 @@ export type AddressSetupDeps = OpenSetupDeps & Pick<SetUpSmsDeps, 'channels'>
 const form = ({ agent, channel }: Setup, label: string, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `${agent.name}: set up a ${CHANNELS[channel].address.one}`,
-  body: html`<p>What is sent there will reach the agent, and it will answer from it.</p>
+  body: html`<p>Messages to it will reach the agent, which will reply from it.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <form method="post">
 <label for="address">${label}</label>
@@ -24,11 +24,11 @@ ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 const done = ({ value, listed }: { value: string; listed: readonly string[] }): Page => ({
   status: 200,
   title: 'The address is set up',
-  body: html`<code>${value}</code><p>What is sent there reaches the agent from now on, if its access list lets the sender in.</p>
+  body: html`<code>${value}</code><p>Messages to it reach the agent from now on, if its access list admits the sender.</p>
 ${listed.length > 0 ? html`<p>You can write to it from ${listed.join(', ')}.</p>` : []}`,
 })
 
-/** For a channel where all that a member does is to name the address. */
+/** Setup for channels where the member only has to enter the address. */
 export const createAddressSetup = (deps: AddressSetupDeps, setUp: AddressSetUp): ChannelSetup => ({
   form: async (setup, wrong) => form(setup, setUp.label, wrong),
   submit: async (_setup, token, fields) => {

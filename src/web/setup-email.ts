@@ -29,10 +29,13 @@ ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 const done = (value: string, { member }: Setup): Page => ({
   status: 200,
   title: 'The address is set up',
-  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on, if its access list lets the sender in.${member ? ' Whoever asked for this link is on it.' : ''}</p>`,
+  body: html`<code>${value}</code><p>Mail to it reaches the agent from now on, if its access list admits the sender.${member ? ' The member who created this link is on it.' : ''}</p>`,
 })
 
-/** Picks a free local part on the service's domain or on a verified one of the workspace. */
+/**
+ * Setup of an email address with any unused local part, on the service's domain or a verified domain of the
+ * workspace.
+ */
 export const createEmailSetup = (deps: EmailSetupDeps): ChannelSetup => ({
   form: async (setup, wrong) => emailForm(setup, await listDomains(deps, setup.agent.workspaceId), wrong),
   submit: async (setup, token, form) => {

@@ -25,8 +25,8 @@ const options = (choices: readonly Choice[], chosen: string | null): Html[] =>
   )
 
 /**
- * Who picks a number may say which is theirs: so that they can wake the agent at once. `typed`: what they
- * chose and wrote before.
+ * Form to choose a number, and optionally to enter the user's own number, which is put on the agent's access
+ * list. `typed` contains values submitted before.
  */
 const choose = (
   choices: readonly Choice[],
@@ -37,7 +37,7 @@ const choose = (
 <select id="number" name="number">${options(choices, typed?.get('number') ?? null)}</select>
 <label for="own">Your own mobile number (optional)</label>
 <input id="own" name="own" value="${typed?.get('own') ?? ''}" type="tel" maxlength="40" autocomplete="tel" placeholder="+15551234567">
-<p class="soft">The agent will take texts from it, besides the numbers that you have verified.</p>
+<p class="soft">The agent will accept texts from it, besides the numbers that you have verified.</p>
 <button>${button}</button>
 </form>`
 
@@ -52,7 +52,7 @@ const search = (form: URLSearchParams | undefined): Html => html`<form method="p
 const page = ({ agent }: Setup, status: number, body: readonly Html[]): Page => ({
   status,
   title: `A phone number for ${agent.name}`,
-  body: html`<p>Texts to this number will reach the agent, and it will answer from it.</p>
+  body: html`<p>Texts to this number will reach the agent, and it will reply from it.</p>
 ${body}`,
 })
 
@@ -64,11 +64,14 @@ const NOBODY = 'No number of yours is on the agent’s access list: texts from y
 const done = ({ value, listed }: { value: string; listed: readonly string[] }): Page => ({
   status: 200,
   title: 'The number is set up',
-  body: html`<code>${value}</code><p>Texts to it reach the agent from now on, if its access list lets the sender in.</p>
+  body: html`<code>${value}</code><p>Texts to it reach the agent from now on, if its access list admits the sender.</p>
 <p>${listed.length > 0 ? `You can text it from ${listed.join(', ')}.` : NOBODY}</p>`,
 })
 
-/** What was offered and chosen before something else was wrong, so that nobody has to look for it again. */
+/**
+ * Returns the number chosen before another field was rejected, so that the user does not have to search
+ * again.
+ */
 const chosenBefore = (wrong: Wrong | null): Choice[] => {
   const value = wrong?.status === 400 ? wrong.form.get('number') : null
   return value ? [{ value, label: value }] : []
@@ -76,7 +79,7 @@ const chosenBefore = (wrong: Wrong | null): Choice[] => {
 
 const BY_A_MEMBER = html`<p class="soft">The agent created this link. To rent a new number, a member can create a link for it, or rent the number first: then it can be chosen here.</p>`
 
-/** What an agent's own link offers: nothing that costs money. */
+/** Options on a link created by the agent itself: nothing that costs money. */
 const fromPool = (pool: readonly Choice[], wrong: Wrong | null): Html => {
   const offer =
     pool.length > 0
@@ -87,8 +90,8 @@ ${BY_A_MEMBER}`
 }
 
 /**
- * First what waits in the workspace's pool, then numbers to rent, looked for by country and area, if a member
- * made the link.
+ * Offers the numbers in the workspace's pool first and then, if a member created the link, numbers to rent,
+ * searched by country and area code.
  */
 export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {

@@ -13,14 +13,14 @@ import type { ChannelSetup } from './setup.ts'
 
 export type TelegramSetupDeps = SetUpTelegramDeps & Parameters<typeof newBotLink>[0]
 
-/** The token is in the form's body only, and no page shows it again. */
+/** The token is only ever in the form's body; no page shows it again. */
 const TOKEN_FORM = html`<form method="post">
 <label for="token">The bot’s token</label>
 <input id="token" name="token" type="password" required maxlength="150" autocomplete="off" autocapitalize="none" spellcheck="false">
 <button>Set up</button>
 </form>`
 
-const bringOne: Html = html`<p>In Telegram, write <strong>/newbot</strong> to <a href="https://t.me/BotFather">@BotFather</a>, choose a name, and copy the token that you get here. A bot that you have already will do too: its messages come here from then on.</p>
+const bringOne: Html = html`<p>In Telegram, write <strong>/newbot</strong> to <a href="https://t.me/BotFather">@BotFather</a>, choose a name, and copy the token that you receive to this page. You can also use an existing bot: its messages are delivered here from then on.</p>
 ${TOKEN_FORM}`
 
 const makeOne = (
@@ -33,7 +33,7 @@ const makeOne = (
 const form = (setup: Setup, newBot: string | null, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `A Telegram bot for ${setup.agent.name}`,
-  body: html`<p>What people write to the bot will reach the agent, and it will answer as the bot.</p>
+  body: html`<p>Messages to the bot will reach the agent, which will reply as the bot.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 ${newBot ? makeOne(newBot) : bringOne}`,
 })
@@ -53,13 +53,13 @@ const introduction = (
 const done = ({ value, startUrl }: TelegramBotMade): Page => ({
   status: 200,
   title: 'The bot is set up',
-  body: html`<code>${value}</code><p>What is written to it reaches the agent from now on.</p>
+  body: html`<code>${value}</code><p>Messages to it reach the agent from now on.</p>
 ${startUrl ? introduction(startUrl) : html`<p><a href="https://t.me/${value.slice(1)}">Open it in Telegram</a></p>`}`,
 })
 
 /**
- * A bot of Telegram's for the agent: made with the manager's link where there is a manager, else with a token
- * that the member brings.
+ * Setup of a Telegram bot for the agent: created through the manager bot's link if there is a manager, or
+ * else an existing bot whose token the member enters.
  */
 export const createTelegramSetup = (deps: TelegramSetupDeps): ChannelSetup => ({
   form: async (setup, wrong) => form(setup, await newBotLink(deps, setup), wrong),
@@ -69,7 +69,7 @@ export const createTelegramSetup = (deps: TelegramSetupDeps): ChannelSetup => ({
     const made = await setUpTelegramBot(deps, token, botToken ?? '')
     return made && done(made)
   },
-  // Who made the bot on Telegram's page comes back to this one.
+  // After creating the bot in Telegram, the user returns to this page.
   afterwards: async (setup) => {
     const made = await findMadeBot(deps, setup)
     return made && done({ value: made.value, startUrl: null })

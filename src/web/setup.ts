@@ -8,21 +8,22 @@ import { createEmailSetup, type EmailSetupDeps } from './setup-email.ts'
 import { createSmsSetup, type SmsSetupDeps } from './setup-sms.ts'
 import { createTelegramSetup, type TelegramSetupDeps } from './setup-telegram.ts'
 
-/** How one channel's addresses are set up on the pages of a link. */
+/** The setup pages of one channel. */
 export interface ChannelSetup {
   form(setup: Setup, wrong: Wrong | null): Promise<Page>
-  /** Null when the link can't be used any more. Throws an `AppError` whose words the person reads. */
-  submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
   /**
-   * What a link that was used came to, where that was not on its own page; null when there is nothing to say.
+   * Returns null when the link can no longer be used. Throws an `AppError` whose message is shown to the
+   * user.
    */
+  submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
+  /** Returns the result of a used link if it was not shown on its own page; null when there is none. */
   afterwards?(setup: Setup): Promise<Page | null>
 }
 
 export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps & AddressSetupDeps
 
 const ADVICE = 'Create a new link for the agent’s address: each is valid for an hour.'
-/** A button that was pressed twice shows only what came second. */
+/** Also shown when the button was pressed twice, because only the second response is displayed. */
 const ADVICE_WHEN_USED = 'If that was you, the address is set up. To set up another one, create a new link.'
 
 const missingChannel = ({ agent, channel }: Setup): Page => ({
@@ -37,7 +38,7 @@ const missing: ChannelSetup = {
   submit: async (setup) => missingChannel(setup),
 }
 
-/** A set-up link: gives an agent one more address on a channel that this service has. */
+/** A set-up link: adds an address on one of the service's channels to an agent. */
 export const createSetupPages = (deps: SetupDeps): Link => {
   const ownPages: Partial<Record<Setup['channel'], ChannelSetup>> = {
     email: createEmailSetup(deps),

@@ -12,7 +12,7 @@ import { createSetupPages } from './setup.ts'
 type WebDeps = Parameters<typeof createJoinLink>[0] & Parameters<typeof createSetupPages>[0] & { log: Logger }
 
 export interface Web {
-  /** `path` without its query, beginning with /join/ or /setup/. */
+  /** `path` has no query and starts with /join/ or /setup/. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
 }
 
@@ -25,12 +25,12 @@ const refuse = (response: ServerResponse, method: string): void => {
     .end(JSON.stringify(body))
 }
 
-/** A failure that no page expects, as a person reads it; the log has the inside under the request's id. */
+/** Shows an unexpected failure to the user; details are logged under the request's id. */
 const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown): void => {
   const failure = publicError(error)
   const fields = { err: error, requestId: response.getHeader('X-Request-Id') }
-  if (failure.code === 'internal') log.error(fields, 'a request failed')
-  if (failure.code === 'unavailable') log.warn(fields, 'the database is away')
+  if (failure.code === 'internal') log.error(fields, 'request failed')
+  if (failure.code === 'unavailable') log.warn(fields, 'database unavailable')
   const { status, headers } = httpFailure(failure)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   showPage(response, {
@@ -40,7 +40,7 @@ const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown)
   })
 }
 
-/** The pages behind the links that the service hands out. */
+/** Serves the pages of the links that the service issues. */
 export const createWeb = (deps: WebDeps): Web => {
   const links: Record<string, Link> = { join: createJoinLink(deps), setup: createSetupPages(deps) }
   return {
@@ -51,7 +51,7 @@ export const createWeb = (deps: WebDeps): Web => {
       try {
         await serveLink(links[kind]!, token, request, response)
       } catch (error) {
-        // A page that is half out, or nobody there any more to read one.
+        // The page is partly sent, or the client is gone.
         if (response.headersSent || request.destroyed) throw error
         showFailure(deps, response, error)
       }

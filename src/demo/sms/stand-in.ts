@@ -3,36 +3,36 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { sign } from '../../channel/sms/signature.ts'
 
-/** One text that the service sent, as Twilio has it. */
+/** A text that the service sent, as Twilio stores it. */
 export interface SentSms {
   sid: string
   from: string
   to: string
   body: string
   statusCallback: string
-  /** As it tells whoever asks. */
+  /** The status that queries return. */
   status: string
 }
 
-/** What is answered in place of what was asked for; `hang`: nothing at all. */
+/** A response that replaces the regular one; `hang`: no response at all. */
 export type Instead = { status: number; body: string; location?: string } | 'hang'
 
 interface Reply {
   status: number
   body?: unknown
-  /** A file and its type, in place of JSON. */
+  /** A file and its type, instead of JSON. */
   file?: { content: Uint8Array; type: string }
   location?: string
 }
 
-interface Asked {
-  /** The parts of the path that the route leaves open. */
+interface Call {
+  /** The variable parts of the path. */
   parts: string[]
   query: URLSearchParams
   form: URLSearchParams
 }
 
-type Handler = (asked: Asked) => Reply
+type Handler = (call: Call) => Reply
 
 const sidOf = (prefix: string) => prefix + randomBytes(16).toString('hex')
 const refusal = (status: number, code: number, message: string): Reply => ({
@@ -63,20 +63,20 @@ const write = (response: ServerResponse, { status, body, file, location }: Reply
 }
 
 /**
- * Stands in for Twilio, speaking its wire protocol as far as the service uses it: for the tour, and for
+ * A stand-in for Twilio that implements the part of its API that the service uses, for the demo and for
  * tests. One account, on a free port.
  */
 export class TwilioStandIn {
   readonly accountSid = sidOf('AC')
   readonly authToken = randomBytes(16).toString('hex')
   readonly sent: SentSms[] = []
-  /** The numbers that are bought, with where they hand texts over. */
+  /** The purchased numbers, with their webhook URLs. */
   readonly numbers = new Map<string, { sid: string; smsUrl: string }>()
   /** Requests as `POST /path`, in order. */
   readonly requests: string[] = []
-  /** What is answered from now on to requests that match. */
+  /** Responses that replace the regular ones for matching requests. */
   readonly insteads: { pattern: RegExp; answer: Instead }[] = []
-  /** Whether it reports `sent` and `delivered` by itself once it took a text. */
+  /** Whether to report `sent` and `delivered` automatically for each text. */
   readonly #reports: boolean
   readonly #files = new Map<string, { content: Uint8Array; type: string }>()
   readonly #server: Server
@@ -87,17 +87,14 @@ export class TwilioStandIn {
     this.#server = createServer((request, response) => void this.#serve(request, response))
     const account = `/2010-04-01/Accounts/${this.accountSid}`
     this.#routes = [
-      [new RegExp(`^POST ${account}/Messages.json$`), (asked) => this.#send(asked)],
-      [new RegExp(`^GET ${account}/Messages/(\\w+).json$`), (asked) => this.#tell(asked)],
-      [
-        new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`),
-        (asked) => this.#offer(asked),
-      ],
-      [new RegExp(`^POST ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#buy(asked)],
-      [new RegExp(`^GET ${account}/IncomingPhoneNumbers.json$`), (asked) => this.#list(asked)],
+      [new RegExp(`^POST ${account}/Messages.json$`), (call) => this.#send(call)],
+      [new RegExp(`^GET ${account}/Messages/(\\w+).json$`), (call) => this.#status(call)],
+      [new RegExp(`^GET ${account}/AvailablePhoneNumbers/(\\w+)/(\\w+).json$`), (call) => this.#offer(call)],
+      [new RegExp(`^POST ${account}/IncomingPhoneNumbers.json$`), (call) => this.#buy(call)],
+      [new RegExp(`^GET ${account}/IncomingPhoneNumbers.json$`), (call) => this.#list(call)],
       [
         new RegExp(`^(POST|DELETE) ${account}/IncomingPhoneNumbers/(\\w+).json$`),
-        (asked) => this.#change(asked),
+        (call) => this.#change(call),
       ],
       [
         new RegExp(`^GET ${account}/Media/(\\w+)$`),
@@ -117,7 +114,7 @@ export class TwilioStandIn {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** The settings of a service that uses it. */
+  /** The settings of a service that uses this stand-in. */
   get environment(): Record<'TWILIO_ACCOUNT_SID' | 'TWILIO_AUTH_TOKEN' | 'TWILIO_API_URL', string> {
     return {
       TWILIO_ACCOUNT_SID: this.accountSid,
@@ -126,7 +123,7 @@ export class TwilioStandIn {
     }
   }
 
-  /** A file that a text can bring along: its URL. */
+  /** Stores a file that can be attached to a text; returns its URL. */
   hold(content: Uint8Array, type: string): string {
     const id = sidOf('ME')
     this.#files.set(id, { content, type })
@@ -134,12 +131,12 @@ export class TwilioStandIn {
   }
 
   /**
-   * Somebody texts one of our numbers; resolves with the service's answer. `more`: further fields, or other
-   * ones.
+   * Sends a text to one of the purchased numbers; resolves with the service's response. `more`: additional or
+   * overriding fields.
    */
   text(from: string, to: string, body: string, more: Record<string, string> = {}): Promise<Response> {
     const number = this.numbers.get(to)
-    if (!number) throw new Error(`nobody has bought ${to}`)
+    if (!number) throw new Error(`${to} has not been purchased`)
     const sid = sidOf('SM')
     const fields = {
       MessageSid: sid,
@@ -154,7 +151,7 @@ export class TwilioStandIn {
     return this.post(number.smsUrl.split('#', 1)[0]!, fields)
   }
 
-  /** Tells the service what became of a text of its. */
+  /** Reports the status of a text to the service. */
   report(
     { sid, from, to, statusCallback }: SentSms,
     status: string,
@@ -171,7 +168,7 @@ export class TwilioStandIn {
     })
   }
 
-  /** A signed webhook. */
+  /** Sends a signed webhook. */
   post(url: string, fields: Record<string, string>): Promise<Response> {
     const form = new URLSearchParams({ AccountSid: this.accountSid, ApiVersion: '2010-04-01', ...fields })
     return fetch(url, {
@@ -181,7 +178,7 @@ export class TwilioStandIn {
     })
   }
 
-  /** Breaks all connections off, also those that wait for an answer. */
+  /** Closes all connections, including those waiting for a response. */
   hangUp(): void {
     this.#server.closeAllConnections()
   }
@@ -210,10 +207,10 @@ export class TwilioStandIn {
     query: URLSearchParams,
     form: URLSearchParams,
   ): Reply {
-    // Files lie elsewhere, where the credentials have no business.
+    // Files are at a different location, which must not receive the credentials.
     const file = this.#files.get(line.replace('GET /files/', ''))
     if (file)
-      return authorization ? refusal(400, 20400, 'credentials have no business here') : { status: 200, file }
+      return authorization ? refusal(400, 20400, 'credentials must not be sent here') : { status: 200, file }
     const expected = Buffer.from(`${this.accountSid}:${this.authToken}`).toString('base64')
     if (authorization !== `Basic ${expected}`) return refusal(401, 20003, 'Authenticate')
     for (const [pattern, handle] of this.#routes) {
@@ -223,7 +220,7 @@ export class TwilioStandIn {
     return NOT_FOUND
   }
 
-  #send({ form }: Asked): Reply {
+  #send({ form }: Call): Reply {
     const [from, to, body, statusCallback] = ['From', 'To', 'Body', 'StatusCallback'].map(
       (name) => form.get(name) ?? '',
     ) as [string, string, string, string]
@@ -242,19 +239,19 @@ export class TwilioStandIn {
     }
   }
 
-  /** Whoever is gone by then hears nothing any more, and that is all. */
+  /** Failed reports are ignored: the service may have stopped by then. */
   async #reportAll(sms: SentSms): Promise<void> {
     for (const status of ['sent', 'delivered']) await this.report(sms, status).catch(() => undefined)
   }
 
-  #tell({ parts: [sid] }: Asked): Reply {
+  #status({ parts: [sid] }: Call): Reply {
     const sms = this.sent.find((each) => each.sid === sid)
     return sms
       ? { status: 200, body: { sid, status: sms.status, error_code: null, error_message: null } }
       : NOT_FOUND
   }
 
-  #offer({ parts: [country, kind] }: Asked): Reply {
+  #offer({ parts: [country, kind] }: Call): Reply {
     if (country !== 'US' || kind !== 'Local') return NOT_FOUND
     const free = FOR_SALE.filter((value) => !this.numbers.has(value))
     return {
@@ -265,7 +262,7 @@ export class TwilioStandIn {
     }
   }
 
-  #buy({ form }: Asked): Reply {
+  #buy({ form }: Call): Reply {
     const value = form.get('PhoneNumber') ?? ''
     if (this.numbers.has(value) || !FOR_SALE.includes(value))
       return refusal(400, 21422, `PhoneNumber ${value} is not available.`)
@@ -274,7 +271,7 @@ export class TwilioStandIn {
     return { status: 201, body: { sid, phone_number: value } }
   }
 
-  #list({ query }: Asked): Reply {
+  #list({ query }: Call): Reply {
     const wanted = query.get('PhoneNumber')
     const found = [...this.numbers].filter(([value]) => wanted === null || value === wanted)
     return {
@@ -283,7 +280,7 @@ export class TwilioStandIn {
     }
   }
 
-  #change({ parts: [method, sid], form }: Asked): Reply {
+  #change({ parts: [method, sid], form }: Call): Reply {
     const [value, number] = [...this.numbers].find(([, each]) => each.sid === sid) ?? []
     if (!value || !number) return NOT_FOUND
     if (method === 'DELETE') return this.numbers.delete(value) ? { status: 204 } : NOT_FOUND

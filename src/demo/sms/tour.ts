@@ -1,7 +1,7 @@
 import { type Client, type Message, untilSent } from '../client.ts'
 import type { TwilioStandIn } from './stand-in.ts'
 
-/** Where the tour is when it comes to SMS. */
+/** What the SMS part of the demo needs. */
 export interface SmsStage {
   twilio: TwilioStandIn
   owner: Client
@@ -15,7 +15,7 @@ const ANN = '+15551234567'
 const send = async (url: string, form: Record<string, string>): Promise<string> =>
   (await fetch(url, { method: 'POST', body: new URLSearchParams(form) })).text()
 
-/** Looks for a number on the page that the link leads to, and rents the first. */
+/** Searches for numbers on the setup page, and rents the first one. */
 const rent = async (url: string): Promise<{ number: string; label: string }> => {
   const [, number, label] =
     /<option value="(\+\d+)">([^<]+)</.exec(await send(url, { country: 'US', areaCode: '500' })) ?? []
@@ -25,7 +25,7 @@ const rent = async (url: string): Promise<{ number: string; label: string }> => 
   return { number, label }
 }
 
-/** The same agent over SMS: a number is rented for it, Ann texts it, it answers. */
+/** The same agent over SMS: a number is rented for it, Ann texts it, and it replies. */
 export const tourSms = async ({ twilio, owner, agent, agentId, say }: SmsStage): Promise<void> => {
   const { url } = await owner.call<{ url: string }>('POST', `/agents/${agentId}/addresses/setups`, {
     channel: 'sms',

@@ -1,11 +1,11 @@
-/** A part of a form that is a file. */
+/** A part of a form that contains a file. */
 export interface FormFile {
   name: string
   type: string
   content: Buffer
 }
 
-/** With quotation marks around it or without. */
+/** Returns a header parameter, with or without quotation marks around it. */
 const parameter = (head: string, name: string): string | undefined => {
   const [, value, quoted] = new RegExp(`[;\\s]${name}=("([^"]*)"|[^;\\s]*)`, 'i').exec(head) ?? []
   return quoted ?? value
@@ -27,8 +27,8 @@ const partOf = (part: Buffer): [string, string | FormFile] | null => {
 }
 
 /**
- * Reads a `multipart/form-data` body as clients write it; Node's own reader refuses what some of them send
- * (grammY among them).
+ * Parses a `multipart/form-data` body. Node's own parser rejects the bodies of some clients (grammY among
+ * them).
  */
 export const readForm = (body: Buffer, contentType: string): Record<string, string | FormFile> => {
   const boundary = `--${/boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? ''}`

@@ -2,7 +2,7 @@ import type { Chat, Update } from '@grammyjs/types'
 import type { FormFile } from './form.ts'
 import type { StandInBot, World } from './world.ts'
 
-/** A refusal in the Bot API's words. */
+/** An error response of the Bot API. */
 export class Refusal extends Error {
   readonly code: number
   readonly parameters: object | undefined
@@ -21,7 +21,7 @@ const bad = (what: string) => new Refusal(400, `Bad Request: ${what}`)
 const integer = (value: unknown): number | undefined =>
   value === undefined || value === '' ? undefined : Number(value)
 
-/** Telegram takes objects as JSON in forms and queries, as themselves in JSON. */
+/** In forms and queries Telegram accepts objects encoded as JSON, in JSON bodies as they are. */
 const object = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'string'
     ? (JSON.parse(value) as Record<string, unknown>)
@@ -85,7 +85,8 @@ const getMe: Call = (_world, { user, canManage }) => ({
 })
 
 /**
- * Telegram calls https only; a Bot API server of one's own calls http too, as this one does on this machine.
+ * Telegram itself accepts https only; a self-hosted Bot API server also accepts http, like this one on the
+ * local machine.
  */
 const isCallable = (url: string): boolean => {
   if (!URL.canParse(url)) return false
@@ -136,8 +137,8 @@ const managed = (world: World, bot: StandInBot, args: Arguments): StandInBot => 
 const getManagedBotToken: Call = (world, bot, args) => managed(world, bot, args).token
 const replaceManagedBotToken: Call = (world, bot, args) => world.retoken(managed(world, bot, args))
 
-/** How often a waiting getUpdates looks, in milliseconds. */
-const LOOK_MS = 20
+/** Polling interval of a waiting getUpdates, in milliseconds. */
+const POLL_MS = 20
 
 const getUpdates: Call = async (_world, bot, args) => {
   if (bot.webhook) throw new Refusal(409, 'Conflict: can’t use getUpdates method while webhook is active')
@@ -145,7 +146,7 @@ const getUpdates: Call = async (_world, bot, args) => {
   const deadline = Date.now() + (integer(args.timeout) ?? 0) * 1000
   bot.updates = bot.updates.filter(({ update_id }) => update_id >= offset)
   while (bot.updates.length === 0 && Date.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   return bot.updates.slice(0, integer(args.limit) ?? 100) satisfies Update[]
 }
 

@@ -5,54 +5,54 @@ import { readForm } from './form.ts'
 import { type Arguments, METHODS, Refusal } from './methods.ts'
 import { type Sent, type StandInBot, World } from './world.ts'
 
-/** An answer in place of the right one, for the next calls of a method (lower case). */
+/** Replaces the response to the next calls of a method (in lower case). */
 export interface Fault {
   method: string
-  /** Calls that go through before it. */
+  /** Number of calls that succeed before it applies. */
   after?: number
-  /** Calls that it is for; as long as it is not said, all. */
+  /** Number of calls that it applies to; all if omitted. */
   times?: number
   answer(response: ServerResponse): void
 }
 
 /**
- * Stands in for Telegram where there is no account: the Bot API as far as the service uses it, and people who
- * write to bots.
+ * A stand-in for Telegram that needs no account: the part of the Bot API that the service uses, and people
+ * who write to bots.
  */
 export interface TelegramStandIn {
-  /** For `TELEGRAM_API_URL`. */
+  /** The value for `TELEGRAM_API_URL`. */
   readonly url: string
   readonly world: World
-  /** What bots sent so far, oldest first. */
+  /** Messages that bots have sent, oldest first. */
   readonly sent: readonly Sent[]
-  /** Every call so far, `method` in lower case. */
+  /** All calls so far, with `method` in lower case. */
   readonly calls: { bot: StandInBot; method: string; args: Arguments }[]
   readonly faults: Fault[]
-  /** The next calls of a method (lower case) are refused in these words. */
+  /** Rejects the next calls of a method (in lower case) with this error. */
   refuse(method: string, code: number, description: string, times: number, parameters?: object): void
-  /** The next call of a method is told to wait so many seconds. */
+  /** Rejects the next call of a method with a request to wait for a number of seconds. */
   flood(method: string, seconds: number): void
   /**
-   * Somebody writes to a bot, or into a group; resolves when the bot's webhook has taken it, or at once
-   * without one.
+   * Writes to a bot, or into a group, as a person; resolves when the bot's webhook has accepted the update,
+   * or immediately if there is none.
    */
   write(bot: StandInBot, from: User, content: string | object, chat?: Chat): Promise<Message>
-  /** Somebody makes a bot with a manager's link. */
+  /** Creates a bot with a manager's link, as a person. */
   createManaged(manager: StandInBot, owner: User, username: string, name?: string): Promise<StandInBot>
   /**
-   * Posts an update to the bot's webhook once more, as Telegram does when an answer was lost; resolves with
-   * the answer's status.
+   * Posts an update to the bot's webhook again, as Telegram does when a response was lost; resolves with the
+   * response's status.
    */
   post(bot: StandInBot, update: object, secret?: string | null): Promise<number>
-  /** Resolves when no bot with a webhook has updates that wait. */
+  /** Resolves when no bot with a webhook has pending updates. */
   drained(): Promise<void>
-  /** Opens its port again after `stop`. */
+  /** Reopens the port after `stop`. */
   start(): Promise<unknown>
   stop(): Promise<void>
 }
 
-/** Until an update that was not taken is posted again. Telegram waits longer. */
-const AGAIN_MS = 50
+/** Delay before an update that was not accepted is posted again. Telegram waits longer. */
+const RETRY_MS = 50
 
 const argumentsOf = async (request: IncomingMessage, url: URL): Promise<Arguments> => {
   const chunks: Buffer[] = []
@@ -63,7 +63,7 @@ const argumentsOf = async (request: IncomingMessage, url: URL): Promise<Argument
   if (body.length === 0) return query
   if (type.startsWith('application/json')) return { ...query, ...(JSON.parse(body.toString()) as Arguments) }
   const args: Arguments = { ...query, ...readForm(body, type) }
-  // Files that a form has under another name, as `attach://name`.
+  // Files that a form refers to by `attach://name`.
   for (const [name, value] of Object.entries(args)) {
     if (typeof value === 'string' && value.startsWith('attach://'))
       args[name] = args[value.slice('attach://'.length)]
@@ -165,7 +165,7 @@ class StandIn implements TelegramStandIn {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
-  /** One update after the other, each again until it is taken. */
+  /** Posts updates one after the other, repeating each until it is accepted. */
   #deliver(bot: StandInBot): Promise<void> {
     const running = this.#posting.get(bot)
     if (running) return running.then(() => this.#deliver(bot))
@@ -180,7 +180,7 @@ class StandIn implements TelegramStandIn {
       const wanted = bot.webhook.allowed.length === 0 || bot.webhook.allowed.some((kind) => kind in update!)
       const status = wanted ? await this.post(bot, update!).catch(() => 0) : 200
       if (status >= 200 && status < 300) bot.updates.shift()
-      else await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      else await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
 
@@ -205,7 +205,7 @@ class StandIn implements TelegramStandIn {
     json(response, 200, { ok: true, result: await call(this.world, bot, args) })
   }
 
-  /** Whether a fault has answered in place of the method. */
+  /** Returns whether a fault has responded in place of the method. */
   #fails(method: string, response: ServerResponse): boolean {
     const fault = this.faults.find((each) => each.method === method && (each.times ?? 1) > 0)
     if (fault?.after) {
@@ -225,5 +225,5 @@ class StandIn implements TelegramStandIn {
   }
 }
 
-/** Opens a stand-in for Telegram on a free port of this machine. */
+/** Opens a stand-in for Telegram on a free local port. */
 export const openTelegram = (): Promise<TelegramStandIn> => new StandIn().start()

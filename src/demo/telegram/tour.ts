@@ -2,7 +2,7 @@ import { type Client, type Message, untilSent } from '../client.ts'
 import type { TelegramStandIn } from './stand-in.ts'
 import type { StandInBot } from './world.ts'
 
-/** Where the tour is when it comes to Telegram. */
+/** What the Telegram part of the demo needs. */
 export interface TelegramStage {
   telegram: TelegramStandIn
   manager: StandInBot
@@ -12,7 +12,7 @@ export interface TelegramStage {
   say(line: string): void
 }
 
-/** The manager's link on the page that a set-up link leads to: the suggested username is its last part. */
+/** Reads the manager's link from the setup page: the suggested username is its last segment. */
 const openSetUpLink = async (url: string): Promise<{ username: string; name: string }> => {
   const page = await (await fetch(url)).text()
   const [, username, name] = /https:\/\/t\.me\/newbot\/\w+\/(\w+)\?name=([^"]+)/.exec(page) ?? []
@@ -20,7 +20,9 @@ const openSetUpLink = async (url: string): Promise<{ username: string; name: str
   return { username, name: decodeURIComponent(name) }
 }
 
-/** The same agent over Telegram: a bot is made for it with one tap, Ann writes to the bot, it answers. */
+/**
+ * The same agent over Telegram: a bot is created for it with one tap, Ann writes to the bot, and it replies.
+ */
 export const tourTelegram = async ({
   telegram,
   manager,

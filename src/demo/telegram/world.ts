@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { Chat, Message, Update, User } from '@grammyjs/types'
 
-/**
- * What an account of Telegram's is here: people, bots, groups, and what they said to each other. All in
- * memory.
- */
+/** An in-memory model of Telegram: people, bots, groups, and their messages. */
 
 export interface StandInBot {
   user: User
   token: string
   canManage: boolean
-  /** The bot that manages it; null for one that its owner made with BotFather. */
+  /** The bot that manages it; null for one that its owner created with BotFather. */
   manager: StandInBot | null
   webhook: { url: string; secret: string | undefined; allowed: readonly string[] } | null
-  /** Updates that nobody has taken yet, oldest first. */
+  /** Updates that have not been accepted yet, oldest first. */
   updates: Update[]
-  /** Chats that it may write to: people who wrote to it, groups that it is in. */
+  /** Chats that it may write to: people who wrote to it, and groups that it is in. */
   chats: Set<number>
   blockedBy: Set<number>
 }
@@ -28,7 +25,7 @@ export interface StoredFile {
 export interface Sent {
   bot: StandInBot
   message: Message
-  /** What came with sendDocument. */
+  /** The file sent with sendDocument. */
   file: StoredFile | null
 }
 
@@ -37,9 +34,9 @@ const firstIds = { user: 100_000_001, bot: 7_000_000_001, group: -1_001_000_000_
 export class World {
   readonly bots = new Map<number, StandInBot>()
   readonly files = new Map<string, StoredFile>()
-  /** By `chat/message`: what can be answered. */
+  /** By `chat/message`: messages that can be replied to. */
   readonly messages = new Map<string, Message>()
-  /** Every message of a bot's, in order. */
+  /** All messages sent by bots, in order. */
   readonly sent: Sent[] = []
   #users = firstIds.user
   #bots = firstIds.bot
@@ -75,7 +72,7 @@ export class World {
     return bot
   }
 
-  /** Gives the bot another token; the one before it counts no more. */
+  /** Gives the bot a new token; the previous one becomes invalid. */
   retoken(bot: StandInBot): string {
     bot.token = `${bot.user.id}:${randomBytes(26).toString('base64url')}`
     return bot.token
@@ -85,7 +82,7 @@ export class World {
     return [...this.bots.values()].find((bot) => bot.token === token)
   }
 
-  /** A new message under the next number, remembered so that it can be answered. */
+  /** Creates a message with the next id, and stores it so that it can be replied to. */
   write(chat: Chat, from: User, content: object): Message {
     const message = {
       message_id: this.#messages++,
