@@ -2,23 +2,23 @@ import { invalidInput } from '../../core/errors.ts'
 import { replaceUnstorable } from '../sanitize-text.ts'
 import { toHostname } from './verify/hostname.ts'
 
-// RFC 5321 4.5.3.1: 64 octets before the at-sign, 255 after it, and 254 in all (RFC 3696 errata 1690).
+// RFC 5321 4.5.3.1: 64 octets before the @, 255 after it; 254 in total (RFC 3696 errata 1690).
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 
 /**
- * The one spelling under which an email address is stored and compared: that of `spell` in lower case. Throws
- * `invalid_input`.
+ * The canonical form in which email addresses are stored and compared: the result of `spell` in lower case.
+ * Throws `invalid_input`.
  */
 export const normalize = (recipient: string): string => spell(recipient).toLowerCase()
 
 /**
- * An email address as mail is sent to it: the local part in its own case (only its server knows whether that
- * matters, RFC 5321 2.4), the domain in lower-case ASCII (`münchen.de` becomes `xn--mnchen-3ya.de`, so that
- * two scripts that look the same don't compare the same, and DNS can be asked as it stands). Takes exactly
- * one addr-spec: no name, no list, no quoted local part, no line break. Throws `invalid_input` naming the
- * rule.
+ * The form of an email address that mail is sent to. The case of the local part is preserved because only the
+ * receiving server knows whether it matters (RFC 5321 2.4). The domain is lower-case ASCII (`münchen.de`
+ * becomes `xn--mnchen-3ya.de`), so that lookalike scripts do not compare equal and the domain can be used in
+ * DNS queries as is. Accepts exactly one addr-spec: no display name, list, quoted local part or line break.
+ * Throws `invalid_input` naming the violated rule.
  */
 export function spell(recipient: string): string {
   if (/\p{Cc}/u.test(recipient))
@@ -47,8 +47,8 @@ export function spell(recipient: string): string {
 }
 
 /**
- * What a stranger's header or envelope calls an address, in the spelling of `normalize` as far as it has one:
- * a quoted local part that needs no quotes loses them. Never throws; '' for what is no address.
+ * Normalizes an address from a received header or envelope as far as `normalize` allows; unnecessary quotes
+ * around the local part are removed. Never throws; returns '' if the text is not an address.
  */
 export function normalizeLoosely(address: string): string {
   const bare = unquote(address.trim())
@@ -61,9 +61,7 @@ export function normalizeLoosely(address: string): string {
   }
 }
 
-/**
- * What a stranger's header calls an address, in the spelling of `spell`; null for what mail can't be sent to.
- */
+/** Returns an address from a received header as `spell` would, or null if mail cannot be sent to it. */
 export function spellLoosely(address: string): string | null {
   try {
     return spell(unquote(address.trim()))
@@ -73,9 +71,9 @@ export function spellLoosely(address: string): string | null {
 }
 
 /**
- * The addresses that a `RCPT TO` may mean, best first: as written, then without its plus-tag (`bot+x@d`
- * reaches `bot@d` unless `bot+x@d` is somebody's own). `"bot"@d` is `bot@d`. Empty when it is no address that
- * we could have.
+ * Returns the addresses that a `RCPT TO` may refer to, in order of preference: as written, then without the
+ * plus-tag (`bot+x@d` reaches `bot@d` unless `bot+x@d` exists). `"bot"@d` is treated as `bot@d`. Empty if the
+ * recipient cannot be an address of this service.
  */
 export function recipientCandidates(recipient: string): string[] {
   const address = normalizeLoosely(recipient.replace(/^<?@[^:]*:/, '').replace(/>$/, ''))
@@ -85,7 +83,7 @@ export function recipientCandidates(recipient: string): string[] {
   return plus > 0 ? [address, `${local.slice(0, plus)}@${domain}`] : [address]
 }
 
-/** The first of the candidates that somebody has; null when nobody has any. */
+/** Returns the first candidate that is accepted, or null if none is. */
 export async function firstAccepted(
   recipient: string,
   accepts: (address: string) => Promise<boolean>,
@@ -95,7 +93,7 @@ export async function firstAccepted(
 }
 
 /**
- * Whether a list's entry (`ann@example.com`, or `*@example.com` for a domain without its subdomains) means
+ * Whether a list entry (`ann@example.com`, or `*@example.com` for a domain without its subdomains) matches
  * this normalized address.
  */
 export function matches(entry: string, address: string): boolean {
@@ -106,7 +104,7 @@ export function matches(entry: string, address: string): boolean {
   return normalizeLoosely(wanted) === address
 }
 
-/** What stands after the last at-sign; '' when there is none. */
+/** The part after the last @, or '' if there is none. */
 export const domainOf = (address: string): string =>
   address.slice(address.lastIndexOf('@') + 1 || address.length)
 

@@ -22,46 +22,46 @@ import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
 import type { DnsResolver } from './verify/resolver.ts'
 
 export interface EmailChannelOptions {
-  /** The service's own domain: it greets with it, and marks that name it are loops. */
+  /** The service's own domain: used in the SMTP greeting and to detect mail loops. */
   mailDomain: string
   smtp: {
-    /** Where mail comes in; port 0: any free one. */
+    /** Address of the SMTP listener. Port 0 selects a free port. */
     readonly host: string
     readonly port: number
-    /** Null: a self-signed pair, made once in `dataDir`. */
+    /** Null: a self-signed certificate, created once in `dataDir`. */
     readonly tls: TlsPair | null
     readonly limits?: Partial<SmtpLimits>
   }
-  /** Where mail goes out (`smtp://` or `smtps://`). */
+  /** URL of the relay for outgoing mail (`smtp://` or `smtps://`). Null when there is none. */
   relayUrl: string | null
   /**
-   * The name under which mail goes straight to the servers of its recipients when there is no relay; null: it
-   * is written to `outboxDir`.
+   * Host name used in EHLO when there is no relay and mail is sent directly to the recipients' servers. Null:
+   * mail is written to `outboxDir`.
    */
   directAs?: string | null
   outboxDir: string
   dataDir: string
-  /** What mail that leaves is signed with. Left out: nothing is signed. */
+  /** Returns the DKIM key for outgoing mail. If omitted, mail is not signed. */
   signingKeyOf?: FindSigningKey
   /**
-   * What return paths are signed with, and were before it was changed. Left out: bounces go to the sender's
-   * own address.
+   * Keys that sign return paths: the current key, followed by earlier ones. If omitted, bounces go to the
+   * sender's own address.
    */
   returnPathKeys?: readonly Uint8Array[]
   /**
-   * Who takes mail for agents of this service without its leaving the process. Left out: it goes the way of
-   * all mail.
+   * Sink for mail between agents of this service, which then does not leave the process. If omitted, such
+   * mail is sent like any other.
    */
   local?: Pick<Sink, 'accepts' | 'inbound'>
-  /** Who reads mail to the postmaster of our own domain. Left out: there is no such recipient. */
+  /** Receives mail to the postmaster of our own domain. If omitted, that recipient does not exist. */
   postmaster?: (message: Inbound) => Promise<void>
-  /** Where an Rspamd listens; null or left out: nobody looks for spam. */
+  /** URL of Rspamd. Null or omitted: mail is not checked for spam. */
   rspamdUrl?: string | null
-  /** What mail that is handed over by HTTP is signed with; none: it is not taken. */
+  /** Secrets that sign mail submitted over HTTP. If there are none, such mail is refused. */
   inboundSecrets?: readonly string[]
   /**
-   * Topics of Amazon SNS that tell of mail which Amazon SES received; and how to reach SNS: a GET that
-   * rejects unless the answer is 200.
+   * Amazon SNS topics that deliver mail received by Amazon SES, and a GET function that rejects unless the
+   * response status is 200.
    */
   ses?: { readonly topics: readonly string[]; get(url: string): Promise<Buffer> }
   metrics?: Metrics
@@ -74,19 +74,27 @@ export interface EmailChannelOptions {
 
 export interface EmailChannel extends Channel {
   listen: NonNullable<Channel['listen']>
-  /** Ends the reader's threads and the relay's idle connections. After the listener's `stop`. */
+  /** Stops the mail reader and closes idle relay connections. Call it after the listener's `stop`. */
   close(): Promise<void>
 }
 
-const NOBODY: SendResult = { accepted: [], rejected: [] }
+const NO_RECIPIENTS: SendResult = { accepted: [], rejected: [] }
 
-/** How mail leaves; null when it does not. */
-const wayOut = ({ relayUrl, directAs, relayTimeouts, resolver }: EmailChannelOptions): Relay | null => {
+/** Returns the transport for outgoing mail, or null if mail is captured in a directory. */
+const createTransport = ({
+  relayUrl,
+  directAs,
+  relayTimeouts,
+  resolver,
+}: EmailChannelOptions): Relay | null => {
   if (relayUrl !== null) return createRelay(relayUrl, relayTimeouts)
   return directAs ? createDirect({ mailHost: directAs, resolver, timeouts: relayTimeouts }) : null
 }
 
-/** Email as a channel. Starts nothing until `listen` or `send`; throws when `relayUrl` is no SMTP URL. */
+/**
+ * Creates the email channel. Opens no connections until `listen` or `send` is called. Throws if `relayUrl` is
+ * not an SMTP URL.
+ */
 export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const { mailDomain, smtp, resolver, log, clock = systemClock } = options
   const reader = createMailReader({
@@ -97,19 +105,19 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     metrics: options.metrics,
     limits: options.readerLimits,
   })
-  const relay = wayOut(options)
+  const relay = createTransport(options)
   const returnPaths =
     options.returnPathKeys === undefined ? null : createReturnPaths(options.returnPathKeys, mailDomain)
-  const departing = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
-  const sendAway = async (message: Outbound, signal: AbortSignal, progress?: Progress) => {
-    const mail = await toOutgoingMail(message, departing)
+  const outgoingOptions = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
+  const sendRemote = async (message: Outbound, signal: AbortSignal, progress?: Progress) => {
+    const mail = await toOutgoingMail(message, outgoingOptions)
     if (relay === null) return capture(message, mail, options.outboxDir)
-    // Whether a sole recipient has it is written with the end of the attempt.
-    const noted = progress && message.to.length + message.cc.length > 1
+    // Progress is only needed with several recipients: with one, it is stored with the result of the attempt.
+    const recordsProgress = progress && message.to.length + message.cc.length > 1
     return relay.send(
       mail,
       signal,
-      noted ? (recipient) => progress.took(recipient, message.messageId) : undefined,
+      recordsProgress ? (recipient) => progress.took(recipient, message.messageId) : undefined,
     )
   }
   const spamCheck = options.rspamdUrl
@@ -126,8 +134,8 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     matches,
     routes: (sink) => {
       const reception = receptionFor(sink)
-      const byHttp = createHttpIn({ reception, secrets: options.inboundSecrets ?? [], clock, log })
-      return options.ses ? [byHttp, createSesIn({ reception, ...options.ses, clock, log })] : [byHttp]
+      const httpRoute = createHttpIn({ reception, secrets: options.inboundSecrets ?? [], clock, log })
+      return options.ses ? [httpRoute, createSesIn({ reception, ...options.ses, clock, log })] : [httpRoute]
     },
     async listen(sink) {
       return listenSmtp({
@@ -143,15 +151,17 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       })
     },
     async send(message, signal, progress) {
-      const had = message.envelopeTo.filter((recipient) => (progress?.of(recipient) ?? []).length > 0)
-      const envelopeTo = message.envelopeTo.filter((recipient) => !had.includes(recipient))
+      const sentBefore = message.envelopeTo.filter((recipient) => (progress?.of(recipient) ?? []).length > 0)
+      const envelopeTo = message.envelopeTo.filter((recipient) => !sentBefore.includes(recipient))
       const { remote, ...delivered } = options.local
         ? await deliverLocally({ ...message, envelopeTo }, { sink: options.local, reader, mailDomain })
-        : { remote: envelopeTo, ...NOBODY }
+        : { remote: envelopeTo, ...NO_RECIPIENTS }
       const sent =
-        remote.length > 0 ? await sendAway({ ...message, envelopeTo: remote }, signal, progress) : NOBODY
+        remote.length > 0
+          ? await sendRemote({ ...message, envelopeTo: remote }, signal, progress)
+          : NO_RECIPIENTS
       return {
-        accepted: [...had, ...delivered.accepted, ...sent.accepted],
+        accepted: [...sentBefore, ...delivered.accepted, ...sent.accepted],
         rejected: [...delivered.rejected, ...sent.rejected],
       }
     },

@@ -2,21 +2,22 @@ import { oneLine } from '../sanitize-text.ts'
 import type { RawHeader } from './parse/headers.ts'
 import { valuesOf } from './parse/headers.ts'
 
-/** The header by which a service tells others that an agent sent the mail; no proof of anything. */
+/** Header that marks mail as sent by an agent, of this or another service. It is not authenticated. */
 export const AGENT_MARK = 'X-Sent-By-Agent'
 
-/** Whether a mail says that an agent sent it, perhaps of another service. */
+/** Whether the mail claims to be sent by an agent, possibly of another service. */
 export const hasAgentMark = (headers: readonly RawHeader[]): boolean =>
   valuesOf(headers, AGENT_MARK.toLowerCase()).length > 0
 
-// Postfix' hopcount_limit is 50 and Exchange's 30; nothing legitimate on its way to an agent comes near 25.
+// Postfix's hopcount_limit is 50 and Exchange's is 30; legitimate mail to an agent has far fewer than 25
+// hops.
 const MAX_RECEIVED = 25
 
 /**
- * The mark that makes a message a loop or a machine's answer, in words, or null. An answer to it could be
- * answered again without end: `Auto-Submitted` other than no (RFC 3834 5), a null reverse path (a bounce, RFC
- * 5321 4.5.5), a loop or list mark with our own domain, or more than 25 hops. Other lists' marks are none: a
- * newsletter may reach an agent.
+ * Describes why a message is a mail loop or an automatic reply, or returns null. Answering such a message
+ * could start an endless exchange. Detects `Auto-Submitted` other than "no" (RFC 3834 5), a null reverse path
+ * (a bounce, RFC 5321 4.5.5), a loop or list header that names our own domain, and more than 25 hops. List
+ * headers of other domains are ignored: an agent may subscribe to a newsletter.
  */
 export function automaticMark(
   headers: readonly RawHeader[],
@@ -34,7 +35,8 @@ export function automaticMark(
   return hops > MAX_RECEIVED ? `${hops} Received headers, at most ${MAX_RECEIVED} are accepted` : null
 }
 
-// Who runs the list. Not `List-Unsubscribe` and its kin, in which other people's lists name the subscriber.
+// Headers that name the list's operator. `List-Unsubscribe` and similar headers are left out: lists of other
+// domains put the subscriber's address there.
 const OWN_MARKS = ['x-loop', 'list-id', 'list-post', 'mailing-list', 'x-mailing-list', 'x-beenthere']
 
 function ownMark(headers: readonly RawHeader[], mailDomain: string): string | null {

@@ -11,13 +11,13 @@ export interface AcceptBounceDeps {
   log: Logger
 }
 
-/** A mail's recipients, by what it may report of messages of ours. */
+/** The recipients of a mail, grouped by whether mail to them can report on messages that we sent. */
 export interface BounceRecipients {
   /** Return paths. */
   paths: string[]
-  /** Everybody else, the postmaster among them. */
+  /** All other recipients, including the postmaster. */
   others: string[]
-  /** The postmaster's addresses, where providers' feedback loops are told to write. */
+  /** The postmaster's addresses, to which providers' feedback loops send complaints. */
   roleAddresses: string[]
   mayBeReport: boolean
 }
@@ -33,10 +33,11 @@ export function bounceRecipientsOf(
 }
 
 /**
- * Hands on what a mail reports that came to return paths, and resolves with the recipients who are to have
- * it. Mail to a return path is no agent's mail: what is neither a bounce nor a complaint (a notice of delay,
- * an answer of somebody's absence) ends here. A complaint may come to the postmaster too: then it tells the
- * return path itself. What it says counts for the recipients of those paths only, whomever it names.
+ * Passes the report in a mail to return paths on to the sink, and resolves with the recipients that should
+ * still receive the mail. Mail to a return path is never delivered to an agent: anything but a bounce or a
+ * complaint (a delay notice, an out-of-office reply) is dropped. A complaint may also be sent to the
+ * postmaster; it then names the return path itself. A report applies only to the recipients of those return
+ * paths, whatever recipients it names.
  */
 export async function acceptBounce(
   report: Report | null,
@@ -45,22 +46,24 @@ export async function acceptBounce(
 ): Promise<string[]> {
   const { paths, others, roleAddresses } = to
   const read = (address: string) => deps.returnPaths?.read(address) ?? null
-  const told = roleAddresses.length > 0 ? (report?.reversePath ?? '') : ''
-  const named = read(told) !== null
-  const addressed = [...new Set(named ? [...paths, told] : paths)].flatMap((path) => read(path) ?? [])
-  await handOn(addressed, report, deps)
-  return named ? others.filter((recipient) => !roleAddresses.includes(recipient)) : others
+  const reportedPath = roleAddresses.length > 0 ? (report?.reversePath ?? '') : ''
+  const isOurs = read(reportedPath) !== null
+  const returnAddresses = [...new Set(isOurs ? [...paths, reportedPath] : paths)].flatMap(
+    (path) => read(path) ?? [],
+  )
+  await forwardReport(returnAddresses, report, deps)
+  return isOurs ? others.filter((recipient) => !roleAddresses.includes(recipient)) : others
 }
 
-async function handOn(
-  addressed: readonly ReturnAddress[],
+async function forwardReport(
+  returnAddresses: readonly ReturnAddress[],
   report: Report | null,
   { sink, log }: AcceptBounceDeps,
 ): Promise<void> {
-  if (addressed.length === 0) return
-  log.info({ messages: addressed, kind: report?.kind ?? 'other' }, 'mail came back')
+  if (returnAddresses.length === 0) return
+  log.info({ messages: returnAddresses, kind: report?.kind ?? 'other' }, 'mail received at a return path')
   if (report === null) return
-  const { reversePath: _, ...said } = report
-  for (const { messageId, recipient } of addressed)
-    await sink.bounced({ channel: 'email', messageId, recipient, ...said })
+  const { reversePath: _, ...bounce } = report
+  for (const { messageId, recipient } of returnAddresses)
+    await sink.bounced({ channel: 'email', messageId, recipient, ...bounce })
 }

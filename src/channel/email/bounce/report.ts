@@ -5,9 +5,9 @@ import { valuesOf } from '../parse/headers.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { isPermanentStatus, UNKNOWN_RECIPIENT } from './permanent-status.ts'
 
-/** What a mail that came back says: whom it failed to reach, or who complained. */
+/** What a bounce or complaint reports: the recipients that were not reached, or that complained. */
 export interface Report extends Pick<BounceReport, 'kind' | 'recipients' | 'detail'> {
-  /** Of a complaint: the reverse path of the mail that it is about, if it tells one. */
+  /** For a complaint: the reverse path of the mail it is about, if the report contains it. */
   reversePath?: string
 }
 
@@ -16,23 +16,25 @@ type Fields = ReadonlyMap<string, string>
 const MAX_WORDS = 500
 const MAX_RECIPIENTS = 1_000
 const MAX_TEXT = 20_000
-/** Bytes of the machine-readable part: 1,000 recipients take half of it. */
+/** Maximum size of the machine-readable part in bytes. 1,000 recipients take half of it. */
 const MAX_MACHINE_READABLE = 1024 * 1024
 
 /**
- * Reads a delivery status notification (RFC 3464, and the forms of servers that don't keep to it) or an abuse
- * report (RFC 5965). Null for what is neither: a notice of delay or of success, somebody's absence, a letter.
+ * Reads a delivery status notification (RFC 3464, or a non-conforming bounce) or an abuse report (RFC 5965).
+ * Returns null for anything else: a delay or success notification, an out-of-office reply, ordinary mail.
  */
 export function readReport(mail: ParsedMail): Report | null {
   const parts = (type: RegExp) => mail.attachments.filter((part) => type.test(part.type)).map(groupsOf)
   const [feedback] = parts(/^message\/feedback-report$/)
   if (feedback) return complaint(feedback.flat())
   const status = parts(/^message\/(?:global-)?delivery-status$/).flat()
-  const told = status.filter((fields) => fields.has('final-recipient') || fields.has('original-recipient'))
-  return told.length > 0 ? bounce(told) : looseBounce(mail)
+  const recipients = status.filter(
+    (fields) => fields.has('final-recipient') || fields.has('original-recipient'),
+  )
+  return recipients.length > 0 ? bounce(recipients) : looseBounce(mail)
 }
 
-/** Groups of fields with empty lines between them (RFC 3464 2.1). */
+/** Groups of fields, separated by empty lines (RFC 3464 2.1). */
 function groupsOf({ content }: InboundAttachment): Fields[] {
   const lines = new TextDecoder()
     .decode(content.subarray(0, MAX_MACHINE_READABLE))
@@ -55,17 +57,17 @@ const addressOf = (value: string | undefined): string =>
       .replace(/^<|>$/g, ''),
   )
 
-// ------------------------------------------------------------------------------------------------------------------- complaints
+// ---------------------------------------------------------------------------------------------- complaints
 
 /**
- * Reports that say the opposite (not-spam), or are about authentication (RFC 6591) or DMARC, not about what a
- * recipient thinks.
+ * Report types that are not complaints of a recipient: not-spam, authentication failures (RFC 6591) and
+ * DMARC.
  */
-const NO_COMPLAINT = /^(?:not-spam|auth-failure|dmarc)$/i
+const NOT_A_COMPLAINT = /^(?:not-spam|auth-failure|dmarc)$/i
 
 function complaint(groups: Fields[]): Report | null {
   const type = groups.map((fields) => fields.get('feedback-type')).find((value) => value !== undefined)
-  if (type === undefined || NO_COMPLAINT.test(type)) return null
+  if (type === undefined || NOT_A_COMPLAINT.test(type)) return null
   const detail = oneLine(`reported as ${type}`, MAX_WORDS)
   const named = ['original-rcpt-to', 'removal-recipient'].flatMap((name) =>
     groups.map((fields) => addressOf(fields.get(name))),
@@ -82,27 +84,27 @@ function complaint(groups: Fields[]): Report | null {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- bounces
+// ------------------------------------------------------------------------------------------------- bounces
 
 function bounce(groups: Fields[]): Report | null {
   const failed = groups.filter(hasFailed).slice(0, MAX_RECIPIENTS)
   if (failed.length === 0) return null
   const recipients = failed.flatMap((fields): BouncedRecipient[] => {
-    const told = { detail: wordsOf(fields), permanent: isPermanentStatus(statusOf(fields)) }
-    // Behind an alias the final recipient is somebody whom we don't know; the original one is whom we wrote
-    // to.
+    const result = { detail: wordsOf(fields), permanent: isPermanentStatus(statusOf(fields)) }
+    // Behind an alias, the final recipient is an address that we do not know; the original recipient is the
+    // one we wrote to.
     const addresses = [addressOf(fields.get('original-recipient')), addressOf(fields.get('final-recipient'))]
     return [...new Set(addresses.filter((address) => address !== ''))].map((address) => ({
       address,
-      ...told,
+      ...result,
     }))
   })
   return { kind: 'bounce', recipients, detail: wordsOf(failed[0]!) }
 }
 
 /**
- * Delayed, delivered, relayed and expanded are no failures. Without an action the status tells: 5 is for good
- * (RFC 3463).
+ * The actions delayed, delivered, relayed and expanded are not failures. Without an action the status
+ * decides: 5 is permanent (RFC 3463).
  */
 const hasFailed = (fields: Fields): boolean => {
   const action = fields.get('action')?.toLowerCase()
@@ -114,13 +116,13 @@ const STATUS = /\b[245]\.\d{1,3}\.\d{1,3}\b/
 const statusOf = (fields: Fields): string =>
   STATUS.exec(fields.get('status') ?? '')?.[0] ?? STATUS.exec(fields.get('diagnostic-code') ?? '')?.[0] ?? ''
 
-/** The remote server's own words, else the status that it told. */
+/** The remote server's diagnostic text, or else the status code. */
 const wordsOf = (fields: Fields): string => {
   const diagnostic = (fields.get('diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, '').trim()
   return oneLine(diagnostic || fields.get('status') || 'not delivered', MAX_WORDS)
 }
 
-// ---------------------------------------------------------------------------------- bounces of servers that don't keep to RFC 3464
+// --------------------------------------------------------------------------- bounces that violate RFC 3464
 
 const FROM_MACHINE = /^(?:mailer-?daemon|mail-?daemon|postmaster|mdaemon|bounces?|double-bounce)@/
 const SUBJECT =
@@ -130,34 +132,35 @@ const STILL_TRYING =
 const FOR_GOOD = /\b5\.\d{1,3}\.\d{1,3}\b|\b55\d\b[ -]/
 const GIVEN_UP =
   /permanent (?:fatal )?error|given up|could not be delivered|wasn't able to deliver|delivery (?:has )?failed|undeliverable/i
-/** Where servers begin to quote what they return. */
+/** Lines after which a bounce quotes the original message. */
 const QUOTED =
   /^--[^\n]*?(?:copy of the message|original message|below this line|message header|returned message|unsent message)/im
 const ADDRESS =
   /(?<![^\s<>()[\]"',;:@])[^\s<>()[\]"',;:@]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu
 
 /**
- * qmail, Exim, old Exchanges and many an appliance: text for people, some of it with `X-Failed-Recipients`.
+ * Reads bounces of qmail, Exim, old Exchange versions and many appliances: text for humans, sometimes with an
+ * `X-Failed-Recipients` header.
  */
 function looseBounce(mail: ParsedMail): Report | null {
   const listed = valuesOf(mail.headers, 'x-failed-recipients').flatMap((value) => value.split(','))
-  const said = mail.text.slice(0, MAX_TEXT).split(QUOTED)[0] ?? ''
+  const text = mail.text.slice(0, MAX_TEXT).split(QUOTED)[0] ?? ''
   const looksLikeOne =
     listed.length > 0 || FROM_MACHINE.test(mail.from.address) || SUBJECT.test(mail.subject ?? '')
-  if (!looksLikeOne || STILL_TRYING.test(said)) return null
-  const gone = UNKNOWN_RECIPIENT.test(said)
-  if (listed.length === 0 && !FOR_GOOD.test(said) && !gone && !GIVEN_UP.test(said)) return null
-  const detail = tellingLine(said) || oneLine(mail.subject ?? '', MAX_WORDS) || 'not delivered'
-  const permanent = gone || isPermanentStatus(/\b5\.\d{1,3}\.\d{1,3}\b/.exec(said)?.[0] ?? '')
-  const found = listed.length > 0 ? listed : (said.match(ADDRESS) ?? [])
+  if (!looksLikeOne || STILL_TRYING.test(text)) return null
+  const isUnknown = UNKNOWN_RECIPIENT.test(text)
+  if (listed.length === 0 && !FOR_GOOD.test(text) && !isUnknown && !GIVEN_UP.test(text)) return null
+  const detail = reasonLine(text) || oneLine(mail.subject ?? '', MAX_WORDS) || 'not delivered'
+  const permanent = isUnknown || isPermanentStatus(/\b5\.\d{1,3}\.\d{1,3}\b/.exec(text)?.[0] ?? '')
+  const found = listed.length > 0 ? listed : (text.match(ADDRESS) ?? [])
   const addresses = [...new Set(found.slice(0, MAX_RECIPIENTS).map(addressOf))].filter(
     (address) => address !== '',
   )
   return { kind: 'bounce', detail, recipients: addresses.map((address) => ({ address, detail, permanent })) }
 }
 
-/** The line that says why, as far as one does. */
-const tellingLine = (text: string): string => {
+/** The line that gives the reason, or '' if none does. */
+const reasonLine = (text: string): string => {
   const lines = text.split('\n')
   const line = [FOR_GOOD, UNKNOWN_RECIPIENT]
     .map((pattern) => lines.find((one) => pattern.test(one)))

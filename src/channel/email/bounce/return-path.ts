@@ -2,38 +2,36 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const PREFIX = 'bounce-'
 const ID_BYTES = 16
-/**
- * 80 bits: nobody finds one by trying at RCPT. Hexadecimal, so that a server that folds case breaks nothing.
- */
+/** 80 bits cannot be guessed by trying recipients at RCPT. Hexadecimal survives servers that fold case. */
 const MAC_BYTES = 10
-/** As many recipients as one octet can number. A message has at most 60. */
+/** Number of recipients that one octet can identify. A message has at most 60. */
 const MAX_RECIPIENTS = 256
 
-/** Whose return path an address is. */
+/** The message and recipient that a return path belongs to. */
 export interface ReturnAddress {
   messageId: string
   /**
-   * The recipient's place among To and then Cc, from 0. Null: a path that all recipients shared, as they were
-   * made before.
+   * Zero-based position of the recipient in To followed by Cc. Null for paths in the earlier format, which
+   * all recipients of a message shared.
    */
   recipient: number | null
 }
 
 /**
- * A return path for each recipient of each message (VERP): what comes back to it can be believed to be about
- * a message of ours, and about nobody but that recipient, who alone has seen it.
+ * Return paths, one for each recipient of each message (VERP). Mail to such a path is trusted to be about
+ * that message and recipient only, because nobody but that recipient has seen the path.
  */
 export interface ReturnPaths {
-  /** The reverse path of a message, by its id (a UUID), to the recipient at this place. */
+  /** Returns the reverse path of a message, given its id (a UUID) and the position of the recipient. */
   of(messageId: string, recipient: number): string
-  /** Whose this (normalized) address is; null for every address that is no return path. */
+  /** Returns what a normalized address was issued for, or null if it is not a return path. */
   read(address: string): ReturnAddress | null
 }
 
 /**
- * Return paths on `mailDomain`, signed with the first of `keys` and known by all of them: who has not seen
- * one cannot make one, nor that of another recipient from their own. 61 octets before the at-sign, of the 64
- * that there may be (RFC 5321 4.5.3.1.1).
+ * Creates return paths on `mailDomain`, signed with the first of `keys` and verified with any of them. A path
+ * cannot be forged, nor can one recipient derive another's. The local part takes 61 of the 64 octets allowed
+ * (RFC 5321 4.5.3.1.1).
  */
 export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: string): ReturnPaths {
   const macOf = (key: Uint8Array, named: Uint8Array) =>
@@ -59,7 +57,7 @@ export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: strin
 }
 
 /**
- * An address as the log may have it: whoever has seen a whole return path can say that its message bounced.
+ * Shortens a return path for the log: anyone who has seen a complete one could report its message as bounced.
  */
 export const loggable = (address: string): string =>
   address.replace(new RegExp(`^(${PREFIX}[0-9a-f]{${2 * ID_BYTES}})[0-9a-f]+@`, 'i'), '$1…@')
