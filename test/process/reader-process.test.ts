@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')(
       await until(() => ticksOf(reader) > before + 20)
       process.kill(reader, 'SIGKILL')
       expect(await answer).toMatch(/^250 /)
-      expect(service.stderr).toContain('the process ended with SIGKILL')
+      expect(service.stderr).toContain('process exited with SIGKILL')
       expect(await send(longMail())).toMatch(/^250 /)
       const [long, slow] = await stored()
       expect(slow).toMatchObject({ subject: 'slow' })

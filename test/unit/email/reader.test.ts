@@ -108,7 +108,7 @@ test('a message that blocks its thread is read more plainly, and others are read
   expect((await honest).map(({ text }) => text)).toEqual(Array.from({ length: 20 }, (_, n) => `hello ${n}`))
   expect(await late).toMatchObject({
     subject: 'slow',
-    damage: expect.stringContaining('more time or memory'),
+    damage: expect.stringContaining('time or memory limit'),
   })
   expect(order).toEqual(['honest', 'slow'])
   expect(await read('From: a@x.com\n\nnext')).toMatchObject({ text: 'next', damage: null })
@@ -142,7 +142,7 @@ test.each([
     )
     expect(await read(heavy)).toMatchObject({
       subject: 'heavy',
-      damage: expect.stringContaining('more time or memory'),
+      damage: expect.stringContaining('time or memory limit'),
     })
     expect(await read('From: a@x.com\n\nnext')).toMatchObject({ text: 'next', damage: null })
     expect(await read(withFile(2))).toMatchObject({ subject: 'big', damage: null })

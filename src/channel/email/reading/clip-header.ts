@@ -3,25 +3,25 @@ const CR = 0x0d
 const SPACE = 0x20
 const TAB = 0x09
 
-/** RFC 5322 2.1.1 allows 998 characters a line. Exchange and list servers write a few thousand. */
+/** RFC 5322 2.1.1 allows 998 characters per line. Exchange and list servers write a few thousand. */
 const MAX_LINE = 8 * 1024
-/** A field with its continuation lines. 1,000 recipients take about 40 KB. */
+/** Maximum size of a field including its continuation lines. 1,000 recipients take about 40 KB. */
 const MAX_FIELD = 64 * 1024
-/** As much header as postal-mime reads. Exchange and mailing lists stay under 100 KB. */
+/** Maximum header size, the same as postal-mime's. Exchange and mailing lists stay under 100 KB. */
 const MAX_HEADER = 2 * 1024 * 1024
 
 export interface Clipped {
-  /** The message to read: the very same bytes when nothing had to be left out. */
+  /** The message to parse: the same buffer if nothing was removed. */
   raw: Uint8Array
-  /** What was left out of its header, in words; null when nothing was. */
+  /** Describes what was removed from the header; null if nothing was. */
   reason: string | null
 }
 
 /**
- * Bounds the header of a message before anything scans it: what reads headers may take quadratic time in the
- * length of a line or a field. Lines over 8 KiB are cut, fields end after 64 KiB, and the header ends after 2
- * MiB. The body stays as it is. One pass over the header, which looks at each byte once; the message as
- * received is stored whole in any case.
+ * Limits the header of a message before anything scans it, because header parsers may take time quadratic in
+ * the length of a line or a field. Lines are cut after 8 KiB, fields after 64 KiB, and the header after 2
+ * MiB. The body is unchanged. Takes one pass over the header. The message is always stored as it was
+ * received.
  */
 export function clipHeader(raw: Uint8Array): Clipped {
   const kept: Uint8Array[] = []
@@ -42,17 +42,17 @@ export function clipHeader(raw: Uint8Array): Clipped {
     at = end
   }
   if (left.size === 0) return { raw, reason: null }
-  // The empty line is added where the header was ended.
+  // If the header was cut short, the empty line before the body is missing.
   const rest = at < raw.length && !isEmptyLine(raw, at) ? [LINE_END, raw.subarray(at)] : [raw.subarray(at)]
   return {
     raw: Buffer.concat([...kept, ...rest]),
-    reason: `the header is not read whole: ${[...left].join(', ')}`,
+    reason: `the header was truncated: ${[...left].join(', ')}`,
   }
 }
 
 const LINE_END = Buffer.from('\r\n')
 
-/** The line, at most `MAX_LINE` bytes of it with a line end. */
+/** The line, cut to `MAX_LINE` bytes including its line end. */
 const cut = (raw: Uint8Array, start: number, end: number): Uint8Array[] =>
   end - start <= MAX_LINE
     ? [raw.subarray(start, end)]

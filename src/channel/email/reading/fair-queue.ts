@@ -1,9 +1,9 @@
 /**
- * Items that wait, taken in turns of their sources: a source with a thousand of them delays another one's by
- * a single turn.
+ * A queue that serves its sources in turn, so that a source with a thousand items delays another source by
+ * only one item.
  */
 export class FairQueue<Item> {
-  /** In the order of their turns. A source without items is not in it. */
+  /** In the order of their turns. Sources without items are removed. */
   readonly #sources = new Map<string, Item[]>()
   #size = 0
 
@@ -18,7 +18,7 @@ export class FairQueue<Item> {
     this.#size++
   }
 
-  /** Puts an item that was taken before in front of its source's others, and the source in front of all. */
+  /** Puts a taken item back at the head of its source, and moves that source to the front. */
   putBack(source: string, item: Item): void {
     const turns = [...this.#sources].filter(([each]) => each !== source)
     const waiting = [item, ...(this.#sources.get(source) ?? [])]
@@ -28,14 +28,12 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The first item, in the order of turns, of a source whose first item may be taken now. Undefined when
-   * there is none.
+   * Takes the head of the first source whose head satisfies `mayTake`. Returns undefined if there is none.
    */
   take(mayTake: (item: Item) => boolean): Item | undefined {
     for (const [source, waiting] of this.#sources) {
       if (!mayTake(waiting[0]!)) continue
       const item = waiting.shift()!
-      // Its next turn comes after everybody else's.
       this.#sources.delete(source)
       if (waiting.length > 0) this.#sources.set(source, waiting)
       this.#size--
@@ -44,7 +42,7 @@ export class FairQueue<Item> {
     return undefined
   }
 
-  /** Takes this item out, wherever it waits. Returns whether it was there. */
+  /** Removes the item from the queue. Returns whether it was queued. */
   remove(source: string, item: Item): boolean {
     const waiting = this.#sources.get(source)
     const at = waiting?.indexOf(item) ?? -1

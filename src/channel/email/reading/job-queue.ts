@@ -2,30 +2,27 @@ import { FairQueue } from './fair-queue.ts'
 import type { Job } from './job.ts'
 import { SourceCosts } from './source-costs.ts'
 
-/** So many messages of fast sources go before one of another source. */
+/** Number of consecutive messages of fast sources before a message of another source is taken. */
 const MAX_FAST_TURNS = 32
 
-/**
- * Whose message it is: of a source whose others were read fast, or of one of which that is not known; or one
- * that is read alone.
- */
+/** Class of a message: its source is known to be fast, or is not, or the message must be read alone. */
 export type Kind = 'fast' | 'unknown' | 'alone'
 
 /**
- * Messages that wait, in the turns of their sources, and what the ones that were read cost. Fast sources go
- * first: strangers with one slow message each, however many they are, do not stand between them and a worker.
- * Others wait for some turns, which are short.
+ * The queue of waiting messages, served fairly by source, and the costs of the messages read so far. Fast
+ * sources have priority, so that any number of strangers with one slow message each cannot keep them from a
+ * worker. Other sources wait for a few turns, which are short.
  */
 export class JobQueue {
   readonly #waiting = new FairQueue<Job>()
   readonly #costs = new SourceCosts()
   readonly #maxSlow: number
-  /** Slow messages that are being read. */
+  /** Number of slow messages being read. */
   #slow = 0
-  /** Turns in a row of fast sources. */
+  /** Number of consecutive turns of fast sources. */
   #fastTurns = 0
 
-  /** `maxSlow`: slow messages that are read at once. */
+  /** `maxSlow`: maximum number of slow messages read concurrently. */
   constructor(maxSlow: number) {
     this.#maxSlow = maxSlow
   }
@@ -34,7 +31,7 @@ export class JobQueue {
     return this.#waiting.size
   }
 
-  /** Whether fast sources have had so many turns that it is another one's. */
+  /** Whether fast sources have used up their consecutive turns. */
   get isUnknownDue(): boolean {
     return this.#fastTurns >= MAX_FAST_TURNS
   }
@@ -43,12 +40,12 @@ export class JobQueue {
     this.#waiting.push(job.source, job)
   }
 
-  /** Puts a message that was taken before in front of all others. */
+  /** Puts a taken message back at the front of the queue. */
   putBack(job: Job): void {
     this.#waiting.putBack(job.source, job)
   }
 
-  /** Takes this message out, wherever it waits. Returns whether it was there. */
+  /** Removes the message from the queue. Returns whether it was queued. */
   remove(job: Job): boolean {
     return this.#waiting.remove(job.source, job)
   }
@@ -59,10 +56,7 @@ export class JobQueue {
     return jobs
   }
 
-  /**
-   * Takes the message whose turn it is, of those that `hasPlace` has a place for. It is being read from now
-   * on, until `stopped`.
-   */
+  /** Takes the next message that `hasPlace` accepts. It counts as being read until `stopped` is called. */
   take(hasPlace: (job: Job) => boolean): Job | undefined {
     const mayTake = (job: Job) => this.#mayStart(job) && hasPlace(job)
     const fast = this.isUnknownDue
@@ -76,13 +70,13 @@ export class JobQueue {
     return job
   }
 
-  /** It is not being read any more. `ms`: what parsing it took; null when that is not known. */
+  /** Records that a message is no longer being read. `ms`: parse time; null if unknown. */
   stopped(job: Job, ms: number | null): void {
     if (job.slow) this.#slow--
     this.#costs.stopped(job.source, ms)
   }
 
-  /** A message that is still being read has taken so long already. */
+  /** Records the minimum parse time of a message that is still being read. */
   tookAtLeast({ source }: Job, ms: number): void {
     this.#costs.tookAtLeast(source, ms)
   }
@@ -91,7 +85,7 @@ export class JobQueue {
     return alone ? 'alone' : this.#costs.isFast(source) ? 'fast' : 'unknown'
   }
 
-  /** Whether a source's messages are known to block a worker. */
+  /** Whether messages of this source are known to block a worker. */
   isSlow(source: string): boolean {
     return this.#costs.isBlocking(source)
   }

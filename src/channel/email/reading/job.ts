@@ -1,14 +1,17 @@
 import type { ReadMail, Stage } from './protocol.ts'
 import type { Reading } from './reader.ts'
 
-/** A message to be read, and how. */
+/** A message to be read, and its state in the pool. */
 export interface Job extends Reading {
-  /** Stages that are left out, because they blocked a worker or ended it. */
+  /** Stages to skip because they blocked or crashed a worker. */
   skip: Stage[]
-  /** Has a worker to itself: it ended one, or was in one that ended over nobody knows which message. */
+  /**
+   * Must be the only message of its worker: it crashed one, or was in a worker that crashed for an unknown
+   * reason.
+   */
   alone: boolean
   /**
-   * It blocked a worker before, or its source's messages do: slow messages leave one worker to the others.
+   * The message, or earlier ones of its source, blocked a worker. One worker is kept free of slow messages.
    */
   slow: boolean
   waitUntil: number
@@ -17,8 +20,8 @@ export interface Job extends Reading {
   reject(error: Error): void
 }
 
-/** Ends it, one way or the other. */
-export const settle = (job: Job, act: () => void): void => {
+/** Cancels the timeout and completes the job. */
+export const settle = (job: Job, complete: () => void): void => {
   clearTimeout(job.timer)
-  act()
+  complete()
 }

@@ -4,14 +4,14 @@ import type { FromProcess, ToWorker, WorkerSettings } from './protocol.ts'
 import { compiled, type Transport, type TransportEvents } from './transport.ts'
 
 /**
- * What node and its dates and words depend on. Nothing else of our environment, which holds keys and
- * passwords, reaches the child.
+ * Variables that Node.js and its locale support need. The rest of the environment, which contains keys and
+ * passwords, is not passed to the child.
  */
 const INHERITED = ['TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'SystemRoot']
 
 /**
- * A process of its own, in which a thread reads. Where V8 finds no memory for its heap it aborts a whole
- * process, and then only that one.
+ * Runs the worker thread in a child process. When V8 cannot allocate memory for the heap it aborts the whole
+ * process; this way, only the child is lost.
  */
 export class ProcessTransport implements Transport {
   readonly #child: ChildProcess
@@ -26,7 +26,7 @@ export class ProcessTransport implements Transport {
       env: Object.fromEntries(
         INHERITED.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]),
       ),
-      // Not ours: an inspector's port would be taken already.
+      // Not inherited: the inspector port would already be in use.
       execArgv: [],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
@@ -44,11 +44,11 @@ export class ProcessTransport implements Transport {
       events.ended(reason ?? why)
     }
     this.#child.on('error', (error) => onEnd(messageOf(error)))
-    // Unlike `exit`, it comes after the last message.
+    // Unlike `exit`, `close` is emitted after the last message.
     this.#closed = new Promise((resolve) => {
       this.#child.on('close', (code, signal) => {
         resolve()
-        onEnd(`the process ended with ${signal ?? code}`)
+        onEnd(`process exited with ${signal ?? `code ${code}`}`)
       })
     })
   }
@@ -62,7 +62,7 @@ export class ProcessTransport implements Transport {
   }
 
   post(message: ToWorker): void {
-    // A child that is gone is heard of by `close`.
+    // Send errors are ignored: if the child has exited, `close` reports it.
     if (!this.#ended && this.#child.connected) this.#child.send(message, () => undefined)
   }
 

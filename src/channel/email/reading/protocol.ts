@@ -2,23 +2,23 @@ import type { Report } from '../bounce/report.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import type { Envelope, Verification } from '../verify/verify.ts'
 
-/** What every message that one worker (a thread or a process) reads has in common. */
+/** Settings of a worker (a thread or a process) that apply to all its messages. */
 export interface WorkerSettings {
-  /** The service's own domain: marks that name it are loops. */
+  /** The service's own domain, used to detect mail loops. */
   mailDomain: string
-  /** Our own host name, for the words of the checks. */
+  /** Our own host name, shown in the results of the checks. */
   mta: string
 }
 
 /** One message to be read. */
 export interface ReadRequest {
-  /** A thread gets it over shared memory, so that the bytes are not copied. */
+  /** Shared with a thread, not copied. */
   raw: Uint8Array
-  /** Null for a message that one of our own agents wrote: nothing is to be verified then. */
+  /** Null for a message from one of our own agents, which is not verified. */
   envelope: Envelope | null
-  /** Whether it may be a bounce or a complaint about a message of ours. */
+  /** Whether the message may be a bounce or a complaint about one of our messages. */
   mayBeReport: boolean
-  /** Stages that ran out of their budget the last time, and are left out now. */
+  /** Stages that exceeded their budget in an earlier attempt and are skipped. */
   skip: readonly Stage[]
 }
 
@@ -26,14 +26,14 @@ export interface ReadRequest {
 export type Stage = (typeof STAGES)[number]
 export const STAGES = ['parse', 'verify'] as const
 
-/** What was read. Everything in here was written by a stranger, except the verdicts. */
+/** A message after parsing. Everything except the verdicts is untrusted input. */
 export interface ReadMail extends Omit<ParsedMail, 'headers'> {
   /** Null when there was no envelope. */
   verification: Verification | null
-  /** A mark that makes it a loop or an automatic reply (RFC 3834), in words. */
+  /** Why it is a mail loop or an automatic reply (RFC 3834); null if it is neither. */
   automatic: string | null
   byAgent: boolean
-  /** What it reports of a message of ours, when it was to be looked at as a report. */
+  /** The bounce or complaint it contains, if the request allowed for one. */
   report: Report | null
 }
 
@@ -48,12 +48,12 @@ export type FromWorker =
   | { type: 'failed'; id: number; reason: string }
   | { type: 'lookup'; id: number; name: string; recordType: string }
 
-/** A process tells beside that what its thread is at, each time it is pinged, and why that ended. */
+/** A process also reports the state of its thread after each ping, and the reason if the thread exited. */
 export type FromProcess = FromWorker | { type: 'state'; parsing: number; turns: number; ended?: string }
 
 /**
- * Where a thread shows, in memory that both sides see, which message it parses (0: none) and that its event
- * loop turns.
+ * Slots in shared memory in which a thread publishes the id of the message it is parsing (0: none) and a
+ * counter of its event loop turns.
  */
 export const PARSING = 0
 export const TURNS = 1

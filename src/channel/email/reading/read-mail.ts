@@ -6,15 +6,15 @@ import { type Verification, verify } from '../verify/verify.ts'
 import { clipHeader } from './clip-header.ts'
 import type { ReadMail, ReadRequest, WorkerSettings } from './protocol.ts'
 
-/** A message after its first stage: all of it but whether its sender is proven. */
+/** A message after the parse stage; its sender is not verified yet. */
 export interface Parsed {
-  /** What both stages look at: the message with its header within bounds. */
+  /** The message that both stages use, with a header of limited size. */
   raw: Uint8Array
   clipped: string | null
   mail: ReadMail
 }
 
-/** The first stage, which computes and waits for nothing. Never rejects for what is in the message. */
+/** The parse stage. Computes without waiting for I/O. Never rejects because of the content of a message. */
 export async function parseStage(request: ReadRequest, { mailDomain }: WorkerSettings): Promise<Parsed> {
   const { raw, reason: clipped } = clipHeader(request.raw)
   const parsed = request.skip.includes('parse') ? salvage(raw, OVER_BUDGET) : await parseMail(raw)
@@ -33,9 +33,9 @@ export async function parseStage(request: ReadRequest, { mailDomain }: WorkerSet
   }
 }
 
-const OVER_BUDGET = 'reading it takes more time or memory than one message may'
+const OVER_BUDGET = 'parsing exceeded the time or memory limit for one message'
 
-/** The second stage, which mostly waits for DNS. Never rejects. */
+/** The verify stage. Mostly waits for DNS. Never rejects. */
 export function verifyStage(
   { raw, clipped, mail }: Parsed,
   request: ReadRequest,
@@ -45,7 +45,7 @@ export function verifyStage(
   if (request.envelope === null) return Promise.resolve(null)
   if (clipped !== null) return Promise.resolve(unproven(clipped))
   if (request.skip.includes('verify'))
-    return Promise.resolve(unproven('the checks take more time than those of one message may'))
+    return Promise.resolve(unproven('verification exceeded the time limit for one message'))
   return verify(raw, mail.from.address, request.envelope, { resolver, mta })
 }
 

@@ -2,39 +2,40 @@ import { availableParallelism } from 'node:os'
 
 export interface PoolLimits {
   workers: number
-  /** Messages that one worker has at once: while one waits for DNS, it parses another. */
+  /** Maximum number of messages in one worker: while one waits for DNS, another is parsed. */
   perWorker: number
-  /** Milliseconds of computing that one message may take, and how many more for each MiB of it. */
+  /** CPU time in milliseconds that one message may take: a base, and an addition for each MiB of its size. */
   budgetMs: number
   budgetMsPerMiB: number
-  /** What the objects of one worker may take; the bytes of messages and files are outside of that. */
+  /** Maximum heap of one worker in MiB. The bytes of messages and attachments are stored outside the heap. */
   heapMiB: number
-  /** Milliseconds that a message computes before those behind it are given to another worker. */
+  /**
+   * Time in milliseconds after which the messages behind one that blocks a worker are moved to another
+   * worker.
+   */
   overtakeMs: number
-  /** Milliseconds that a message waits for its turn. */
+  /** Maximum time in milliseconds that a message waits in the queue. */
   waitMs: number
-  /** Milliseconds after the last message until the workers end. */
+  /** Time in milliseconds without messages after which the workers are stopped. */
   idleMs: number
 }
 
 export interface ReaderLimits extends Omit<PoolLimits, 'workers' | 'perWorker'> {
   threads: number
-  /** Messages that one thread has at once: while one waits for DNS, it parses another. */
+  /** Maximum number of messages in one thread: while one waits for DNS, another is parsed. */
   perThread: number
-  /** Messages of more bytes are read in a process of their own, one at a time. */
+  /** Size in bytes above which a message is read in a separate process, one at a time. */
   longBytes: number
-  /**
-   * Milliseconds after a long message for which that process waits for another one; its start takes 0.2 s.
-   */
+  /** Time in milliseconds that the separate process stays alive without messages; starting it takes 0.2 s. */
   idleMs: number
 }
 
 export const LIMITS: ReaderLimits = {
-  // Two on a single core too: one reads on while the other is blocked by a hostile message, until that is
-  // killed.
+  // At least two even on a single core: one continues while the other is blocked by a hostile message, until
+  // that worker is killed.
   threads: Math.max(2, Math.min(availableParallelism(), 8)),
   perThread: 16,
-  // Ordinary mail takes 1 to 20 ms, and 25 MiB of it about 500; on a busy machine ten times as long.
+  // Ordinary mail takes 1 to 20 ms and a 25 MiB message about 500 ms; ten times as long on a busy machine.
   budgetMs: 3_000,
   budgetMsPerMiB: 400,
   heapMiB: 384,

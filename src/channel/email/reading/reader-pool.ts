@@ -9,13 +9,13 @@ import { WorkerHandle } from './worker-handle.ts'
 
 const WATCH_MS = 100
 /**
- * What a worker leaves behind of a mail of 25 MiB (100 MB) would stay until its next one; a new worker takes
- * 0.2 s.
+ * A worker that read such a message is replaced: the memory of a 25 MiB message (100 MB) would only be freed
+ * with its next one, and a new worker starts in 0.2 s.
  */
 const RETIRING_BYTES = 4 * 1024 * 1024
-/** With so many messages in each worker, another one is started. */
+/** Number of messages in each worker at which another worker is started. */
 const BUSY = 4
-/** How long after a message that blocked a worker more such messages are expected. */
+/** Time after a message blocked a worker during which more slow messages are expected. */
 const CAUTIOUS_MS = 10_000
 
 export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
@@ -24,7 +24,7 @@ export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
   open: OpenTransport
 }
 
-/** Gives the worker that takes a message, which is started when it is not there yet. */
+/** Returns the worker for a message, starting it if necessary. */
 type Place = () => WorkerHandle<Job>
 
 const tooBusy = () =>
@@ -33,19 +33,19 @@ const unreadable = () =>
   new AppError('invalid_input', 'message: takes more time or memory to read than is allowed')
 
 /**
- * Gives messages to workers in the turns of their sources, and watches over the workers. Reading a message
- * changes nothing, so a message that waits behind a slow one is simply given to another worker, and one that
- * ended a worker is tried again without the stage that did.
+ * Assigns messages to workers, fairly by source, and monitors the workers. Reading a message has no side
+ * effects, so a message that waits behind a slow one is simply reassigned, and one that crashed a worker is
+ * retried without the stage that failed.
  */
 export class ReaderPool implements MailReader {
   readonly #options: PoolOptions
   readonly #limits: PoolLimits
   readonly #queue: JobQueue
   readonly #workers = new Set<WorkerHandle<Job>>()
-  /** Until when more slow messages are expected. */
+  /** Time until which more slow messages are expected. */
   #cautiousUntil = 0
-  #watching: NodeJS.Timeout | undefined
-  #resting: NodeJS.Timeout | undefined
+  #watchTimer: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -75,8 +75,8 @@ export class ReaderPool implements MailReader {
 
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#watching)
-    clearTimeout(this.#resting)
+    clearInterval(this.#watchTimer)
+    clearTimeout(this.#idleTimer)
     const workers = [...this.#workers]
     const jobs = workers.flatMap((worker) => worker.releaseAll())
     jobs.push(...this.#queue.removeAll())
@@ -85,7 +85,7 @@ export class ReaderPool implements MailReader {
     this.#workers.clear()
   }
 
-  // ------------------------------------------------------------------------------------------------ from the queue to a worker
+  // ------------------------------------------------------------------------------------------------ dispatch
 
   #stopWaiting(job: Job): void {
     if (this.#queue.remove(job)) job.reject(tooBusy())
@@ -96,7 +96,7 @@ export class ReaderPool implements MailReader {
     this.#watch()
   }
 
-  /** Starts the message whose turn it is. Returns whether there was one that a worker can take now. */
+  /** Starts the next message. Returns false if no waiting message can be started now. */
   #startNext(): boolean {
     const places = new Map<Kind, Place | null>()
     const placeFor = (job: Job) => {
@@ -109,30 +109,28 @@ export class ReaderPool implements MailReader {
     return job !== undefined
   }
 
-  /**
-   * A worker that takes a message now: the one with the fewest, or a new one; null when all of them are full.
-   */
+  /** Finds the least loaded worker with capacity, or a new one. Returns null if all workers are full. */
   #placeFor(kind: Kind): Place | null {
     const { workers, perWorker } = this.#limits
-    const most = kind === 'alone' ? 1 : perWorker
-    const [least] = [...this.#workers]
+    const capacity = kind === 'alone' ? 1 : perWorker
+    const [leastLoaded] = [...this.#workers]
       .filter(
         (worker) =>
           !worker.retiring &&
           !worker.exclusive &&
           !worker.blocked &&
-          worker.size < most &&
+          worker.size < capacity &&
           this.#suits(worker, kind),
       )
       .sort((one, other) => one.size - other.size)
     const mayAdd = [...this.#workers].filter(({ retiring, blocked }) => blocked || !retiring).length < workers
-    if (least && (kind === 'alone' || least.size < BUSY || !mayAdd)) return () => least
+    if (leastLoaded && (kind === 'alone' || leastLoaded.size < BUSY || !mayAdd)) return () => leastLoaded
     return mayAdd ? () => this.#addWorker() : null
   }
 
   /**
-   * While slow messages come in, one of an unknown source does not go where it could keep a fast source's
-   * from its answers of DNS.
+   * While slow messages are expected, a message of an unknown source is kept away from workers with messages
+   * of fast sources: it could delay their DNS answers.
    */
   #suits(worker: WorkerHandle<Job>, kind: Kind): boolean {
     const isCautious = performance.now() < this.#cautiousUntil && !this.#queue.isUnknownDue
@@ -167,7 +165,7 @@ export class ReaderPool implements MailReader {
     worker.assign(job, { raw, envelope, mayBeReport, skip }, job.alone)
   }
 
-  // --------------------------------------------------------------------------------------------------- from a worker to the end
+  // ---------------------------------------------------------------------------------------------- completion
 
   #freed(worker: WorkerHandle<Job>, { raw }: Job): void {
     if (raw.length > RETIRING_BYTES) worker.retiring = true
@@ -181,8 +179,8 @@ export class ReaderPool implements MailReader {
   }
 
   /**
-   * A worker has ended before its time. When nobody knows which of its messages ended it, each of them is
-   * read alone.
+   * Handles the loss of a worker. If it is unknown which message caused it, each of its messages is read
+   * alone.
    */
   #died(
     worker: WorkerHandle<Job>,
@@ -193,7 +191,7 @@ export class ReaderPool implements MailReader {
     this.#replaced(worker, jobs.length, reason)
     for (const job of jobs) {
       this.#queue.stopped(job, null)
-      // No message is to blame for a machine that has no memory or no process left for a worker.
+      // If the worker never started, the machine lacks memory or processes, and no message is to blame.
       if (!worker.started) settle(job, () => job.reject(tooBusy()))
       else if (job === culprit?.job) this.#retryWithout(job, culprit.stage)
       else this.#retry(job, culprit === null)
@@ -203,7 +201,7 @@ export class ReaderPool implements MailReader {
 
   #replaced(worker: WorkerHandle<Job>, messages: number, reason: string): void {
     this.#workers.delete(worker)
-    this.#options.log.warn({ event: 'mail.reader', reason, messages }, 'a worker that reads mail is replaced')
+    this.#options.log.warn({ event: 'mail.reader', reason, messages }, 'mail reader worker replaced')
     this.#options.metrics?.count('readerThreads', 'replaced')
   }
 
@@ -223,33 +221,33 @@ export class ReaderPool implements MailReader {
     else settle(job, () => job.reject(tooBusy()))
   }
 
-  // ------------------------------------------------------------------------------------------------------------ budgets
+  // ------------------------------------------------------------------------------------------------- budgets
 
-  /** Looks after the workers for as long as there is something to read. */
+  /** Monitors the workers while there are messages to read. */
   #watch(): void {
     const idle = this.#queue.size === 0 && [...this.#workers].every(({ size }) => size === 0)
     if (idle || this.#closed) {
-      clearInterval(this.#watching)
-      this.#watching = undefined
+      clearInterval(this.#watchTimer)
+      this.#watchTimer = undefined
       if (!this.#closed) this.#endWhenIdle()
       return
     }
-    clearTimeout(this.#resting)
-    this.#watching ??= setInterval(() => this.#look(), WATCH_MS)
+    clearTimeout(this.#idleTimer)
+    this.#watchTimer ??= setInterval(() => this.#check(), WATCH_MS)
   }
 
   #endWhenIdle(): void {
-    clearTimeout(this.#resting)
+    clearTimeout(this.#idleTimer)
     if (!Number.isFinite(this.#limits.idleMs)) return
-    this.#resting = setTimeout(() => {
+    this.#idleTimer = setTimeout(() => {
       for (const worker of this.#workers) this.#end(worker)
     }, this.#limits.idleMs).unref()
   }
 
-  #look(): void {
+  #check(): void {
     const blocked: WorkerHandle<Job>[] = []
     for (const worker of [...this.#workers].filter(({ size }) => size > 0)) {
-      worker.look()
+      worker.check()
       const { blockedMs } = worker
       worker.blocked = blockedMs > this.#limits.overtakeMs
       if (blockedMs > Math.max(...worker.jobs.map((job) => this.#budgetOf(job)))) this.#kill(worker)
@@ -263,8 +261,8 @@ export class ReaderPool implements MailReader {
   }
 
   /**
-   * Gives the messages that wait behind the one that a worker parses to other workers. It would go on with
-   * them all the same, one slow one after the other, and ends instead.
+   * Moves the messages waiting behind the one being parsed to other workers. The blocked worker cannot be
+   * told to drop them, so it is retired after the current message.
    */
   #overtake(worker: WorkerHandle<Job>, parsing: Job, blockedMs: number): void {
     this.#queue.tookAtLeast(parsing, blockedMs)
@@ -277,8 +275,8 @@ export class ReaderPool implements MailReader {
   }
 
   /**
-   * Takes the message that has blocked its worker for longest, where all workers are blocked: it is slow from
-   * now on, and waits until one of those ends. One of a source that blocks several workers goes first.
+   * When all workers are blocked, stops one of them and requeues its message as slow. Prefers a source that
+   * blocks several workers, then the message that has blocked for longest.
    */
   #freeOne(blocked: readonly WorkerHandle<Job>[]): void {
     const sources = blocked.map(({ parsing }) => parsing?.source)
@@ -297,7 +295,7 @@ export class ReaderPool implements MailReader {
     void worker.end()
   }
 
-  /** Ends a worker whose message has used up its budget. */
+  /** Stops a worker whose message has exceeded its budget. */
   #kill(worker: WorkerHandle<Job>): void {
     const { parsing } = worker
     const jobs = worker.releaseAll()
@@ -305,7 +303,7 @@ export class ReaderPool implements MailReader {
     if (parsing) this.#queue.tookAtLeast(parsing, this.#budgetOf(parsing))
     const culprit = parsing ?? (jobs.length === 1 ? jobs[0]! : null)
     const stage = parsing ? 'parse' : 'verify'
-    this.#died(worker, jobs, culprit && { job: culprit, stage }, 'a message took longer than its budget')
+    this.#died(worker, jobs, culprit && { job: culprit, stage }, 'a message exceeded its time budget')
   }
 
   #budgetOf({ raw }: Job): number {

@@ -1,8 +1,8 @@
 import type { FromProcess, ToWorker, WorkerSettings } from './protocol.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
-// The process of `ProcessTransport`. A thread of it reads; this one passes on what is said, and answers at
-// any time: a child that is busy with one endless message must still notice that its parent is gone.
+// The child process of `ProcessTransport`. Its worker thread reads mail; its main thread relays messages and
+// stays responsive, so that a child stuck on an endless message still notices when its parent exits.
 
 const { settings, heapMiB } = JSON.parse(process.argv[2]!) as { settings: WorkerSettings; heapMiB: number }
 
@@ -26,9 +26,8 @@ process.on('message', (message: ToWorker) => {
   if (message.type === 'ping') send(state())
 })
 
-// Not `exit`, which waits for the thread.
+// Not `process.exit`, which waits for the thread.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
-// A terminal's Ctrl-C goes to the parent and to us. The parent finishes its work first, for which it needs
-// us.
+// Ctrl-C in a terminal also reaches this process. The parent still needs it to finish its work.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

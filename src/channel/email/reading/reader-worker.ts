@@ -12,13 +12,16 @@ import {
 } from './protocol.ts'
 import { parseStage, verifyStage } from './read-mail.ts'
 
-// The thread, of this process or of a child, in which strangers' bytes are looked at. It parses one message
-// at a time; while one waits for DNS, it parses the next.
+// The worker thread, in this process or in a child, that handles untrusted bytes. It parses one message at a
+// time; while one waits for DNS, it parses the next.
 
 const port = parentPort!
 const { settings, shown } = workerData as { settings: WorkerSettings; shown: Int32Array }
 
-/** Lookups of one message. SPF takes 10 (RFC 7208 4.6.4), each signature and seal one, DMARC two. */
+/**
+ * Maximum number of DNS lookups for one message. SPF takes 10 (RFC 7208 4.6.4), each signature and seal one,
+ * DMARC two.
+ */
 const MAX_LOOKUPS = 80
 
 const lookups = new Map<
@@ -30,22 +33,22 @@ let turn: Promise<unknown> = Promise.resolve()
 
 const post = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
 
-const askMainThread: DnsResolver = (name, recordType) => {
+const queryMainThread: DnsResolver = (name, recordType) => {
   const id = ++lastLookup
   post({ type: 'lookup', id, name, recordType })
   return new Promise((resolve, reject) => lookups.set(id, { resolve, reject }))
 }
 
 /**
- * DNS is asked by the main thread, which remembers answers for all threads. This one remembers them too, for
- * a short time: a question wakes both threads, and a mail asks five.
+ * DNS queries are made by the main thread, which caches the answers for all threads. This short-lived cache
+ * saves waking both threads for each of the about five lookups per message.
  */
-const resolver = cached(askMainThread, systemClock, { positiveMs: 5_000, negativeMs: 5_000 })
+const resolver = cached(queryMainThread, systemClock, { positiveMs: 5_000, negativeMs: 5_000 })
 
-function resolverOfOne(): DnsResolver {
-  let asked = 0
+function limitedResolver(): DnsResolver {
+  let queries = 0
   return (name, recordType) => {
-    if (++asked > MAX_LOOKUPS) return Promise.reject(dnsError('ETOOMANY'))
+    if (++queries > MAX_LOOKUPS) return Promise.reject(dnsError('ETOOMANY'))
     return resolver(name, recordType)
   }
 }
@@ -67,7 +70,7 @@ async function read(id: number, request: ReadRequest): Promise<void> {
     const parsing = turn.then(() => parse(id, request))
     turn = parsing.catch(() => undefined)
     const { parseMs, ...parsed } = await parsing
-    const verification = await verifyStage(parsed, request, resolverOfOne(), settings)
+    const verification = await verifyStage(parsed, request, limitedResolver(), settings)
     const mail = { ...parsed.mail, verification }
     post({ type: 'read', id, mail, parseMs }, ownBuffers(mail.attachments))
   } catch (error) {
@@ -76,8 +79,8 @@ async function read(id: number, request: ReadRequest): Promise<void> {
 }
 
 /**
- * The memory of long files, which is handed over and not copied. Short ones may lie in memory that node
- * shares between buffers.
+ * Buffers of large attachments, which are transferred instead of copied. Small ones may be slices of a buffer
+ * pool that Node.js shares.
  */
 const ownBuffers = (files: readonly { content: Uint8Array }[]): ArrayBuffer[] => [
   ...new Set(

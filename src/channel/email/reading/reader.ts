@@ -8,41 +8,41 @@ import { LIMITS, type ReaderLimits } from './reader-limits.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
-/** A message to be read, and where it comes from. */
+/** A message to be read, and where it was received from. */
 export interface Reading {
   raw: Uint8Array
-  /** Null for a message that one of our own agents wrote. */
+  /** Null for a message from one of our own agents. */
   envelope: Envelope | null
-  /** Whether it may be a bounce or a complaint about a message of ours. */
+  /** Whether it may be a bounce or a complaint about one of our messages. */
   mayBeReport?: boolean
-  /** Whose messages wait for each other: an IP address, or one of our own agents. */
+  /** Key for fair queueing: an IP address, or the address of one of our own agents. */
   source: string
 }
 
 /**
- * Reads messages in threads, and long ones in a process, so that nothing a stranger writes is looked at on
- * the main thread.
+ * Reads messages in threads, and long ones in a process, so that untrusted input is never parsed on the main
+ * thread.
  */
 export interface MailReader {
   /**
-   * Parses and verifies a message. One that takes longer than its budget is read more plainly (the raw body
-   * as its text, the sender unproven), and its checks say so. Rejects with `invalid_input` for what can't be
-   * read even so, with `unavailable` when it has waited for its turn too long.
+   * Parses and verifies a message. If it exceeds its budget, the fallback is to use the raw body as text and
+   * leave the sender unproven, which the checks report. Rejects with `invalid_input` if even that fails, and
+   * with `unavailable` if the message has waited in the queue for too long.
    */
   read(reading: Reading): Promise<ReadMail>
-  /** Ends the threads and the process. Messages that are being read are rejected with `unavailable`. */
+  /** Stops the threads and the process. Messages being read or waiting are rejected with `unavailable`. */
   close(): Promise<void>
 }
 
 export interface ReaderOptions extends WorkerSettings {
-  /** Asked on the main thread, where answers are remembered for all. */
+  /** Used on the main thread, where answers are cached for all workers. */
   resolver: DnsResolver
   log: Logger
   metrics?: Metrics | undefined
   limits?: Partial<ReaderLimits> | undefined
 }
 
-/** A reader whose threads, and whose process for long messages, start when messages come. */
+/** Creates a mail reader. Its threads, and the process for long messages, are started on demand. */
 export function createMailReader({ limits, ...options }: ReaderOptions): MailReader {
   const { threads, perThread, longBytes, idleMs, ...each } = { ...LIMITS, ...limits }
   const short = new ReaderPool({
@@ -53,7 +53,8 @@ export function createMailReader({ limits, ...options }: ReaderOptions): MailRea
   const long = new ReaderPool({
     ...options,
     open: (...settings) => new ProcessTransport(...settings),
-    // One at a time, for the memory that they take; none can overtake another.
+    // One at a time because of the memory they take. There is no other worker for waiting messages to move
+    // to.
     limits: { ...each, workers: 1, perWorker: 1, idleMs, overtakeMs: Number.POSITIVE_INFINITY },
   })
   return {

@@ -1,6 +1,6 @@
 /**
- * The bytes where a thread can see them too, copied only if they are not there already. Copying 10 KB takes 1
- * µs, 25 MiB takes 5 ms.
+ * Returns the bytes in shared memory, copied only if they are not there already. Copying 10 KB takes 1 µs, 25
+ * MiB takes 5 ms.
  */
 export const overSharedMemory = (raw: Uint8Array): Uint8Array => {
   if (raw.buffer instanceof SharedArrayBuffer) return raw

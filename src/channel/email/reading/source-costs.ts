@@ -1,39 +1,39 @@
 interface Cost {
-  /**
-   * Milliseconds of computing that its recent messages took on average; null before the first one was read.
-   */
+  /** Average CPU time of recent messages in milliseconds; null until the first one was read. */
   averageMs: number | null
   running: number
 }
 
-/**
- * Messages that take longer on average make their source wait for each of them. Ordinary mail takes 1 to 20
- * ms.
- */
+/** Average from which a source may have only one message read at a time. Ordinary mail takes 1 to 20 ms. */
 const SLOW_MS = 100
-/** So long takes a first message in a cold thread on a busy machine; and so long, no ordinary one. */
+/**
+ * A first message takes up to FAST_MS in a cold thread on a busy machine. No ordinary message takes
+ * BLOCKING_MS.
+ */
 const FAST_MS = 250
 const BLOCKING_MS = 1_000
-/** The weight of the latest message. */
+/** Weight of the latest message in the moving average. */
 const WEIGHT = 0.3
 const MAX_SOURCES = 10_000
 
-/** What the messages of each source cost, so that slow ones delay nobody but their own source. */
+/** Tracks what the messages of each source cost, so that slow messages delay only their own source. */
 export class SourceCosts {
   readonly #costs = new Map<string, Cost>()
 
-  /** Whether a source may have another message read now: one that is new or slow has one at a time. */
+  /**
+   * Whether another message of the source may be read now. New and slow sources are limited to one at a time.
+   */
   mayStart(source: string): boolean {
     const { averageMs = null, running = 0 } = this.#costs.get(source) ?? {}
     return running === 0 || (averageMs !== null && averageMs < SLOW_MS)
   }
 
-  /** Whether its messages are known to be read fast. */
+  /** Whether messages of the source are known to be fast. */
   isFast(source: string): boolean {
     return (this.#costs.get(source)?.averageMs ?? FAST_MS) < FAST_MS
   }
 
-  /** Whether its messages are known to block a thread. */
+  /** Whether messages of the source are known to block a worker. */
   isBlocking(source: string): boolean {
     return (this.#costs.get(source)?.averageMs ?? 0) >= BLOCKING_MS
   }
@@ -41,13 +41,13 @@ export class SourceCosts {
   started(source: string): void {
     const cost = this.#costs.get(source) ?? { averageMs: null, running: 0 }
     cost.running++
-    // The one that was heard of longest ago stands first, and is forgotten first.
+    // Re-inserted to keep the map in order of last use; the first entry is forgotten first.
     this.#costs.delete(source)
     this.#costs.set(source, cost)
     this.#forget()
   }
 
-  /** `ms`: what the message took; null when that is not known. */
+  /** `ms`: parse time of the message; null if unknown. */
   stopped(source: string, ms: number | null): void {
     const cost = this.#costs.get(source)
     if (cost === undefined) return
@@ -56,7 +56,7 @@ export class SourceCosts {
       cost.averageMs = cost.averageMs === null ? ms : cost.averageMs + (ms - cost.averageMs) * WEIGHT
   }
 
-  /** A message that is still being read has taken so long already. */
+  /** Records the minimum parse time of a message that is still being read. */
   tookAtLeast(source: string, ms: number): void {
     const cost = this.#costs.get(source)
     if (cost) cost.averageMs = Math.max(cost.averageMs ?? 0, ms)

@@ -11,7 +11,7 @@ import {
 import { overSharedMemory } from './shared-bytes.ts'
 import { compiled, type Transport, type TransportEvents } from './transport.ts'
 
-/** A thread of this process. What it is at is in memory that both sides see. */
+/** Runs the worker in a thread of this process. The worker publishes its state in shared memory. */
 export class ThreadTransport implements Transport {
   readonly #worker: Worker
   readonly #shown = new Int32Array(new SharedArrayBuffer(SHOWN_SLOTS * Int32Array.BYTES_PER_ELEMENT))
@@ -21,8 +21,8 @@ export class ThreadTransport implements Transport {
     this.#worker = new Worker(WORKER, {
       workerData: { settings, shown: this.#shown },
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
-      // Of some mail a library (mailauth, of an `l=`) has something to tell the console; our stdout is for
-      // the ready line.
+      // Libraries print to the console for some mail (mailauth does for `l=`); our stdout is reserved for the
+      // ready line.
       stdout: true,
     })
     this.#worker.stdout.resume()
@@ -33,7 +33,7 @@ export class ThreadTransport implements Transport {
       events.ended(reason)
     }
     this.#worker.on('error', (error) => onEnd(messageOf(error)))
-    this.#worker.on('exit', (code) => onEnd(`the thread ended with ${code}`))
+    this.#worker.on('exit', (code) => onEnd(`thread exited with code ${code}`))
   }
 
   get parsing(): number {

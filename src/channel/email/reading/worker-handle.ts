@@ -6,8 +6,8 @@ export interface WorkerEvents<Job> {
   read(job: Job, mail: ReadMail, parseMs: number): void
   failed(job: Job, reason: string): void
   /**
-   * The worker ended by itself, out of memory for instance. Its jobs are no longer its own; `parsing` is the
-   * one that it was at.
+   * The worker exited by itself, for example out of memory. `jobs` are released from it; `parsing` is the one
+   * it was parsing.
    */
   died(jobs: Job[], parsing: Job | null, reason: string): void
 }
@@ -20,16 +20,16 @@ interface WorkerOptions {
 }
 
 /**
- * Time between two looks that counts at most. More passes when it is us who were held up, and what the worker
- * has said meanwhile is not heard yet.
+ * Maximum time counted between two checks. If more has passed, this process was delayed, and messages that
+ * the worker sent meanwhile have not been handled yet.
  */
 const MAX_STEP_MS = 1_000
 
-/** One worker and the messages that it reads. `Job` is whatever the caller knows a message by. */
+/** A worker and the messages assigned to it. `Job` is the caller's handle for a message. */
 export class WorkerHandle<Job> {
-  /** No further message goes to it, and it ends with its last one. */
+  /** It receives no further messages and is stopped after its last one. */
   retiring = false
-  /** No further message goes to it for now: it is at one that takes long. */
+  /** It receives no messages for now because the current one takes long. */
   blocked = false
   readonly #transport: Transport
   readonly #jobs = new Map<number, Job>()
@@ -37,12 +37,12 @@ export class WorkerHandle<Job> {
   #started = false
   #lastId = 0
   #seenTurns = 0
-  #lookedAt = 0
+  #checkedAt = 0
   #blockedMs = 0
 
   constructor({ settings, heapMiB, resolver, open }: WorkerOptions, events: WorkerEvents<Job>) {
     this.#transport = open(settings, heapMiB, {
-      message: (message) => this.#take(message, resolver, events),
+      message: (message) => this.#handle(message, resolver, events),
       ended: (reason) => {
         const { parsing } = this
         events.died(this.releaseAll(), parsing, reason)
@@ -58,29 +58,28 @@ export class WorkerHandle<Job> {
     return [...this.#jobs.values()]
   }
 
-  /** Whether the message that it has must be its only one. */
+  /** Whether its current message must be its only one. */
   get exclusive(): boolean {
     return this.#exclusive
   }
 
-  /** Whether it has ever been able to read. */
+  /** Whether it has finished starting. */
   get started(): boolean {
     return this.#started
   }
 
-  /** The message that it parses right now. */
   get parsing(): Job | null {
     return this.#jobs.get(this.#transport.parsing) ?? null
   }
 
-  /** For how many milliseconds its event loop had not turned at the last look. */
+  /** Time in milliseconds for which the event loop had not turned at the last check. */
   get blockedMs(): number {
     return this.#blockedMs
   }
 
   assign(job: Job, request: ReadRequest, exclusive: boolean): void {
     if (this.#jobs.size === 0) {
-      this.#lookedAt = performance.now()
+      this.#checkedAt = performance.now()
       this.#blockedMs = 0
       this.#transport.ref()
     }
@@ -89,7 +88,7 @@ export class WorkerHandle<Job> {
     this.#transport.post({ type: 'read', id: this.#lastId, request })
   }
 
-  /** Takes all its messages but one from it. What it still says of them counts for nothing. */
+  /** Releases all jobs except `except`. Later results for released jobs are ignored. */
   releaseAll(except: Job | null = null): Job[] {
     const released: Job[] = []
     for (const [id, job] of this.#jobs) {
@@ -97,22 +96,22 @@ export class WorkerHandle<Job> {
       this.#jobs.delete(id)
       released.push(job)
     }
-    if (this.#jobs.size === 0) this.#rest()
+    if (this.#jobs.size === 0) this.#setIdle()
     return released
   }
 
   /**
-   * Measures for how long its event loop has not turned. To be called regularly while it has messages: each
-   * time it is pinged, and the answer is looked for the next time.
+   * Measures how long the event loop has not turned. Must be called regularly while the worker has messages:
+   * each call sends a ping, and the next call checks whether it was handled.
    */
-  look(): void {
+  check(): void {
     const now = performance.now()
     const { turns } = this.#transport
-    // Starting takes seconds on a busy machine and is no message's fault.
+    // Starting takes seconds on a busy machine and is not caused by a message.
     if (turns !== this.#seenTurns || !this.#started) this.#blockedMs = 0
-    else this.#blockedMs += Math.min(now - this.#lookedAt, MAX_STEP_MS)
+    else this.#blockedMs += Math.min(now - this.#checkedAt, MAX_STEP_MS)
     this.#seenTurns = turns
-    this.#lookedAt = now
+    this.#checkedAt = now
     this.#transport.post({ type: 'ping' })
   }
 
@@ -120,13 +119,13 @@ export class WorkerHandle<Job> {
     return this.#transport.end()
   }
 
-  /** An idle worker does not keep the process alive. */
-  #rest(): void {
+  /** An idle worker must not keep this process alive. */
+  #setIdle(): void {
     this.#exclusive = false
     this.#transport.unref()
   }
 
-  #take(message: FromWorker, resolver: DnsResolver, events: WorkerEvents<Job>): void {
+  #handle(message: FromWorker, resolver: DnsResolver, events: WorkerEvents<Job>): void {
     if (message.type === 'started') this.#started = true
     else if (message.type === 'lookup') void this.#lookUp(message, resolver)
     else this.#finish(message, events)
@@ -137,7 +136,7 @@ export class WorkerHandle<Job> {
     if (job === undefined) return
     this.blocked = false
     this.#jobs.delete(message.id)
-    if (this.#jobs.size === 0) this.#rest()
+    if (this.#jobs.size === 0) this.#setIdle()
     if (message.type === 'read') events.read(job, message.mail, message.parseMs)
     else events.failed(job, message.reason)
   }
