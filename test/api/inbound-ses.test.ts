@@ -117,7 +117,8 @@ describe('a mail', () => {
     expect(message.checks).toContainEqual({
       name: 'ses',
       verdict: 'none',
-      detail: 'Amazon SES says spf FAIL, dkim GRAY, dmarc FAIL, spam PASS, virus PASS: evidence only',
+      detail:
+        'Amazon SES reports spf FAIL, dkim GRAY, dmarc FAIL, spam PASS, virus PASS; for information only',
     })
     expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
   })
@@ -373,7 +374,7 @@ describe('subscriptions', () => {
     internet.set(SUBSCRIBE, Buffer.from('<ConfirmSubscriptionResponse/>'))
     expect((await post(signer.sign(confirmation()))).status).toBe(200)
     expect(fetched).toContain(SUBSCRIBE)
-    expect(log.text()).toContain('subscribed to a topic')
+    expect(log.text()).toContain('subscribed to Amazon SNS topic')
   })
 
   test('that Amazon does not confirm are tried again', async () => {
@@ -409,7 +410,7 @@ describe('subscriptions', () => {
     const before = fetched.length
     expect((await post(signer.sign(confirmation({ Type: 'UnsubscribeConfirmation' })))).status).toBe(200)
     expect(fetched).toHaveLength(before)
-    expect(log.text()).toContain('was unsubscribed')
+    expect(log.text()).toContain('topic unsubscribed')
   })
 })
 

@@ -144,7 +144,7 @@ test('an agent proves its address on an own domain only while that is verified',
   expect(forged.checks).toContainEqual({
     name: 'local',
     verdict: 'fail',
-    detail: 'sent by an agent of this service, from a domain that is not verified now',
+    detail: 'sent by an agent of this service from a domain that is currently not verified',
   })
   await prisma.domain.update({ where: { id: domain.id }, data: { state: 'verified' } })
   expect(await receivedFromEve('once it is verified')).toMatchObject({

@@ -53,7 +53,9 @@ test('a request, a message that comes in and each attempt to deliver it have one
   expect(linesOf('incoming message stored')).toMatchObject([
     { agentId: agent.id, channel: 'email', status: 'received', refusal: null },
   ])
-  expect(linesOf('a message came in')).toMatchObject([{ outcome: 'accepted', recipients: [agent.address] }])
+  expect(linesOf('message received over SMTP')).toMatchObject([
+    { outcome: 'accepted', recipients: [agent.address] },
+  ])
   const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
   const request = {
     by,

@@ -65,7 +65,7 @@ test('without it mail comes in, with the evidence that nobody looked', async () 
   expect(message.checks).toContainEqual({
     name: 'spam',
     verdict: 'temperror',
-    detail: 'Rspamd could not be asked',
+    detail: 'Rspamd could not be queried',
   })
 })
 

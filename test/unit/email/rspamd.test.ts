@@ -98,10 +98,10 @@ describe('without a word of its the message goes through, and that is told', () 
     rspamd.answer(how)
     expect(await ask()).toEqual({
       spam: null,
-      check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be asked' },
+      check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be queried' },
     })
     expect(counted).toEqual(['spamChecks failed'])
-    expect(log.text()).toMatch(/Rspamd could not be asked/)
+    expect(log.text()).toMatch(/could not query Rspamd/)
     expect(log.text()).not.toContain('ann@example.com')
   })
 

@@ -18,10 +18,10 @@ export interface HttpInOptions extends SignatureDeps {
 
 const MAX_BYTES = 25 * 1024 * 1024
 const MAX_RECIPIENTS = 100
-/** How long a message that is longer than `SMALL_BYTES` waits for its place. */
+/** Messages longer than SMALL_BYTES wait for a slot for at most WAIT_MS. */
 const SMALL_BYTES = 1024 * 1024
 const WAIT_MS = 30_000
-const KEPT = { keepBytesPerSecond: 256 * 1024, reviewMs: 1_000 }
+const EVICTION = { keepBytesPerSecond: 256 * 1024, reviewMs: 1_000 }
 
 const withoutBrackets = (address: string): string => address.replace(/^<(.*)>$/, '$1')
 
@@ -47,7 +47,7 @@ const readRecipients = (headers: IncomingHttpHeaders): string[] => {
   return written
 }
 
-/** The mailboxes that the written recipients stand for, each once, and those that nobody has. */
+/** Resolves the given recipients to mailboxes, without duplicates, and lists the unknown ones. */
 const findRecipients = async (written: readonly string[], { reception }: HttpInOptions) => {
   const found = await Promise.all(
     written.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
@@ -56,12 +56,12 @@ const findRecipients = async (written: readonly string[], { reception }: HttpInO
   return { recipients: [...new Set(found.filter((one) => one !== null))], unknown }
 }
 
-const takeIn = async (call: RouteCall, options: HttpInOptions) => {
+const receive = async (call: RouteCall, options: HttpInOptions) => {
   const signature = checkBody(call.headers, call.body, options)
   const envelope = readEnvelope(call.headers)
-  const written = readRecipients(call.headers)
+  const requested = readRecipients(call.headers)
   if (call.body.length === 0) throw invalidInput('body', 'must be a message (RFC 5322)')
-  const { recipients, unknown } = await findRecipients(written, options)
+  const { recipients, unknown } = await findRecipients(requested, options)
   if (recipients.length === 0) throw new AppError('not_found', 'No recipient in X-Envelope-To exists here.')
   await options.reception.deliver(call.body, envelope, recipients, { deliveryId: signature })
   const fields = {
@@ -71,18 +71,18 @@ const takeIn = async (call: RouteCall, options: HttpInOptions) => {
     recipients: recipients.map(loggable),
     unknown: unknown.length,
   }
-  options.log.info({ ...fields, bytes: call.body.length }, 'a message came in')
+  options.log.info({ ...fields, bytes: call.body.length }, 'message received over HTTP')
   return { accepted: recipients, rejected: unknown }
 }
 
 /**
- * Places for long messages. Those whose envelope is signed have places by the address that it names, and
- * others have few, by the address that they come from: nobody knows yet who sends them, and they take up
- * memory until their last byte proves it.
+ * Creates the slots for long messages. Requests with a signed envelope are limited by the client address in
+ * that envelope. Others have fewer slots, limited by their own address: the sender is unproven until the last
+ * byte has been read, and its message occupies memory until then.
  */
-const createPlaces = () => {
-  const signed = new TransferSlots({ total: 4, perSource: 1, ...KEPT })
-  const unproven = new TransferSlots({ total: 2, perSource: 1, ...KEPT })
+const createSlots = () => {
+  const signed = new TransferSlots({ total: 4, perSource: 1, ...EVICTION })
+  const unproven = new TransferSlots({ total: 2, perSource: 1, ...EVICTION })
   return ({ headers, source, arrival }: RouteHead, proven: boolean) =>
     proven
       ? signed.enter(arrival, sourceOf(textOf(headers, 'x-remote-ip')), WAIT_MS)
@@ -90,12 +90,12 @@ const createPlaces = () => {
 }
 
 /**
- * `POST /inbound/email`: a raw message whose envelope is in headers, from whoever knows the secret (a worker
- * at the edge, a pipe of another mail server). Answers 200 once it is committed for every recipient that
- * somebody has.
+ * `POST /inbound/email`: a raw message with its envelope in headers, from a client that knows the secret (an
+ * edge worker, a pipe from another mail server). Responds 200 once the message is committed for every known
+ * recipient.
  */
 export const createHttpIn = (options: HttpInOptions): Route => {
-  const placeFor = createPlaces()
+  const slotFor = createSlots()
   return {
     method: 'POST',
     path: '/inbound/email',
@@ -103,12 +103,12 @@ export const createHttpIn = (options: HttpInOptions): Route => {
     async enter(head): Promise<Entrance> {
       const { proven } = checkHead(head.headers, options)
       if (Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return { proven }
-      const place = await placeFor(head, proven)
-      if (!place) throw new AppError('unavailable', 'Too many long messages at once.', { retryAfter: 30 })
-      return { proven, leave: () => place.leave() }
+      const slot = await slotFor(head, proven)
+      if (!slot) throw new AppError('unavailable', 'Too many long messages at once.', { retryAfter: 30 })
+      return { proven, leave: () => slot.leave() }
     },
     async handle(call) {
-      const answer = await takeIn(call, options)
+      const answer = await receive(call, options)
       return { status: 200, type: 'application/json', body: JSON.stringify(answer) }
     },
   }

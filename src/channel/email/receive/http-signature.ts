@@ -4,21 +4,21 @@ import type { Clock } from '../../../core/clock.ts'
 import { AppError } from '../../../core/errors.ts'
 
 /**
- * How far the sender's clock may be from ours, either way; and so how long a request that was listened to
- * could be sent again.
+ * Maximum difference between the sender's clock and ours, which is also how long an intercepted request can
+ * be replayed.
  */
 const WINDOW_MS = 300_000
 
-/** What both signatures cover, in this order. A header that is left out counts as empty. */
+/** Headers covered by both signatures, in this order. A missing header counts as empty. */
 const SIGNED = ['x-timestamp', 'x-envelope-from', 'x-envelope-to', 'x-remote-ip', 'x-helo'] as const
 /**
- * The first line of what `X-Envelope-Signature` signs, so that it is never a text that `X-Signature` signs,
- * which begins with a number.
+ * First line of the text signed by `X-Envelope-Signature`. It keeps that text distinct from any text signed
+ * by `X-Signature`, which begins with a number.
  */
 const ENVELOPE = 'envelope\n'
 
 /**
- * The header as its bytes came: node reads them as Latin-1, and joins what is repeated with a comma and a
+ * The header's original bytes: Node.js decodes them as Latin-1 and joins repeated headers with a comma and a
  * space.
  */
 const bytesOf = (headers: IncomingHttpHeaders, name: string): Buffer =>
@@ -26,13 +26,13 @@ const bytesOf = (headers: IncomingHttpHeaders, name: string): Buffer =>
 export const textOf = (headers: IncomingHttpHeaders, name: (typeof SIGNED)[number]): string =>
   bytesOf(headers, name).toString().trim()
 
-const forbidden = (words: string) => new AppError('forbidden', words)
+const forbidden = (message: string) => new AppError('forbidden', message)
 
 const HEX = /^[0-9a-f]{64}$/i
 const DIGEST = /^sha-256=:([A-Za-z0-9+/]{43}=):$/
 
 export interface SignatureDeps {
-  /** Any of them signs; none: no mail is taken over HTTP. */
+  /** Accepted secrets. If there are none, mail over HTTP is refused. */
   secrets: readonly string[]
   clock: Clock
 }
@@ -78,8 +78,8 @@ const checkEnvelopeSignature = (
 }
 
 /**
- * What can be said before the body is read: whether its sender is proven to know the secret, which
- * `X-Envelope-Signature` does and `X-Signature` does not. Throws `forbidden`.
+ * Checks what can be checked before the body is read. `proven`: whether the sender has proved that it knows
+ * the secret, which is possible with `X-Envelope-Signature` but not with `X-Signature`. Throws `forbidden`.
  */
 export const checkHead = (
   headers: IncomingHttpHeaders,
@@ -97,8 +97,7 @@ export const checkHead = (
 }
 
 /**
- * Checks the body against the headers, which `checkHead` has taken. Returns the signature. Throws
- * `forbidden`.
+ * Checks the body against headers that have passed `checkHead`. Returns the signature. Throws `forbidden`.
  */
 export const checkBody = (headers: IncomingHttpHeaders, body: Buffer, { secrets }: SignatureDeps): string => {
   const envelope = headers['x-envelope-signature']

@@ -5,8 +5,8 @@ import { compose } from '../send/compose.ts'
 
 export interface LocalDelivery {
   /**
-   * Who takes mail here, and is believed to be its sender: agents on the service's own domain and on verified
-   * own ones.
+   * Sink for local mail. Addresses that it accepts are trusted as senders: agents on the service's own domain
+   * and on their verified domains.
    */
   sink: Pick<Sink, 'accepts' | 'inbound'>
   reader: MailReader
@@ -18,15 +18,15 @@ const PROVEN = { name: 'local', verdict: 'pass', detail: 'sent by an agent of th
 const UNPROVEN = {
   name: 'local',
   verdict: 'fail',
-  detail: 'sent by an agent of this service, from a domain that is not verified now',
+  detail: 'sent by an agent of this service from a domain that is currently not verified',
 }
 
 /**
- * What a sink takes. The sender is an agent of this service, which nobody else can claim to be on this way.
- * That proves its address as long as the service takes mail for it: an own domain that is not verified now
- * may be somebody else's.
+ * Converts a message for the sink. Only an agent of this service can send on this path, which proves the
+ * sender's address as long as the service accepts mail for it: a custom domain that is currently not verified
+ * may belong to someone else.
  */
-const arrivalOf = async (
+const toInbound = async (
   message: Outbound,
   recipients: string[],
   { reader, sink }: LocalDelivery,
@@ -48,7 +48,7 @@ const arrivalOf = async (
   }
 }
 
-/** Whom a recipient means, as at RCPT: with its plus-tag, or without. */
+/** Resolves a recipient as RCPT does: with its plus-tag, or without. */
 const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<string | null> => {
   for (const candidate of recipientCandidates(recipient)) if (await sink.accepts(candidate)) return candidate
   return null
@@ -57,9 +57,9 @@ const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<st
 const NO_SUCH = '550 5.1.1 No such recipient here'
 
 /**
- * Hands a message to those of its recipients who are agents of this service: the same message, the same
- * admission as any other mail, without leaving the process. `remote` are the recipients that it is still to
- * go to; nobody's address on our own domain is refused.
+ * Delivers a message to its recipients that are agents of this service, without leaving the process but with
+ * the same checks as other mail. `remote`: the recipients that remain to be sent to. Unknown addresses on our
+ * own domain are rejected.
  */
 export const deliverLocally = async (
   message: Outbound,
@@ -71,15 +71,15 @@ export const deliverLocally = async (
       address: await findLocal(recipient, delivery),
     })),
   )
-  const here = found.flatMap(({ recipient, address }) => (address === null ? [] : [{ recipient, address }]))
-  if (here.length > 0)
+  const local = found.flatMap(({ recipient, address }) => (address === null ? [] : [{ recipient, address }]))
+  if (local.length > 0)
     await delivery.sink.inbound(
-      await arrivalOf(message, [...new Set(here.map(({ address }) => address))], delivery),
+      await toInbound(message, [...new Set(local.map(({ address }) => address))], delivery),
     )
   const others = found.filter(({ address }) => address === null).map(({ recipient }) => recipient)
   const isOurs = (recipient: string) => domainOf(recipient) === delivery.mailDomain
   return {
-    accepted: here.map(({ recipient }) => recipient),
+    accepted: local.map(({ recipient }) => recipient),
     rejected: others
       .filter(isOurs)
       .map((recipient): Rejection => ({ recipient, reason: NO_SUCH, permanent: true })),

@@ -1,6 +1,6 @@
 /**
- * A message's bytes as they come in. Kept in pieces, until room for the longest is reserved: then there is no
- * second copy in the end. What is taken lies over shared memory, where the threads that read mail see it
+ * Collects the bytes of a message. They are stored in chunks until capacity for the maximum size is reserved,
+ * which avoids a second copy at the end. `take` returns shared memory, which the reader threads can use
  * without another copy.
  */
 export class MessageBuffer {
@@ -14,13 +14,13 @@ export class MessageBuffer {
     this.#bytes += chunk.length
   }
 
-  /** Makes room for `size` bytes in all. Memory that nothing is written to costs nothing. */
+  /** Allocates `size` bytes in total. Pages that are never written take no memory. */
   reserve(size: number): void {
     this.#whole = this.#together(size)
     this.#pieces = []
   }
 
-  /** Forgets all of it. */
+  /** Discards all bytes. */
   drop(): void {
     this.#pieces = []
     this.#whole = null

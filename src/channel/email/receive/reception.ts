@@ -9,17 +9,17 @@ import { withPostmaster } from './role-addresses.ts'
 import type { SpamCheck } from './rspamd.ts'
 import { toInbound } from './to-inbound.ts'
 
-/** What is known of a hand-over beside the message and its envelope. */
+/** Information about a delivery other than the message and its envelope. */
 export interface HandOver {
-  /** Its own id: the same hand-over again is no other message, even without a Message-ID. */
+  /** Id of the delivery, which identifies repeated deliveries even without a Message-ID. */
   deliveryId?: string
-  /** Evidence from those who handed it over. */
+  /** Results of checks made by the system that delivered it. */
   checks?: Check[]
 }
 
-/** Takes mail in, whichever way it came: for agents, the postmaster, and our own return paths. */
+/** Accepts mail from any transport: for agents, the postmaster, and our own return paths. */
 export interface Reception {
-  /** Whether somebody has this normalized address. */
+  /** Whether this normalized address exists here. */
   accepts(address: string): Promise<boolean>
   /** Resolves once the message is committed for every recipient. */
   deliver(raw: Buffer, envelope: Envelope, recipients: string[], handOver?: HandOver): Promise<void>
@@ -27,7 +27,7 @@ export interface Reception {
 
 interface ReceptionOptions extends Omit<AcceptBounceDeps, 'sink'> {
   reader: MailReader
-  /** Left out: nobody looks for spam. */
+  /** If omitted, mail is not checked for spam. */
   spamCheck?: SpamCheck | undefined
   postmaster?: ((message: Inbound) => Promise<void>) | undefined
   returnPaths: ReturnPaths | null
@@ -35,26 +35,26 @@ interface ReceptionOptions extends Omit<AcceptBounceDeps, 'sink'> {
 
 export function createReception(sink: Sink, options: ReceptionOptions): Reception {
   const { reader, spamCheck, returnPaths, mailDomain, postmaster } = options
-  const door = withPostmaster(sink, { mailDomain, ...(postmaster ? { postmaster } : {}) })
+  const target = withPostmaster(sink, { mailDomain, ...(postmaster ? { postmaster } : {}) })
   return {
-    accepts: async (address) => (returnPaths?.read(address) ?? null) !== null || door.accepts(address),
+    accepts: async (address) => (returnPaths?.read(address) ?? null) !== null || target.accepts(address),
     async deliver(raw, envelope, recipients, { deliveryId, checks = [] } = {}) {
       const returned = bounceRecipientsOf(recipients, options)
-      const isForSomebody = returned.others.length > 0
+      const isForOthers = returned.others.length > 0
       const [mail, spam] = await Promise.all([
-        // Whoever sent what comes back to a return path: it counts because it knows that path.
+        // Mail to return paths only is not verified: knowing the path is the proof.
         reader.read({
           raw,
-          envelope: isForSomebody ? envelope : null,
+          envelope: isForOthers ? envelope : null,
           mayBeReport: returned.mayBeReport,
-          source: turnOf(envelope),
+          source: queueKeyOf(envelope),
         }),
-        isForSomebody ? spamCheck?.(raw, envelope, returned.others) : undefined,
+        isForOthers ? spamCheck?.(raw, envelope, returned.others) : undefined,
       ])
-      const letters = await acceptBounce(mail.report, returned, { ...options, sink })
-      if (letters.length === 0) return
-      const message = toInbound(raw, mail, envelope, letters, spam)
-      await door.inbound({
+      const remaining = await acceptBounce(mail.report, returned, { ...options, sink })
+      if (remaining.length === 0) return
+      const message = toInbound(raw, mail, envelope, remaining, spam)
+      await target.inbound({
         ...message,
         ...(deliveryId ? { deliveryId } : {}),
         checks: [...message.checks, ...checks],
@@ -64,8 +64,8 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
 }
 
 /**
- * Whose mail waits for each other's: the connecting address's, or behind a gateway of the operator's own the
- * envelope sender's domain's.
+ * Key for fair queueing: the client's address, or the envelope sender's domain if the mail comes through a
+ * gateway in the operator's own network.
  */
-const turnOf = ({ ip, reversePath }: Envelope): string =>
+const queueKeyOf = ({ ip, reversePath }: Envelope): string =>
   publicSourceOf(ip) ?? `by way of ${domainOf(reversePath).toLowerCase()}`

@@ -6,18 +6,18 @@ interface RoleAddressOptions {
 }
 
 /**
- * Whom every mail server must know (RFC 5321 4.5.1, RFC 2142 4): other people's postmasters write to them
- * when something goes wrong.
+ * Addresses that every mail server must accept (RFC 5321 4.5.1, RFC 2142 4): postmasters of other systems use
+ * them to report problems.
  */
 const ROLE_ADDRESSES = ['postmaster', 'abuse']
 
-/** Whether a (normalized) address is that of somebody who looks after mail, on the service's own domain. */
+/** Whether a normalized address is a role address on the service's own domain. */
 export const isRoleAddress = (address: string, mailDomain: string): boolean =>
   ROLE_ADDRESSES.some((name) => address === `${name}@${mailDomain.toLowerCase()}`)
 
 /**
- * The sink, and beside it the postmaster of the service's own domain, who reads its mail for abuse too. An
- * agent that has such an address goes first.
+ * Extends the sink with the postmaster of the service's own domain, who also receives mail to abuse. An agent
+ * with such an address takes precedence.
  */
 export function withPostmaster(
   sink: Sink,
@@ -27,12 +27,12 @@ export function withPostmaster(
   return {
     accepts: async (recipient) => (await sink.accepts(recipient)) || isRoleAddress(recipient, mailDomain),
     inbound: async (message) => {
-      const offices = message.recipients.filter((recipient) => isRoleAddress(recipient, mailDomain))
-      const held = await Promise.all(offices.map((office) => sink.accepts(office)))
-      const vacant = offices.filter((_, n) => !held[n])
-      const recipients = message.recipients.filter((recipient) => !vacant.includes(recipient))
+      const roleAddresses = message.recipients.filter((recipient) => isRoleAddress(recipient, mailDomain))
+      const isAgent = await Promise.all(roleAddresses.map((address) => sink.accepts(address)))
+      const unassigned = roleAddresses.filter((_, n) => !isAgent[n])
+      const recipients = message.recipients.filter((recipient) => !unassigned.includes(recipient))
       if (recipients.length > 0) await sink.inbound({ ...message, recipients })
-      if (vacant.length > 0) await postmaster(message)
+      if (unassigned.length > 0) await postmaster(message)
     },
   }
 }

@@ -8,12 +8,15 @@ import { oneLine } from '../../sanitize-text.ts'
 import type { Envelope } from '../verify/verify.ts'
 
 export interface SpamVerdict {
-  /** Why it is spam, in words; null when it is none, or when nobody could say. */
+  /** Why the message is spam; null if it is not, or if the check failed. */
   spam: string | null
   check: Check
 }
 
-/** Asks whether a message is spam. Never rejects: without an answer it is none, and the evidence says so. */
+/**
+ * Checks whether a message is spam. Never rejects: if the check fails, the message is not spam and the check
+ * result says so.
+ */
 export type SpamCheck = (
   raw: Buffer,
   envelope: Envelope,
@@ -21,7 +24,7 @@ export type SpamCheck = (
 ) => Promise<SpamVerdict>
 
 export interface RspamdOptions {
-  /** Where Rspamd's normal worker listens, without a slash at its end. */
+  /** URL of Rspamd's normal worker, without a trailing slash. */
   url: string
   mailDomain: string
   log: Logger
@@ -29,22 +32,22 @@ export interface RspamdOptions {
   timeoutMs?: number
 }
 
-/** https://rspamd.com/doc/developers/protocol.html: what it would have a mail server do. */
+/** Actions that Rspamd recommends to a mail server (https://rspamd.com/doc/developers/protocol.html). */
 const ACTIONS: Record<string, 'spam' | 'ham'> = {
   reject: 'spam',
   'add header': 'spam',
   'rewrite subject': 'spam',
-  // For a mail server to ask the sender to come again; this message has come.
+  // Asks a mail server to defer the message, which has already been received.
   'soft reject': 'ham',
   greylist: 'ham',
   'no action': 'ham',
 }
 
 const TIMEOUT_MS = 5_000
-/** An answer lists each rule that matched; longer than this it is none of Rspamd's. */
+/** A response lists each matching rule; a longer one is not from Rspamd. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** One line of UTF-8, in the Latin-1 that a header's bytes are written as. */
+/** A single line of UTF-8 bytes in a Latin-1 string, as Node.js writes header values. */
 const inHeader = (value: string): string => Buffer.from(oneLine(value, 320)).toString('latin1')
 
 const headersOf = (
@@ -60,9 +63,9 @@ const headersOf = (
   ...(helo === '' ? {} : { Helo: inHeader(helo) }),
 })
 
-const readAnswer = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
+const readResponse = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
   const answer = await readUpTo(body, MAX_ANSWER_BYTES)
-  if (answer === null) throw new Error('its answer is too long')
+  if (answer === null) throw new Error('response is too long')
   return answer.toString()
 }
 
@@ -73,7 +76,7 @@ const verdictOf = (answer: unknown): SpamVerdict & { outcome: 'spam' | 'ham' } =
     required_score: limit,
   } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>
   const outcome = typeof action === 'string' && Object.hasOwn(ACTIONS, action) ? ACTIONS[action]! : null
-  if (outcome === null || typeof score !== 'number') throw new Error('its answer has no action and score')
+  if (outcome === null || typeof score !== 'number') throw new Error('response has no action or no score')
   const points = `score ${score.toFixed(1)}${typeof limit === 'number' ? ` of ${limit.toFixed(1)}` : ''}`
   const detail = `Rspamd: ${action}, ${points}`
   return {
@@ -83,7 +86,7 @@ const verdictOf = (answer: unknown): SpamVerdict & { outcome: 'spam' | 'ham' } =
   }
 }
 
-/** Has an Rspamd look at each message, for 5 seconds at most. */
+/** Creates a spam check that queries Rspamd, by default for at most 5 seconds per message. */
 export const createRspamd = ({
   url,
   mailDomain,
@@ -91,7 +94,7 @@ export const createRspamd = ({
   metrics,
   timeoutMs = TIMEOUT_MS,
 }: RspamdOptions): SpamCheck => {
-  const ask = async (raw: Buffer, envelope: Envelope, recipients: readonly string[]) => {
+  const query = async (raw: Buffer, envelope: Envelope, recipients: readonly string[]) => {
     const headers = headersOf(envelope, recipients, mailDomain)
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await request(`${url}/checkv2`, {
@@ -100,21 +103,21 @@ export const createRspamd = ({
       body: raw,
       signal,
     })
-    const answer = await readAnswer(body)
-    if (statusCode !== 200) throw new Error(`it answered ${statusCode}`)
+    const answer = await readResponse(body)
+    if (statusCode !== 200) throw new Error(`response status ${statusCode}`)
     return verdictOf(JSON.parse(answer))
   }
   return async (raw, envelope, recipients) => {
     try {
-      const { outcome, ...verdict } = await ask(raw, envelope, recipients)
+      const { outcome, ...verdict } = await query(raw, envelope, recipients)
       metrics?.count('spamChecks', outcome)
       return verdict
     } catch (error) {
-      log.warn({ error: messageOf(error) }, 'Rspamd could not be asked: a message goes through without it')
+      log.warn({ error: messageOf(error) }, 'could not query Rspamd; message accepted without a spam check')
       metrics?.count('spamChecks', 'failed')
       return {
         spam: null,
-        check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be asked' },
+        check: { name: 'spam', verdict: 'temperror', detail: 'Rspamd could not be queried' },
       }
     }
   }

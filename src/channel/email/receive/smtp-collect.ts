@@ -9,16 +9,13 @@ import { Reply } from './smtp-reply.ts'
 const TOO_MANY_LONG = new Reply(451, 'Too many long messages at once, try again later')
 const TOO_MUCH = new Reply(451, 'Too much mail at once, try again later')
 
-/** A message's bytes, and the place that it takes in memory. */
+/** A message and the slot that it occupies in memory. */
 export interface Collected {
   raw: Buffer
   slot: Slot
 }
 
-/**
- * The message's bytes. Rejects with a `Reply` when the sender goes away in the middle: their affair, and
- * nobody hears it.
- */
+/** Yields the message's bytes. Throws a `Reply` if the client disconnects; it is never sent. */
 async function* untilBroken(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
   try {
     yield* stream as AsyncIterable<Buffer>
@@ -27,10 +24,10 @@ async function* untilBroken(stream: SMTPServerDataStream): AsyncGenerator<Buffer
   }
 }
 
-/** Where messages get their places, and who sends this one. */
+/** The memory limits for messages, and the message's source. */
 export interface Intake {
   slots: TransferSlots
-  /** Where short messages are counted. */
+  /** Memory used by short messages. */
   share: MemoryShare
   arrival: Arrival
   source: string
@@ -38,15 +35,15 @@ export interface Intake {
 }
 
 /**
- * The whole message, with its place, which whoever calls leaves again. Reads to its end even when it can't be
- * taken, so that the client gets its answer.
+ * Collects the whole message and its slot, which the caller must leave. A refused message is read to its end
+ * too, so that the client receives the reply.
  */
 export async function collect(
   stream: SMTPServerDataStream,
   { slots, share, arrival, source, limits }: Intake,
 ): Promise<Collected> {
   const { size, smallBytes, waitMs } = limits
-  const gathering = new MessageBuffer()
+  const buffer = new MessageBuffer()
   let bytes = 0
   let slot: Slot | null = null
   let refusal: Reply | null = null
@@ -56,16 +53,16 @@ export async function collect(
       if (refusal === null && bytes > size) refusal = new Reply(552, `Message is longer than ${size} bytes`)
       if (refusal === null && bytes > smallBytes && slot === null) {
         slot = await slots.enter(arrival, source, waitMs)
-        if (slot) gathering.reserve(size)
+        if (slot) buffer.reserve(size)
         else refusal = TOO_MANY_LONG
         share.leave(arrival)
       }
       if (refusal === null && slot === null && !share.add(arrival, source, chunk.length)) refusal = TOO_MUCH
-      if (refusal === null) gathering.add(chunk)
-      else gathering.drop()
+      if (refusal === null) buffer.add(chunk)
+      else buffer.drop()
     }
     if (refusal !== null) throw refusal
-    return { raw: gathering.take(), slot: slot ?? { leave: () => share.leave(arrival) } }
+    return { raw: buffer.take(), slot: slot ?? { leave: () => share.leave(arrival) } }
   } catch (error) {
     slot?.leave()
     share.leave(arrival)

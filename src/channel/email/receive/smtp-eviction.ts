@@ -1,55 +1,57 @@
-/** A session as far as it matters for who has to go when all places are taken. */
+/** The properties of a session that decide whether it is evicted when all slots are in use. */
 export interface EvictableSession {
   readonly source: string
   /**
-   * When it last came further: began, had a recipient accepted, sent a message. In milliseconds since 1970.
+   * Time of its last progress in milliseconds since 1970: it started, had a recipient accepted or completed a
+   * message.
    */
   readonly progressAt: number
   /**
-   * `idle`: no transaction is open; `transaction`: one is, and the client is waited for; `sending`: its
-   * message is coming in; `busy`: a message is in hand, or we are waited for.
+   * `idle`: no transaction is open; `transaction`: one is open and the client must send the next command;
+   * `sending`: a message is arriving; `busy`: a message or a command is being processed.
    */
   readonly state: 'idle' | 'transaction' | 'sending' | 'busy'
-  /** Since when it has been `sending`, as far as anybody has looked; null when it is not. */
+  /** Time at which it was first seen in the state `sending`; null in other states. */
   readonly sendingSince: number | null
 }
 
-/** How long a transaction may stand still before it gives way: no client's answers take so long. */
-const STILL_MS = 5_000
-/** How long a message may take to come in before it gives way: 1 MiB takes less at 50 KB a second. */
+/** Time without progress after which a transaction can be evicted. Legitimate clients respond faster. */
+const STALLED_MS = 5_000
+/** Time after which a message that is still arriving can be evicted. At 50 KB a second, 1 MiB takes less. */
 const SENDING_MS = 20_000
 
-const countsOf = (guests: readonly EvictableSession[]): Map<string, number> => {
+const countsOf = (sessions: readonly EvictableSession[]): Map<string, number> => {
   const counts = new Map<string, number>()
-  for (const { source } of guests) counts.set(source, (counts.get(source) ?? 0) + 1)
+  for (const { source } of sessions) counts.set(source, (counts.get(source) ?? 0) + 1)
   return counts
 }
 
 /**
- * Which session gives way to a newcomer; undefined when none has to. It is one without a transaction, or
- * whose transaction stands still; where there is none of these, one that has been sending its message for
- * long: at the least pace that is asked for, a few addresses could have all places for ten minutes. Of them
- * it is one of the source with the most sessions, so that nobody pushes others out by coming often; and of
- * those, the one that has done nothing for longest. A source that itself has the most sessions pushes out
- * none but its own.
+ * Selects the session to evict for a new one; undefined if there is none. Candidates are sessions without a
+ * transaction or with a stalled one; if there are none, those that have been sending a message for long,
+ * since at the minimum rate a few addresses could occupy all slots for ten minutes. Of these, the source with
+ * the most sessions loses one, so that nobody can displace others by connecting often, and within that source
+ * the session without progress for longest. A source that has the most sessions itself can only evict its
+ * own.
  */
 export const sessionToEvict = <One extends EvictableSession>(
-  guests: readonly One[],
+  sessions: readonly One[],
   newcomer: string,
   now: number,
 ): One | undefined => {
-  const counts = countsOf(guests)
+  const counts = countsOf(sessions)
   const countOf = ({ source }: EvictableSession) => counts.get(source) ?? 0
   const own = (counts.get(newcomer) ?? 0) + 1
-  const still = ({ state, progressAt }: EvictableSession) =>
-    state === 'idle' || (state === 'transaction' && now - progressAt > STILL_MS)
-  const slow = ({ sendingSince }: EvictableSession) =>
+  const isStalled = ({ state, progressAt }: EvictableSession) =>
+    state === 'idle' || (state === 'transaction' && now - progressAt > STALLED_MS)
+  const isSlow = ({ sendingSince }: EvictableSession) =>
     sendingSince !== null && now - sendingSince > SENDING_MS
-  const [first] = guests
-    .filter((guest) => still(guest) || slow(guest))
-    .filter((guest) => guest.source === newcomer || countOf(guest) >= own)
+  const [first] = sessions
+    .filter((session) => isStalled(session) || isSlow(session))
+    .filter((session) => session.source === newcomer || countOf(session) >= own)
     .sort(
-      (a, b) => Number(slow(a)) - Number(slow(b)) || countOf(b) - countOf(a) || a.progressAt - b.progressAt,
+      (a, b) =>
+        Number(isSlow(a)) - Number(isSlow(b)) || countOf(b) - countOf(a) || a.progressAt - b.progressAt,
     )
   return first
 }

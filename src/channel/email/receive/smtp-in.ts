@@ -21,16 +21,16 @@ import type { TlsPair } from './tls.ts'
 
 export interface SmtpInOptions {
   host: string
-  /** 0: any free one. */
+  /** 0 selects a free port. */
   port: number
-  /** Our name in the greeting, and the domain of a bare `postmaster`. */
+  /** Host name in the greeting, and domain of a bare `postmaster`. */
   mailDomain: string
   tls: TlsPair
-  /** Whether somebody has this normalized address. */
+  /** Whether this normalized address exists here. */
   accepts(address: string): Promise<boolean>
   /**
-   * Resolves once the message is committed for every recipient; rejects with `unavailable` and words for the
-   * sender to have it again.
+   * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
+   * should retry; the error's message is sent to it.
    */
   deliver(raw: Buffer, envelope: Envelope, recipients: string[]): Promise<void>
   clock: Clock
@@ -42,8 +42,8 @@ export interface SmtpInOptions {
 type Done = (error?: Error | null, message?: string) => void
 
 /**
- * Takes mail in over SMTP (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects when the port
- * can't be had.
+ * Starts an SMTP server (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects if it cannot
+ * listen on the port.
  */
 export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
   const session = new Sessions(options, { ...SMTP_LIMITS, ...options.limits })
@@ -72,10 +72,10 @@ class Sessions {
   readonly #slots: TransferSlots
   readonly #share: MemoryShare
   readonly #arrivals: Arrivals
-  /** What each accepted RCPT stands for, normalized. */
+  /** Normalized address of each accepted RCPT. */
   readonly #recipients = new WeakMap<SMTPServerAddress, string>()
   readonly #unknown = new WeakMap<SMTPServerSession, number>()
-  /** Sessions with a message in hand, from DATA to its answer. */
+  /** Ids of sessions that are between DATA and its reply. */
   readonly #busy = new Set<string>()
   readonly #stopping = new AbortController()
 
@@ -116,9 +116,9 @@ class Sessions {
       limits,
       options.clock,
     )
-    // Broken handshakes, resets, garbage: the other side's affair.
+    // Broken handshakes, resets and invalid input are caused by the client.
     this.server.on('error', (error) =>
-      options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'an SMTP connection failed'),
+      options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'SMTP connection failed'),
     )
   }
 
@@ -133,9 +133,9 @@ class Sessions {
     const written = address.address.includes('@')
       ? address.address
       : `${address.address}@${this.#options.mailDomain}`
-    const found = await firstAccepted(written, (candidate) => this.#accepts(candidate))
-    if (found !== null) {
-      this.#recipients.set(address, found)
+    const normalized = await firstAccepted(written, (candidate) => this.#accepts(candidate))
+    if (normalized !== null) {
+      this.#recipients.set(address, normalized)
       return undefined
     }
     await this.#tarpit(session)
@@ -143,28 +143,27 @@ class Sessions {
     throw new Reply(550, ours ? 'No such recipient here' : 'No such recipient here, relay denied')
   }
 
-  /** Makes guessing names slow, and ends it after a while. One mistyped name costs nothing. */
+  /**
+   * Slows down address guessing and eventually ends the session. The first unknown recipient is not delayed.
+   */
   async #tarpit(session: SMTPServerSession): Promise<void> {
-    const { unknown: most, tarpitMs, maxTarpitMs } = this.#limits
+    const { unknown: maxUnknown, tarpitMs, maxTarpitMs } = this.#limits
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
-    this.#options.metrics?.count('answers', unknown > most ? '421' : '550')
+    this.#options.metrics?.count('answers', unknown > maxUnknown ? '421' : '550')
     if (unknown > 1)
       await this.#options.clock.sleep(
         Math.min(tarpitMs * 2 ** (unknown - 2), maxTarpitMs),
         this.#stopping.signal,
       )
-    if (unknown > most) throw new Reply(421, 'Too many unknown recipients')
+    if (unknown > maxUnknown) throw new Reply(421, 'Too many unknown recipients')
   }
 
   async #accepts(candidate: string): Promise<boolean> {
     try {
       return await this.#options.accepts(candidate)
     } catch (error) {
-      this.#options.log.error(
-        { event: 'smtp.rcpt', reason: messageOf(error) },
-        'a recipient could not be looked up',
-      )
+      this.#options.log.error({ event: 'smtp.rcpt', reason: messageOf(error) }, 'could not look up recipient')
       throw error
     }
   }
@@ -200,20 +199,20 @@ class Sessions {
   }
 
   /**
-   * The whole message, unless it comes too slowly: then its sender is told so and sent away, and what came of
-   * it is forgotten at once.
+   * Receives the whole message. If it arrives too slowly, the client gets an error, the connection is closed,
+   * and the data is discarded at once.
    */
   async #collect(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Collected> {
-    const cut = (reason: string) => {
+    const abort = (reason: string) => {
       this.#hangUp(session.id, reason)
       stream.destroy(new Error(reason))
     }
-    const timer = setTimeout(() => cut('Message took too long'), this.#limits.dataMs)
+    const timer = setTimeout(() => abort('Message took too long'), this.#limits.dataMs)
     const arrival = this.#arrivals.watch({
       received: () => stream.byteLength,
       starved: () => stream.readableLength === 0,
       cut: (why) =>
-        cut(
+        abort(
           why === 'slow' ? 'Message arrived too slowly' : 'Message arrived slowly, and its slot was needed',
         ),
     })
@@ -246,9 +245,9 @@ class Sessions {
     const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
     this.#options.log[level](
       { event: 'smtp.inbound', ...envelope, ...facts, recipients: facts.recipients.map(loggable) },
-      'a message came in',
+      'message received over SMTP',
     )
-    // After the answer has gone out, not before it.
+    // Deferred until the reply has been sent.
     if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
   }
 

@@ -1,64 +1,67 @@
 export interface SmtpLimits {
-  /** Bytes of one message. */
+  /** Maximum size of a message in bytes. */
   size: number
   recipients: number
   /**
-   * Sessions at a time, in all and of one source (an IPv4 address, an IPv6 /64). An idle one takes 15 KB
-   * (measured with 900, without TLS). When all are taken, one that does nothing gives way to whoever comes.
+   * Maximum number of concurrent sessions, in total and per source (an IPv4 address, an IPv6 /64). An idle
+   * session takes 15 KB (measured with 900, without TLS). When the total is reached, a new session can evict
+   * one that makes no progress.
    */
   connections: number
   connectionsPerAddress: number
-  /** Sessions at a time of a source that was answered so many errors within ten minutes. */
+  /**
+   * Maximum number of concurrent sessions of a source that has caused `errorsPerSource` errors within ten
+   * minutes.
+   */
   connectionsWhenErring: number
   errorsPerSource: number
   /**
-   * Whether that holds for senders in the operator's own networks too: a mail server in front of us passes on
-   * others' errors.
+   * Whether the error limit also applies to the operator's own networks. A mail server in front of this one
+   * passes on errors that others caused.
    */
   countOwnNetworks: boolean
-  /** Errors that one session is answered before it is sent away (Postfix' `smtpd_hard_error_limit` is 20). */
+  /** Maximum number of errors in one session (Postfix's `smtpd_hard_error_limit` is 20). */
   errors: number
-  /** Commands in one session without a message, and recipients named in one, before it is sent away. */
+  /** Maximum numbers of commands and of RCPT commands in one session without a message. */
   commands: number
   recipientCommands: number
   /**
-   * Messages longer than `smallBytes` that may be in memory at once, of all senders and of one source, from
-   * when they come in until they are stored, which takes several times their size.
+   * Maximum number of messages longer than `smallBytes` in memory, in total and per source. They count from
+   * when they arrive until they are stored, which takes several times their size.
    */
   largeMails: number
   largeMailsPerSource: number
   smallBytes: number
-  /**
-   * Bytes of all other messages that are in memory, coming in or waiting for their turn, and of those of one
-   * source.
-   */
+  /** Maximum bytes of all other messages in memory, arriving or waiting, in total and per source. */
   shortMailBytes: number
   shortMailBytesPerSource: number
-  /** Milliseconds that a long message waits for its place before it is asked to come again. */
+  /** Time in milliseconds that a long message waits for a slot before the client gets a temporary error. */
   waitMs: number
-  /** A sender who is slower than this loses its place when another source needs it. */
+  /** Rate below which a sender loses its slot when another source needs one. */
   keepBytesPerSecond: number
-  /** What every sender of a message has to keep up, seen over `paceWindowMs` and first over `paceGraceMs`. */
+  /** Minimum rate of every sender, measured over `paceWindowMs` after an initial `paceGraceMs`. */
   minBytesPerSecond: number
   paceGraceMs: number
   paceWindowMs: number
-  /** Milliseconds without a byte, and without progress within a transaction (RFC 5321 4.5.3.2: 5 minutes). */
+  /**
+   * Time in milliseconds without data, and without progress in a transaction (RFC 5321 4.5.3.2: 5 minutes).
+   */
   idleMs: number
   /**
-   * Milliseconds to a first recipient, and from one message to the next: Postfix waits 10 s for a command
-   * when it is under stress.
+   * Time in milliseconds until the first recipient and between messages. Postfix allows 10 s per command
+   * under stress.
    */
   beforeMailMs: number
-  /** Milliseconds for one whole message, and for one session. */
+  /** Maximum time in milliseconds for one message and for one session. */
   dataMs: number
   lifetimeMs: number
-  /** How often sessions are looked at, in milliseconds. */
+  /** Interval in milliseconds at which sessions are checked. */
   tickMs: number
-  /** Unknown recipients in one session, after which a harvester is sent away. */
+  /** Maximum number of unknown recipients in one session, against address harvesting. */
   unknown: number
   /**
-   * Milliseconds before the answer to the second unknown recipient of a session, doubled with each further
-   * one up to the most.
+   * Delay in milliseconds before the response to the second unknown recipient of a session. It doubles with
+   * each further one, up to `maxTarpitMs`.
    */
   tarpitMs: number
   maxTarpitMs: number

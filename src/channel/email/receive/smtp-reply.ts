@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../../core/errors.ts'
 
-/** An SMTP answer of our own; anything else that is thrown becomes 451. */
+/** An error that is sent as this SMTP reply. Other errors become a 451, or the code in `CODES`. */
 export class Reply extends Error {
   readonly responseCode: number
 
@@ -10,14 +10,14 @@ export class Reply extends Error {
   }
 }
 
-/** What an operation refuses for good (554) or for now (451), in words for the client. */
+/** Application errors that are passed on to the client: permanent (554) or temporary (451). */
 const CODES: Readonly<Record<string, number>> = { invalid_input: 554, unavailable: 451 }
 
-/** Whether somebody means to be answered so, and nothing is wrong here. */
+/** Whether the error is an intended reply and not a fault of this service. */
 export const isExpected = (error: unknown): boolean =>
   error instanceof Reply || (error instanceof AppError && error.code in CODES)
 
-/** What a client hears of an error. */
+/** Converts an error to the reply for the client. */
 export const replyTo = (error: unknown): Reply => {
   if (error instanceof Reply) return error
   const code = error instanceof AppError ? CODES[error.code] : undefined

@@ -7,22 +7,19 @@ import { WindowCounts } from '../../../core/window-counts.ts'
 import { type EvictableSession, sessionToEvict } from './smtp-eviction.ts'
 import type { SmtpLimits } from './smtp-limits.ts'
 
-/**
- * Sockets that may be open for each session that may: a client that was sent away may keep its end open for
- * some seconds.
- */
+/** Open sockets allowed per session: a disconnected client may keep its end open for some seconds. */
 const SOCKETS_PER_SESSION = 2
 const ERRORS_WINDOW_MS = 600_000
 
 /**
- * smtp-server that greets at once (its own 100 ms of silence catches clients that talk too soon, which a
- * filter for open relays wants, but every sender's every connection pays for it), and that always has a place
- * for one more sender: sessions that do nothing end early, and give way when all places are taken.
+ * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server's own delay
+ * of 100 ms detects clients that talk too early, but costs every connection of every sender. Sessions that do
+ * nothing are closed early, and are evicted when all slots are in use.
  */
 export class PromptSmtpServer extends SMTPServer {
   readonly limits: SmtpLimits
   readonly clock: Clock
-  /** Errors that each source was answered: who guesses names comes back with another session. */
+  /** Errors by source: a client that guesses addresses reconnects with new sessions. */
   readonly errors: WindowCounts
   readonly #sockets = new Set<Socket>()
   #timer: NodeJS.Timeout | undefined
@@ -34,7 +31,7 @@ export class PromptSmtpServer extends SMTPServer {
     this.errors = new WindowCounts(clock, ERRORS_WINDOW_MS)
   }
 
-  get #guests(): PromptConnection[] {
+  get #sessions(): PromptConnection[] {
     return [...this.connections] as PromptConnection[]
   }
 
@@ -49,26 +46,28 @@ export class PromptSmtpServer extends SMTPServer {
     this.#timer ??= setInterval(() => this.#endIdle(), this.limits.tickMs).unref()
   }
 
-  /** Makes room for a connection that is already counted. Returns why it can't be taken now, or null. */
+  /**
+   * Makes room for a connection that is already counted. Returns the reason if it must be refused, or null.
+   */
   refusal(newcomer: PromptConnection): string | null {
     const { connections, connectionsPerAddress, connectionsWhenErring, errorsPerSource } = this.limits
-    const others = this.#guests.filter((guest) => guest !== newcomer)
-    const most =
+    const others = this.#sessions.filter((session) => session !== newcomer)
+    const max =
       this.errors.of(newcomer.source) < errorsPerSource ? connectionsPerAddress : connectionsWhenErring
-    if (others.filter(({ source }) => source === newcomer.source).length >= most)
+    if (others.filter(({ source }) => source === newcomer.source).length >= max)
       return 'Too many connections from your address, try again in a moment'
     if (others.length < connections) return null
-    const guest = sessionToEvict(others, newcomer.source, this.clock.now().getTime())
-    if (!guest) return 'Too many connections, try again in a moment'
-    guest.giveWay()
+    const session = sessionToEvict(others, newcomer.source, this.clock.now().getTime())
+    if (!session) return 'Too many connections, try again in a moment'
+    session.evict()
     return null
   }
 
   #endIdle(): void {
     const now = this.clock.now().getTime()
-    for (const guest of this.#guests) {
-      const reason = guest.overdue(now)
-      if (reason !== null) guest.send(421, reason)
+    for (const session of this.#sessions) {
+      const reason = session.overdue(now)
+      if (reason !== null) session.send(421, reason)
     }
     if (this.connections.size > 0) return
     clearInterval(this.#timer)
@@ -76,8 +75,8 @@ export class PromptSmtpServer extends SMTPServer {
   }
 }
 
-/** What a reply to a command of a transaction is about, in smtp-server's words. */
-const FURTHER = new Set<unknown>(['RCPT_TO_OK', 'DATA_OK'])
+/** Contexts, in smtp-server's terms, of replies that mean progress in a transaction. */
+const PROGRESS = new Set<unknown>(['RCPT_TO_OK', 'DATA_OK'])
 
 const TOO_OLD = 'This session has lasted too long'
 
@@ -112,11 +111,11 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
     return this.state === 'sending' ? this.#seenSending : null
   }
 
-  /** Ends it in favour of another one. */
-  giveWay(): void {
+  /** Closes this session in favour of another one. */
+  evict(): void {
     const stream = this.state === 'sending' ? this._dataStream : null
     this.send(421, `Too many connections, and this one was ${stream ? 'slow' : 'idle'}`)
-    if (stream) stream.destroy(new Error('it gave way to another session'))
+    if (stream) stream.destroy(new Error('evicted in favour of another session'))
   }
 
   override init(): void {
@@ -127,7 +126,7 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
     })
   }
 
-  /** Why this session has lasted too long by now, or null. */
+  /** Returns why this session must be closed now, or null. */
   overdue(now: number): string | null {
     const { state } = this
     const { beforeMailMs, idleMs } = this.#limits
@@ -149,7 +148,7 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   }
 
   #refusalOf(verb: string): string | null {
-    // One message after the other would never let the session be idle when it is looked at.
+    // A client that sends one message after another is never idle when sessions are checked.
     if (verb === 'MAIL ' && this.#isOld(this.#server.clock.now().getTime())) return TOO_OLD
     const over =
       verb === 'RCPT '
@@ -163,14 +162,15 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    if (code === 250 && FURTHER.has(context)) this.progressAt = this.#server.clock.now().getTime()
+    if (code === 250 && PROGRESS.has(context)) this.progressAt = this.#server.clock.now().getTime()
     if (code === 250 && context === 'DATA_OK') this.#commands = this.#recipients = 0
     super.send(code, data, context)
     if (code >= 500) this.#noteError()
   }
 
   /**
-   * A long list of recipients is no error: each beyond the hundredth is answered 452 (RFC 5321 4.5.3.1.10).
+   * A long list of recipients is not an error: each one above the limit of 100 gets a 452 (RFC 5321
+   * 4.5.3.1.10).
    */
   #noteError(): void {
     if (this.#limits.countOwnNetworks || publicSourceOf(this.remoteAddress) !== null)

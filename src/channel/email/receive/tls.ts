@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { writePrivate } from '../../../core/private-file.ts'
 
-/** PEM texts. */
+/** A certificate and its private key in PEM. */
 export interface TlsPair {
   readonly cert: string
   readonly key: string
@@ -12,9 +12,10 @@ export interface TlsPair {
 const DAY_MS = 86_400_000
 
 /**
- * The self-signed certificate that STARTTLS shows when the operator gives none: made once for `name`, valid
- * for ten years, kept in `dataDir` as smtp.crt and smtp.key (0600). Sending servers encrypt opportunistically
- * and take it; smtp-server's own pair is public and would hide nothing.
+ * Returns the self-signed certificate for STARTTLS that is used if the operator provides none. It is created
+ * once for `name`, valid for ten years, and stored in `dataDir` as smtp.crt and smtp.key (0600). Sending
+ * servers accept it because they encrypt opportunistically; the key pair that smtp-server ships with is
+ * public and would protect nothing.
  */
 export async function ownCertificate(dataDir: string, name: string, now: Date): Promise<TlsPair> {
   const [certFile, keyFile] = [join(dataDir, 'smtp.crt'), join(dataDir, 'smtp.key')]
@@ -23,7 +24,7 @@ export async function ownCertificate(dataDir: string, name: string, now: Date): 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const made = await generate([{ name: 'commonName', value: name }], {
+  const generated = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     curve: 'P-256',
     algorithm: 'sha256',
@@ -32,8 +33,8 @@ export async function ownCertificate(dataDir: string, name: string, now: Date): 
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
   })
   await mkdir(dataDir, { recursive: true })
-  // The certificate last: a start that finds it finds its key too.
-  await writePrivate(keyFile, Buffer.from(made.private))
-  await writePrivate(certFile, Buffer.from(made.cert))
-  return { cert: made.cert, key: made.private }
+  // The certificate is written last: if it exists, the key does too.
+  await writePrivate(keyFile, Buffer.from(generated.private))
+  await writePrivate(certFile, Buffer.from(generated.cert))
+  return { cert: generated.cert, key: generated.private }
 }

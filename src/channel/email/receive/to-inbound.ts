@@ -6,8 +6,8 @@ import type { Envelope } from '../verify/verify.ts'
 import type { SpamVerdict } from './rspamd.ts'
 
 /**
- * A message that was read, and its envelope (however it came: SMTP, or a signed request), as what the sink
- * takes.
+ * Combines a message that was read with its envelope (from SMTP or a signed request) into the form that the
+ * sink accepts.
  */
 export function toInbound(
   raw: Buffer,
@@ -21,7 +21,8 @@ export function toInbound(
     channel: 'email',
     recipients,
     ...mail,
-    // Nobody can answer '': where From is not to be read, the envelope's sender stands for it, never proven.
+    // An empty address cannot be answered. If From is unreadable, the envelope sender is used instead; it is
+    // never proven.
     from: { ...mail.from, address: mail.from.address || normalizeLoosely(envelope.reversePath) },
     ...proof,
     source: publicSourceOf(envelope.ip),

@@ -4,12 +4,12 @@ import { oneLine } from '../../../sanitize-text.ts'
 import type { Envelope } from '../../verify/verify.ts'
 import { clientOf } from './received-from.ts'
 
-/** A mail that Amazon SES received and hands on. */
+/** A mail received by Amazon SES. */
 export interface ReceivedBySes {
   raw: Buffer
   envelope: Envelope
   recipients: string[]
-  /** What SES thinks of it: evidence, and nothing that our own checks believe. */
+  /** The verdicts of SES, for information only: our own checks do not rely on them. */
   check: Check
 }
 
@@ -42,21 +42,25 @@ const readContent = (content: unknown, encoding: unknown): Buffer => {
 const VERDICTS = ['spf', 'dkim', 'dmarc', 'spam', 'virus'] as const
 
 const checkOf = (receipt: Json): Check => {
-  const said = VERDICTS.map(
+  const verdicts = VERDICTS.map(
     (name) => `${name} ${oneLine(String(objectOf(receipt[`${name}Verdict`]).status ?? 'none'), 20)}`,
   )
-  return { name: 'ses', verdict: 'none', detail: `Amazon SES says ${said.join(', ')}: evidence only` }
+  return {
+    name: 'ses',
+    verdict: 'none',
+    detail: `Amazon SES reports ${verdicts.join(', ')}; for information only`,
+  }
 }
 
-/** Reads what SES tells of a mail. Throws `invalid_input` for anything but a mail with its content. */
+/** Parses a notification of SES. Throws `invalid_input` for anything but a received mail with its content. */
 export const readReceived = (text: string): ReceivedBySes => {
-  let read: unknown
+  let parsed: unknown
   try {
-    read = JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch {
     throw invalidInput('Message', 'must be a notification of Amazon SES')
   }
-  const { notificationType, mail, receipt, content } = objectOf(read)
+  const { notificationType, mail, receipt, content } = objectOf(parsed)
   if (notificationType !== 'Received') throw invalidInput('notificationType', 'must be Received')
   const { source, messageId } = objectOf(mail)
   const recipients = readRecipients(objectOf(receipt).recipients)

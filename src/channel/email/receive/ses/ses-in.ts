@@ -11,27 +11,27 @@ import { isConfirmation } from './sns-url.ts'
 
 export interface SesInOptions {
   reception: Reception
-  /** The topics whose messages are taken; none: no mail comes from Amazon SES. */
+  /** Accepted topics. If there are none, mail from Amazon SES is refused. */
   topics: readonly string[]
-  /** GETs from the public internet; rejects unless the answer is 200. */
+  /** GETs a URL on the public internet; rejects unless the response status is 200. */
   get(url: string): Promise<Buffer>
   clock: Clock
   log: Logger
 }
 
-/** SNS sends 256 KiB at most, as JSON in JSON. */
+/** SNS sends at most 256 KiB, as JSON embedded in JSON. */
 const MAX_BYTES = 1024 * 1024
 
-const forbidden = (words: string) => new AppError('forbidden', words)
+const forbidden = (message: string) => new AppError('forbidden', message)
 
-/** Takes the mail of a notification in; resolves once it is committed. */
-const takeIn = async (
+/** Delivers the mail in a notification. Resolves once it is committed. */
+const receive = async (
   { Message, MessageId }: SnsMessage,
   { reception, log }: SesInOptions,
 ): Promise<void> => {
-  const { raw, envelope, recipients: written, check } = readReceived(Message)
+  const { raw, envelope, recipients: requested, check } = readReceived(Message)
   const found = await Promise.all(
-    written.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
+    requested.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
   )
   const recipients = [...new Set(found.filter((one) => one !== null))]
   if (recipients.length === 0) throw new AppError('not_found', 'No recipient of this message exists here.')
@@ -43,10 +43,10 @@ const takeIn = async (
     recipients,
     bytes: raw.length,
   }
-  log.info(fields, 'a message came in')
+  log.info(fields, 'message received from Amazon SES')
 }
 
-/** Visits the URL that makes the topic send its messages here. */
+/** Confirms the topic's subscription by fetching the URL in the message. */
 const confirm = async (message: SnsMessage, { get, log }: SesInOptions): Promise<void> => {
   const { SubscribeURL = '', TopicArn } = message
   if (!isConfirmation(SubscribeURL, message))
@@ -59,17 +59,20 @@ const confirm = async (message: SnsMessage, { get, log }: SesInOptions): Promise
       retryAfter: 20,
     })
   }
-  log.info({ topic: TopicArn }, 'subscribed to a topic of Amazon SNS')
+  log.info({ topic: TopicArn }, 'subscribed to Amazon SNS topic')
 }
 
 /**
- * `POST /inbound/ses`: what Amazon SES received, through a topic of Amazon SNS. Anything but a success is
- * sent again by SNS, or given up for a 4xx.
+ * `POST /inbound/ses`: mail received by Amazon SES, delivered through an Amazon SNS topic. SNS retries failed
+ * requests, except after a 4xx.
  */
 export const createSesIn = (options: SesInOptions): Route => {
   const { topics, log } = options
   const verifier = createSnsVerifier(options)
-  /** What SNS says in its headers proves nothing; but who doesn't know the topic has no body read. */
+  /**
+   * The headers of SNS prove nothing, but the body of a request that does not name our topic is not even
+   * read.
+   */
   const enter = async (headers: IncomingHttpHeaders): Promise<Entrance> => {
     if (topics.length === 0)
       throw forbidden('This service takes no mail from Amazon SES: its SES_TOPIC_ARN is not set.')
@@ -80,12 +83,12 @@ export const createSesIn = (options: SesInOptions): Route => {
   const handle = async (message: SnsMessage, source: string): Promise<void> => {
     if (!topics.includes(message.TopicArn)) throw forbidden('TopicArn: is not the topic of SES_TOPIC_ARN')
     await verifier.verify(message, source)
-    if (message.Type === 'Notification') await takeIn(message, options)
+    if (message.Type === 'Notification') await receive(message, options)
     else if (message.Type === 'SubscriptionConfirmation') await confirm(message, options)
     else
       log.warn(
         { topic: message.TopicArn },
-        'a topic of Amazon SNS was unsubscribed: no more mail comes from it',
+        'Amazon SNS topic unsubscribed; no more mail will be received from it',
       )
   }
   return {
@@ -99,7 +102,10 @@ export const createSesIn = (options: SesInOptions): Route => {
         await handle(message, source)
       } catch (error) {
         if (error instanceof AppError)
-          log.warn({ type: message.Type, error: error.message, cause: error.cause }, 'Amazon SES: not taken')
+          log.warn(
+            { type: message.Type, error: error.message, cause: error.cause },
+            'message from Amazon SNS refused',
+          )
         throw error
       }
       return { status: 200 }

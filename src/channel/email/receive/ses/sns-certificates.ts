@@ -2,15 +2,15 @@ import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../../../core/clock.ts'
 import { AppError, messageOf } from '../../../../core/errors.ts'
 
-/** Certificates are replaced about once a year. */
-const KEPT_MS = 24 * 3_600_000
-const MAX_KEPT = 20
-/** How long a URL that led to no certificate is not asked for again: SNS itself tries again after 20 s. */
+/** Amazon replaces certificates about once a year. */
+const CACHE_MS = 24 * 3_600_000
+const MAX_CACHED = 20
+/** Time during which a URL that failed is not fetched again. SNS itself retries after 20 s. */
 const FAILED_MS = 15_000
 const MAX_FAILED = 1000
 /**
- * Look-ups within a minute, for one source and for all: whoever knows our topic's name can make up URLs.
- * Amazon needs one a day.
+ * Maximum number of fetches per minute, per source and in total: anyone who knows our topic's name can make
+ * up URLs. Amazon needs one a day.
  */
 const WINDOW_MS = 60_000
 const MAX_LOOKUPS = { source: 5, all: 60 }
@@ -24,15 +24,15 @@ const unavailable = (cause: string) =>
 const PEM = /^-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]{100,20000}-----END CERTIFICATE-----\s*$/
 
 /**
- * OpenSSL would also find a certificate in the middle of other text, which is what an error page can be made
- * to say.
+ * Parses a PEM document. OpenSSL would also accept a certificate embedded in other text, which an attacker
+ * can get into an error page.
  */
 const parse = (document: Buffer): X509Certificate => {
-  if (!PEM.test(document.toString('latin1'))) throw new Error('the answer is not one certificate in PEM')
+  if (!PEM.test(document.toString('latin1'))) throw new Error('the response is not a single PEM certificate')
   return new X509Certificate(document)
 }
 
-/** The look-ups of the running minute. */
+/** Counts fetches in the current minute. */
 class Lookups {
   readonly #clock: Clock
   #window = 0
@@ -43,7 +43,7 @@ class Lookups {
     this.#clock = clock
   }
 
-  /** Counts one, unless it is too many. */
+  /** Counts a fetch. Returns false if a limit has been reached. */
   take(source: string): boolean {
     const window = Math.floor(this.#clock.now().getTime() / WINDOW_MS)
     if (window !== this.#window) this.#begin(window)
@@ -61,15 +61,15 @@ class Lookups {
   }
 }
 
-const keep = <Value>(map: Map<string, Value>, key: string, value: Value, most: number): void => {
+const setBounded = <Value>(map: Map<string, Value>, key: string, value: Value, max: number): void => {
   map.delete(key)
   map.set(key, value)
-  if (map.size > most) map.delete(map.keys().next().value!)
+  if (map.size > max) map.delete(map.keys().next().value!)
 }
 
 /**
- * Certificates by their URLs, fetched once a day. A URL that failed is not asked for again for some seconds,
- * and look-ups are counted by who caused them, so that a stranger can't make this service fetch without end.
+ * Caches certificates by URL for a day. A URL that failed is not fetched again for some seconds, and fetches
+ * are limited per source, so that a stranger cannot make this service fetch without end.
  */
 export class SnsCertificates {
   readonly #get: (url: string) => Promise<Buffer>
@@ -85,15 +85,18 @@ export class SnsCertificates {
     this.#lookups = new Lookups(clock)
   }
 
-  /** Throws `unavailable` when it can't be had. `source`: who asks, '' for nobody in particular. */
+  /**
+   * Returns the certificate at `url`. Throws `unavailable` if it cannot be fetched. `source`: the sender of
+   * the message; '' if unknown.
+   */
   async of(url: string, source: string): Promise<X509Certificate> {
     const now = this.#clock.now().getTime()
-    const kept = this.#known.get(url)
-    if (kept && kept.until > now) return kept.certificate
+    const cached = this.#known.get(url)
+    if (cached && cached.until > now) return cached.certificate
     const pending = this.#pending.get(url)
     if (pending) return pending
-    if ((this.#failed.get(url) ?? 0) > now) throw unavailable('it failed some seconds ago')
-    if (!this.#lookups.take(source)) throw unavailable('too many look-ups within a minute')
+    if ((this.#failed.get(url) ?? 0) > now) throw unavailable('an attempt failed a few seconds ago')
+    if (!this.#lookups.take(source)) throw unavailable('too many fetches within a minute')
     const fetching = this.#fetch(url)
     this.#pending.set(url, fetching)
     return fetching
@@ -103,10 +106,10 @@ export class SnsCertificates {
     const now = this.#clock.now().getTime()
     try {
       const certificate = parse(await this.#get(url))
-      keep(this.#known, url, { until: now + KEPT_MS, certificate }, MAX_KEPT)
+      setBounded(this.#known, url, { until: now + CACHE_MS, certificate }, MAX_CACHED)
       return certificate
     } catch (error) {
-      keep(this.#failed, url, now + FAILED_MS, MAX_FAILED)
+      setBounded(this.#failed, url, now + FAILED_MS, MAX_FAILED)
       throw unavailable(messageOf(error))
     } finally {
       this.#pending.delete(url)

@@ -3,7 +3,7 @@ import type { SnsMessage } from './sns.ts'
 /** `arn:partition:sns:region:account:name` */
 const TOPIC = /^arn:(aws[a-z-]{0,20}):sns:([a-z0-9-]{1,40}):/
 
-/** Amazon SNS's own host in the topic's region, and the domain that the region belongs to. */
+/** The Amazon SNS endpoint in the topic's region, and the parent domain of the region. */
 const hostsOf = (topicArn: string): { region: string; domain: string; host: string } | null => {
   const [, partition = '', region = ''] = TOPIC.exec(topicArn) ?? []
   if (region === '') return null
@@ -14,9 +14,8 @@ const hostsOf = (topicArn: string): { region: string; domain: string; host: stri
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/
 
 /**
- * Whether a URL is, to the letter, that of a signing certificate at the topic's own region. Its host alone
- * would prove nothing: with another path or with a query, the same host answers with text that whoever asks
- * has chosen.
+ * Whether a URL is exactly that of a signing certificate in the topic's region. Checking the host alone is
+ * not enough: with another path or a query, the same host can respond with text chosen by the requester.
  */
 export const isCertificateUrl = (url: string, topicArn: string): boolean => {
   const origin = `https://${hostsOf(topicArn)?.host}`
@@ -24,8 +23,8 @@ export const isCertificateUrl = (url: string, topicArn: string): boolean => {
 }
 
 /**
- * The names that Amazon gives its signing certificates: one for most regions, others for China, GovCloud and
- * the newer regions.
+ * The host names in Amazon's signing certificates: one for most regions, others for China, GovCloud and newer
+ * regions.
  */
 export const certificateNames = (topicArn: string): string[] => {
   const hosts = hostsOf(topicArn)
@@ -34,7 +33,7 @@ export const certificateNames = (topicArn: string): string[] => {
   return [`sns.${domain}`, host, `sns-${region}.${domain}`, `sns-signing.${region}.${domain}`]
 }
 
-/** Whether a URL confirms the subscription that the message is about, and does nothing else. */
+/** Whether a URL confirms this message's subscription and does nothing else. */
 export const isConfirmation = (url: string, { TopicArn, Token }: SnsMessage): boolean => {
   const origin = `https://${hostsOf(TopicArn)?.host}`
   if (url.length > 2048 || !url.startsWith(`${origin}/?`) || !Token) return false

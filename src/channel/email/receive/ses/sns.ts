@@ -6,7 +6,7 @@ import { SnsCertificates } from './sns-certificates.ts'
 import { certificateNames, isCertificateUrl } from './sns-url.ts'
 
 /**
- * A message of Amazon SNS, as it is posted
+ * A message of Amazon SNS in the format of its HTTP requests
  * (docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html).
  */
 export interface SnsMessage {
@@ -23,7 +23,10 @@ export interface SnsMessage {
   SubscribeURL?: string
 }
 
-/** What is signed of each type: names and values, in this order, a line each; what is missing is left out. */
+/**
+ * The signed fields of each type: names and values in this order, each on a line of its own. Missing fields
+ * are left out.
+ */
 const SIGNED: Record<SnsMessage['Type'], readonly (keyof SnsMessage)[]> = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: [
@@ -53,7 +56,7 @@ const ALGORITHMS: Record<string, string> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' 
 const isType = (type: unknown): type is SnsMessage['Type'] =>
   typeof type === 'string' && Object.hasOwn(SIGNED, type)
 
-/** Reads a posted message. Throws `invalid_input` for what is none. */
+/** Parses the body of a request. Throws `invalid_input` if it is not an SNS message. */
 export const readSns = (body: Buffer): SnsMessage => {
   const read = parseJson(body.toString(), 'body')
   if (typeof read !== 'object' || read === null || Array.isArray(read))
@@ -84,11 +87,11 @@ export interface SnsVerifierOptions {
   clock: Clock
 }
 
-const forbidden = (words: string) => new AppError('forbidden', words)
+const forbidden = (message: string) => new AppError('forbidden', message)
 
 /**
- * Whether a certificate carries one of Amazon's names (to the letter, no wildcard) and a key that is not too
- * short, at this time.
+ * Whether a certificate has exactly one of Amazon's names (no wildcards), is valid now, and has a key that is
+ * long enough.
  */
 const isUsable = (certificate: X509Certificate, topicArn: string, now: number): boolean => {
   const named = certificateNames(topicArn).some(
@@ -100,11 +103,11 @@ const isUsable = (certificate: X509Certificate, topicArn: string, now: number): 
 }
 
 /**
- * Checks signatures. What makes a certificate Amazon's is where it comes from: over TLS, with the host
- * verified against the public authorities and no redirect followed, from the topic's own region and from the
- * path under which SNS serves nothing but certificates. Its name, its dates and its key are checked too. Its
- * chain is not: SNS serves the certificate alone, without the intermediate one that would lead to an
- * authority that Node knows; and its issuer's name, which anybody can write, would prove nothing.
+ * Creates a verifier of SNS signatures. A certificate is trusted because of where it was fetched from: over
+ * TLS with the host verified against public authorities, without following redirects, from the topic's own
+ * region and from a path where SNS serves nothing but certificates. Its name, validity and key are checked as
+ * well. Its chain is not: SNS serves the certificate without the intermediate one that links it to an
+ * authority known to Node.js, and the issuer's name alone would prove nothing because anyone can write it.
  */
 export const createSnsVerifier = ({
   get,
@@ -113,8 +116,8 @@ export const createSnsVerifier = ({
   const certificates = new SnsCertificates(get, clock)
   return {
     /**
-     * Throws `forbidden` for what Amazon SNS did not sign, `unavailable` when its certificate can't be had.
-     * `source`: who sent it.
+     * Verifies a message. Throws `forbidden` if Amazon SNS did not sign it, and `unavailable` if the
+     * certificate cannot be fetched. `source`: the sender of the request.
      */
     async verify(message, source) {
       const algorithm = Object.hasOwn(ALGORITHMS, message.SignatureVersion)
