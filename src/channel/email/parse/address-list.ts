@@ -1,20 +1,19 @@
 import { addressParser, type Mailbox } from 'postal-mime'
 
 const MAX_CHARACTERS = 128 * 1024
-// Nobody is shown as many addresses, and nobody writes to as many groups.
+// Longer lists are not displayed in full, and real mail has fewer groups.
 const MAX_COMMAS = 2_000
 const MAX_COLONS = 20
 
 /**
- * The mailboxes of a From, To or the like, those of its groups too; of a longer one than people write, the
- * first.
+ * Parses the mailboxes of a From, To or similar header, including those in groups. Overlong lists are cut.
  */
 export const addressesIn = (value: string): Mailbox[] =>
   addressParser(value.slice(0, endOf(value)), { flatten: true }) as Mailbox[]
 
 /**
- * postal-mime reads all behind a group's colon again, and takes each address apart before anybody can say
- * that they are too many.
+ * Position at which the list must be cut: postal-mime parses the rest of the list again for each group's
+ * colon, and parses all addresses before they can be counted.
  */
 function endOf(value: string): number {
   const length = Math.min(value.length, MAX_CHARACTERS)

@@ -2,12 +2,10 @@ import type { Attachment } from 'postal-mime'
 import type { InboundAttachment } from '../../channel.ts'
 import { replaceUnstorable } from '../../sanitize-text.ts'
 
-/** A media type: each name of at most 127 characters (RFC 6838 4.2). */
+/** Media type; each of the two names has at most 127 characters (RFC 6838 4.2). */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
 
-/**
- * A part as an attachment: its name made safe, its type with the charset that the part names for its text.
- */
+/** Converts a MIME part to an attachment with a safe name. The type of a text includes its charset. */
 export function toAttachment(
   part: Attachment,
   charset: string | undefined,
@@ -22,7 +20,7 @@ export function toAttachment(
   }
 }
 
-/** A file by what somebody called it and its type. */
+/** Creates an attachment from an untrusted name and type. */
 export function namedAttachment(
   name: string,
   type: string | null,
@@ -55,8 +53,8 @@ const EXTENSIONS: Record<string, string> = {
 }
 
 /**
- * The attachment's own name without folders, control characters and direction overrides, or one made from its
- * type.
+ * The attachment's name without folders, control characters and direction overrides, or a generated name
+ * based on its type.
  */
 function safeName(name: string, type: string, index: number): string {
   const base = replaceUnstorable(name)

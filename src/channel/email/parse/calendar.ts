@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 1024 * 1024
 const MAX_EVENTS = 10
 const MAX_PEOPLE = 20
 
-// What the sender wants with it (RFC 5546 1.4).
+// Purpose of the calendar object (RFC 5546 1.4).
 const METHODS: Record<string, string> = {
   request: 'Invitation',
   cancel: 'Cancelled',
@@ -18,30 +18,31 @@ const METHODS: Record<string, string> = {
 }
 
 /**
- * What a calendar part says, for people to read: what, when (with its zone, and in UTC), how often, where,
- * who. Null for what is no calendar, or none that can be read in time. `whole`: with the description too,
- * when nothing else says it.
+ * Describes a calendar part for people: what, when (in its time zone and in UTC), how often, where, who.
+ * Returns null if it is not a calendar or cannot be read in time. `whole` includes the description, for
+ * messages without other text.
  */
 export function describeCalendar(source: string, whole: boolean, budget: Budget): string | null {
   if (source.length > MAX_CHARACTERS) return null
   return inTime(source, { whole, utc: true }, budget) ?? inTime(source, { whole, utc: false }, budget)
 }
 
-interface Wanted {
+interface Options {
   whole: boolean
-  /** What takes long, if anything does. */
+  /** Whether to include times in UTC, the one step that may be slow. */
   utc: boolean
 }
 
-function inTime(source: string, wanted: Wanted, budget: Budget): string | null {
-  // A few milliseconds. Zones are expanded year by year, or, if somebody wants so, second by second.
+function inTime(source: string, options: Options, budget: Budget): string | null {
+  // Usually takes a few milliseconds. Time zones are expanded year by year, but a hostile one second by
+  // second.
   const parts = budget.spend(0.3, () =>
-    calendarsOf(source).flatMap((calendar) => describe(calendar, wanted) ?? []),
+    calendarsOf(source).flatMap((calendar) => describe(calendar, options) ?? []),
   )
   return parts === null || parts.length === 0 ? null : parts.join('\n\n')
 }
 
-/** One file may hold several. */
+/** A file may contain several calendars. */
 function calendarsOf(source: string): ICAL.Component[] {
   const parsed: unknown[] = ICAL.parse(source)
   return (typeof parsed[0] === 'string' ? [parsed] : parsed).map(
@@ -49,9 +50,9 @@ function calendarsOf(source: string): ICAL.Component[] {
   )
 }
 
-function describe(calendar: ICAL.Component, wanted: Wanted): string | null {
+function describe(calendar: ICAL.Component, options: Options): string | null {
   const method = String(calendar.getFirstPropertyValue('method') ?? '').toLowerCase()
-  const zones: Zones = !wanted.utc
+  const zones: Zones = !options.utc
     ? new Map()
     : new Map(
         calendar
@@ -61,7 +62,7 @@ function describe(calendar: ICAL.Component, wanted: Wanted): string | null {
   const events = ['vevent', 'vtodo'].flatMap((name) => calendar.getAllSubcomponents(name))
   const parts = events
     .slice(0, MAX_EVENTS)
-    .map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, wanted.whole))
+    .map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, options.whole))
   if (events.length > MAX_EVENTS) parts.push(`(${events.length - MAX_EVENTS} more in the attachment)`)
   return parts.length === 0 ? null : parts.join('\n\n')
 }
@@ -130,7 +131,7 @@ function endOf(event: ICAL.Component, from: ICAL.Time): ICAL.Time | null {
     given instanceof ICAL.Time ? given.clone() : duration instanceof ICAL.Duration ? from.clone() : null
   if (end === null) return null
   if (!(given instanceof ICAL.Time)) end.addDuration(duration as ICAL.Duration)
-  // The end of a day is the day after it (RFC 5545 3.6.1).
+  // All-day events end on the following day (RFC 5545 3.6.1).
   if (end.isDate) end.addDuration(ICAL.Duration.fromString('-P1D'))
   return end.compareDateOnlyTz(from, ICAL.Timezone.localTimezone) === 0 && end.isDate ? null : end
 }
@@ -141,13 +142,10 @@ const dateOf = (time: ICAL.Time): string =>
 
 const sameDay = (one: ICAL.Time, other: ICAL.Time) => dateOf(one).slice(0, 10) === dateOf(other).slice(0, 10)
 
-/**
- * The time in UTC by the zone's own definition in the calendar, or by the platform's when the zone is one
- * that it knows.
- */
+/** Converts a time to UTC with the zone definition in the calendar. Null if it has none. */
 function inUtc(time: ICAL.Time, definition: ICAL.Component | undefined): string | null {
   if (definition === undefined) return null
-  // Outlook's rules begin in 1601, and every year since would be looked at.
+  // Outlook's rules begin in 1601, and every year since then would be expanded.
   for (const observance of ['standard', 'daylight'].flatMap((name) => definition.getAllSubcomponents(name))) {
     const start = observance.getFirstPropertyValue('dtstart')
     if (start instanceof ICAL.Time && start.year < 1970) start.year = 1970

@@ -3,29 +3,29 @@ import chardet from 'chardet'
 import iconv from 'iconv-lite'
 import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
 
-// What the platform's TextDecoder refuses and real mail still carries.
+// Charsets that real mail uses but TextDecoder does not support.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
-// Labels under which mail carries the larger sets that grew out of them; the platform keeps to the letter.
+// Labels that mail also uses for larger, compatible charsets, which TextDecoder would decode strictly.
 const KOREAN = /^(?:ks_?c_?5601(?:-?1987)?|euc-?kr|korean)$/i
 const CHINESE = /^(?:(?:cs)?gb_?2312(?:-?80)?|x?-?gbk|chinese|euc-?cn)$/i
 const ISO_2022_KR = /^(?:cs)?iso-?2022-?kr$/i
 const HZ = /^hz(?:-gb-?2312)?$/i
-// Labels under which mislabelled UTF-8 travels. Text that is really in one of these is practically never
+// Labels often found on mislabelled UTF-8. Text that really uses one of these charsets is practically never
 // valid multi-byte UTF-8.
 const WESTERN =
   /^(?:|us-ascii|ascii|ansi_x3\.4-1968|iso-?8859-?1|latin-?1|windows-?1252|cp-?1252|unknown-8bit|x-unknown|8bit|binary|default|none)$/i
 
 /**
- * Bytes to text. Believes the label, except where the bytes refute it: valid UTF-8 or a UTF-16 byte order
- * mark under a western label, and bytes that are no UTF-8 under a UTF-8 one (then what they look like,
- * windows-1252 if like nothing). Unknown labels are guessed the same way. Never throws.
+ * Decodes bytes. The label is trusted unless the bytes contradict it: valid UTF-8 or a UTF-16 byte order mark
+ * under a western label, or invalid UTF-8 under a UTF-8 label (then the charset is detected, with
+ * windows-1252 as the fallback). For unknown labels the charset is detected in the same way. Never throws.
  */
 export function decodeText(bytes: Uint8Array, label: string | undefined): string {
   const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
   const exotic = decodeExotic(bytes, charset)
   if (exotic !== null) return exotic
   const utf16 = utf16Of(bytes, charset)
-  // A line feed of one byte, put behind the last line, is half a character.
+  // A one-byte line feed appended after the last line is half a character.
   if (utf16 !== null)
     return new TextDecoder(utf16).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
   if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset))
@@ -40,8 +40,8 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
 }
 
 /**
- * Which UTF-16 it is: by the byte order mark, else (where the label leaves it open) by where the zeros stand;
- * null when it is none.
+ * Detects the byte order of UTF-16: by the byte order mark, or, if the label leaves it open, by the positions
+ * of zero bytes. Null if the bytes are not UTF-16.
  */
 function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | null {
   const order = /^utf-?16([lb])e$/i.exec(charset)?.[1]?.toLowerCase()
@@ -58,7 +58,7 @@ function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | 
 
 function guess(bytes: Uint8Array): string {
   if (isUtf8(bytes) || mostlyUtf8(bytes)) return new TextDecoder('utf-8').decode(bytes)
-  const likely = manyInARow(bytes) ? chardet.detect(bytes.subarray(0, SAMPLE)) : null
+  const likely = mostlyAdjacent(bytes) ? chardet.detect(bytes.subarray(0, SAMPLE)) : null
   return likely !== null && iconv.encodingExists(likely)
     ? iconv.decode(Buffer.from(bytes), likely)
     : decodeWestern(bytes)
@@ -67,10 +67,10 @@ function guess(bytes: Uint8Array): string {
 const SAMPLE = 16 * 1024
 
 /**
- * Whether most of the bytes beyond ASCII have such a neighbour, as in Chinese or Russian; the accents of
+ * Whether most non-ASCII bytes are adjacent to another one, as in Chinese or Russian. Accented letters in
  * western text stand alone.
  */
-function manyInARow(bytes: Uint8Array): boolean {
+function mostlyAdjacent(bytes: Uint8Array): boolean {
   let high = 0
   let paired = 0
   for (let i = 0; i < Math.min(bytes.length, SAMPLE); i++) {
@@ -82,13 +82,13 @@ function manyInARow(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a few broken sequences (a text cut in the middle of a character) stand among good ones: then it is
- * damaged UTF-8.
+ * Whether there are only a few invalid sequences among valid ones, as in UTF-8 text that was cut within a
+ * character.
  */
 function mostlyUtf8(bytes: Uint8Array): boolean {
   const text = new TextDecoder('utf-8').decode(bytes)
   let [broken, good] = [0, 0]
-  // A pattern would make an object of each character, of which there may be 12 million.
+  // A regular expression would create an object for each of up to 12 million characters.
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === 0xfffd) broken++
@@ -110,7 +110,10 @@ function decodeExotic(bytes: Uint8Array, charset: string): string | null {
 const decodeIconv = (bytes: Uint8Array, charset: string) =>
   iconv.decode(Buffer.from(bytes), /7$/.test(charset) && /^utf/i.test(charset) ? 'utf-7' : charset)
 
-/** ISO-2022-KR (RFC 1557): SO and SI switch to and from KS X 1001, which is EUC-KR without its high bits. */
+/**
+ * Decodes ISO-2022-KR (RFC 1557): SO and SI switch to and from KS X 1001, which is EUC-KR without its high
+ * bits.
+ */
 function decodeShifted(bytes: Uint8Array, charset: string): string {
   const out = new Uint8Array(bytes.length)
   let length = 0
@@ -126,8 +129,8 @@ function decodeShifted(bytes: Uint8Array, charset: string): string {
 }
 
 /**
- * HZ (RFC 1843): `~{` and `~}` switch to and from GB 2312 without its high bits, `~~` is a tilde, `~` before
- * a line break is nothing.
+ * Decodes HZ (RFC 1843): `~{` and `~}` switch to and from GB 2312 without its high bits, `~~` is a tilde, and
+ * `~` before a line break is ignored.
  */
 function decodeHz(bytes: Uint8Array): string {
   const out = new Uint8Array(bytes.length)
@@ -155,9 +158,9 @@ function decodeHz(bytes: Uint8Array): string {
 const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
 
 /**
- * The message with its header lines in a form that postal-mime reads: raw 8-bit and ISO-2022-JP lines become
- * UTF-8, encoded words in charsets that the platform lacks are encoded anew, and an empty line stands before
- * the body. The body stays as it is; the same bytes come back when nothing is to do.
+ * Converts the header lines to a form that postal-mime can read: raw 8-bit and ISO-2022-JP lines become
+ * UTF-8, encoded words in unsupported charsets are re-encoded, and an empty line before the body is added if
+ * missing. The body is unchanged. Returns the same buffer if there is nothing to convert.
  */
 export function readableHeaders(raw: Uint8Array): Uint8Array {
   return lacksSeparator(raw) ? separated(raw) : withReadableLines(raw)

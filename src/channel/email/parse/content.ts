@@ -15,8 +15,8 @@ import { type Budget, budgetOfMessage } from './time-budget.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
 /**
- * What postal-mime 4.0.0 keeps of a part. Not in its types; the version is pinned and the tests fail if it
- * moves.
+ * A MIME part in postal-mime 4.0.0. Not part of its types; the version is pinned, and tests fail if this
+ * changes.
  */
 interface Part {
   content: ArrayBuffer | null
@@ -35,32 +35,29 @@ interface Internals {
 
 const OpenPostalMime = PostalMime as unknown as new (options: PostalMimeOptions) => PostalMime & Internals
 
-// Text that is neither plain nor HTML but the letter itself when it has no name: shown rather than hidden in
-// an attachment.
+// Types that are neither plain text nor HTML, but are the message's own text if the part has no name. They
+// are shown instead of being attached.
 const SHOWN_AS_PLAIN =
   /^text\/(?:markdown|x-markdown|enriched|richtext|x-amp-html-fallback|troff|x-web-markdown|x-plain|english|us-ascii|x-unknown)$/
 const MAX_ATTACHMENTS = 1_000
-/**
- * Characters of a text whose lines are put together again; each line and each command takes an object
- * meanwhile.
- */
+/** Maximum length of a text that is reflowed; each line and each command takes an object. */
 const MAX_REFLOWED = 2 * 1024 * 1024
-// Digests have hundreds. 100,000 empty ones take half a second.
+// Digests have hundreds of parts. 100,000 empty ones take half a second.
 const MAX_PARTS = 200_000
 const DONE = Promise.resolve()
 
 /**
- * postal-mime with the charsets that it lacks, its labels checked against the bytes, and odd text types read
- * as text.
+ * postal-mime with additional charsets, labels checked against the bytes, and unusual text types read as
+ * text.
  */
 class TolerantParser extends OpenPostalMime {
-  /** Parts that hold something, multiparts left out. */
+  /** Number of non-empty parts other than multiparts. */
   leaves = 0
-  /** Declared only: the constructor above this one sets them already. */
+  /** Only declared here, because the base constructor already sets them. */
   declare private node: DecodingNode
   declare private parts: number
   readonly #delimiters = new Delimiters()
-  /** The charset that each attachment's part names. */
+  /** Charset of each attachment's part. */
   readonly charsets: (string | undefined)[] = []
 
   override get currentNode(): DecodingNode {
@@ -75,8 +72,8 @@ class TolerantParser extends OpenPostalMime {
   }
 
   /**
-   * Its own way compares each line that begins with two hyphens to every boundary that is open, and waits for
-   * each line.
+   * The base method compares each line that begins with two hyphens to every open boundary, and awaits each
+   * line.
    */
   override processLine(line: Uint8Array, isFinal: boolean): Promise<void> {
     if (isFinal || this.#delimiters.mayBe(line, this.boundaries)) return super.processLine(line, isFinal)
@@ -115,17 +112,17 @@ function readAsText(part: Part): void {
 }
 
 export interface Content {
-  /** What the sender wrote. */
+  /** Text written by the sender. */
   body: string
-  /** What its calendar parts say, and then the messages that it forwards. */
+  /** Descriptions of calendar parts, and the forwarded messages. */
   invitations: string
   forwarded: string
   attachments: InboundAttachment[]
 }
 
 /**
- * The texts and the attachments of a message. Throws on MIME nested deeper than 1,500 levels or with more
- * than 2 MiB of headers.
+ * Reads the texts and attachments of a message. Throws if MIME is nested deeper than 1,500 levels or the
+ * headers exceed 2 MiB.
  */
 export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<Content> =>
   readMessage(raw, budget, 0)
@@ -139,7 +136,7 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
   return {
     body,
     invitations: invitationsOf(attachments, body, budget),
-    // What a report brings along is the agent's own message, coming back.
+    // The message attached to a report is the agent's own.
     forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
     attachments,
   }
@@ -151,11 +148,11 @@ const REPORTS =
 
 type Parts = Pick<Content, 'body' | 'attachments'>
 
-/** Null when it is a multipart message in which no part is to be found, although it has a body. */
+/** Returns null for a multipart message that has a body in which no part is found. */
 async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null> {
   const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
-  // No more of the header than says how to read the body: it would read the addresses too. Of a buffer of its
-  // own it makes no copy.
+  // The parser only gets the header fields that describe the body, because it would also parse the addresses.
+  // It does not copy a buffer that is not a slice of another.
   const part = Buffer.concat([contentFields(readableHeaders(raw)), raw.subarray(headerLength(raw))])
   const email = await parser.parse(part.byteLength === part.buffer.byteLength ? part.buffer : part)
   if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
@@ -168,7 +165,7 @@ async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null>
   const attachments = email.attachments
     .slice(0, MAX_ATTACHMENTS)
     .map((part, index) => toAttachment(part, parser.charsets[index], index))
-  // Some servers send bounces that say nothing but their machine-readable part.
+  // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments
     .filter(({ type }) => type === 'message/delivery-status')
     .map(({ content }) => decodeText(content, undefined))
@@ -176,7 +173,7 @@ async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null>
   return { body: sanitizeText(shown.filter((text) => text.trim() !== '').join('\n')), attachments }
 }
 
-/** The parts with what was in a `winmail.dat` in its place. One that holds nothing to be read stays. */
+/** Replaces each `winmail.dat` with its contents. One without readable contents stays. */
 function unpacked({ body, attachments }: Parts, budget: Budget): Parts {
   const opened = attachments.map((attachment) => ({
     attachment,
@@ -195,7 +192,7 @@ function invitationsOf(attachments: readonly InboundAttachment[], body: string, 
   const calendars = attachments.filter(({ type }) => type === 'text/calendar' || type === 'application/ics')
   const sources = calendars.map(({ content }) => decodeText(content, 'utf-8'))
   const said = new Set(sources.flatMap((source) => describeCalendar(source, body === '', budget) ?? []))
-  // One that can't be read is shown as it is, before nothing is.
+  // If no calendar can be read and there is no other text, the source is shown.
   return sanitizeText(said.size > 0 || body !== '' ? [...said].join('\n\n') : sources.join('\n\n'))
 }
 
@@ -208,7 +205,7 @@ async function forwardedOf(
   const messages = attachments.filter(({ type }) => type === 'message/rfc822' || type === 'message/global')
   const texts: string[] = []
   for (const { content } of messages.slice(0, MAX_FORWARDED)) {
-    // What can't be read is in the attachments, as it came.
+    // An unreadable message is still in the attachments.
     const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
     texts.push(asForwarded(content, joined(inner)))
   }
@@ -217,12 +214,13 @@ async function forwardedOf(
   return texts.join('\n\n')
 }
 
-/** All of it, one under the other. */
+/** Joins the texts of a message. */
 export const joined = ({ body, invitations, forwarded }: Content): string =>
   [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')
 
 /**
- * The message with the boundary in its header that its body really uses: the header names none, or another.
+ * Replaces the header with one that names the boundary found in the body, for a message whose header names
+ * none or a wrong one.
  */
 function withFoundBoundary(raw: Uint8Array): Uint8Array {
   const body = raw.subarray(headerLength(raw))

@@ -1,15 +1,12 @@
-/**
- * Tells lines that can't end a MIME part from those that may, at the cost of one look-up, however many
- * multiparts are open.
- */
+/** Detects lines that may be a MIME boundary with a single look-up, however many multiparts are open. */
 export class Delimiters {
   #known = new Set<string>()
   #count = 0
   #last: { value: Uint8Array } | undefined
 
   /**
-   * Whether the line may be a delimiter of one of these boundaries (RFC 2046 5.1.1): `--`, one of them,
-   * perhaps `--`, and white space.
+   * Whether the line may be a delimiter of one of these boundaries (RFC 2046 5.1.1): `--`, the boundary, an
+   * optional `--`, and white space.
    */
   mayBe(line: Uint8Array, open: readonly { value: Uint8Array }[]): boolean {
     if (line[0] !== HYPHEN || line[1] !== HYPHEN || open.length === 0) return false
@@ -30,7 +27,7 @@ export class Delimiters {
 
 const HYPHEN = 0x2d
 
-/** Without the white space at its end, which counts neither in a boundary nor behind it. */
+/** The text without trailing white space, which is significant neither in a boundary nor after it. */
 function textOf(bytes: Uint8Array): string {
   let end = bytes.length
   while (end > 0 && (bytes[end - 1] === 0x20 || bytes[end - 1] === 0x09)) end--

@@ -1,6 +1,6 @@
 /**
- * The paragraphs of `format=flowed` text (RFC 3676): a line that ends with a space goes on in the next one of
- * the same quote depth, except the signature's `-- `. With `delSp` that space is none of the text's.
+ * Joins the lines of `format=flowed` text (RFC 3676): a line that ends with a space continues on the next
+ * line of the same quote depth, except the signature separator `-- `. With `delSp` that space is removed.
  */
 export function unflow(text: string, delSp: boolean): string {
   const out: { depth: number; pieces: string[] }[] = []

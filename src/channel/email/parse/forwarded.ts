@@ -4,14 +4,14 @@ import { readableHeaders } from './charset.ts'
 import { scanHeaders, valuesOf } from './headers.ts'
 
 /**
- * How deep messages in messages are read, and how many of one message. What is beyond is in the attachments.
+ * Maximum nesting depth and number of forwarded messages that are shown. The rest is only in the attachments.
  */
 export const MAX_FORWARDED_DEPTH = 5
 export const MAX_FORWARDED = 50
 
 const SHOWN = ['From', 'Date', 'Subject', 'To', 'Cc']
 
-/** A message that came as an attachment, the way that mail programs show one that was forwarded. */
+/** Formats an attached message the way mail clients show a forwarded one. */
 export function asForwarded(raw: Uint8Array, text: string): string {
   const headers = scanHeaders(readableHeaders(raw))
   const lines = SHOWN.flatMap((name) => {

@@ -9,7 +9,7 @@ import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } fro
 import { replyText } from './reply-text.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 
-/** The parsed half of `Inbound`, and the header fields for those who decide by them. */
+/** The fields of `Inbound` that come from parsing, and the header fields. */
 export interface ParsedMail
   extends Pick<
     Inbound,
@@ -26,11 +26,11 @@ export interface ParsedMail
     | 'references'
   > {
   headers: RawHeader[]
-  /** Why the MIME could not be read and `text` is the raw body; null when all went well. */
+  /** Why the MIME structure could not be read, in which case `text` is the raw body; null if it could. */
   damage: string | null
 }
 
-// An id is at most one line (RFC 5322 2.1.1): longer ones would not fit an index either.
+// An id fits on one line (RFC 5322 2.1.1). Longer ones would not fit in an index either.
 const MAX_ID = 998
 const MAX_REFERENCES = 200
 const MAX_RECIPIENTS = 1_000
@@ -38,8 +38,8 @@ const MAX_SUBJECT = 2_000
 const MAX_RAW_TEXT = 256 * 1024
 
 /**
- * Reads a message. Never throws: what can't be read as MIME becomes `salvage`d, so that no mail is lost over
- * its form.
+ * Parses a message. Never throws: if the MIME structure cannot be read, the result is that of `salvage`, so
+ * that malformed mail is not lost.
  */
 export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<ParsedMail> {
   try {
@@ -49,7 +49,7 @@ export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessag
   }
 }
 
-/** The message by its header fields alone, with the raw body (up to 256 KiB) as its text. */
+/** Reads only the header fields and uses the raw body (up to 256 KiB) as text. */
 export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const body = raw.subarray(headerLength(raw))
   const text = sanitizeText(decodeHeader(body.subarray(0, MAX_RAW_TEXT)))
@@ -73,7 +73,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null, budg
     cc: recipients(headers, 'cc'),
     subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
     text,
-    // A message that somebody passes on is not their answer, unless they say nothing else.
+    // A forwarded message is not part of the reply, unless there is no other text.
     replyText: joined({ ...content, body: replyText(content.body, budget), forwarded: '' }) || text,
     attachments: content.attachments,
     messageId: ids(headers, 'message-id')[0] ?? null,
@@ -84,7 +84,10 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null, budg
   }
 }
 
-/** Whom the (first) From names first. Whether it is the only one is for the verification to say. */
+/**
+ * The first address in the first readable From header. Whether it is the only one is checked by the
+ * verification.
+ */
 function firstSender(headers: RawHeader[]): Inbound['from'] {
   for (const value of valuesOf(headers, 'from')) {
     const mailbox = addressesIn(value)[0]
@@ -95,7 +98,7 @@ function firstSender(headers: RawHeader[]): Inbound['from'] {
   return { address: '', name: null }
 }
 
-/** Where an answer goes: to the first address of Reply-To that mail can be sent to, else of From. */
+/** The address that replies go to: the first usable one in Reply-To, or else in From. */
 function replyAddress(headers: RawHeader[]): string | null {
   for (const value of [...valuesOf(headers, 'reply-to'), ...valuesOf(headers, 'from')]) {
     for (const { address = '' } of addressesIn(value).slice(0, MAX_RECIPIENTS)) {
@@ -107,14 +110,14 @@ function replyAddress(headers: RawHeader[]): string | null {
 }
 
 function recipients(headers: RawHeader[], field: string): string[] {
-  const named = valuesOf(headers, field).flatMap((value) => addressesIn(value))
-  const addresses = named
+  const mailboxes = valuesOf(headers, field).flatMap((value) => addressesIn(value))
+  const addresses = mailboxes
     .slice(0, MAX_RECIPIENTS)
     .map(({ address = '', name }) => normalizeLoosely(address) || oneLine(address || name, 320))
   return [...new Set(addresses.filter((address) => address !== ''))]
 }
 
-/** Message ids without their angle brackets, also of senders who forget them. */
+/** Message ids without angle brackets; ids from senders that omit the brackets are recognized too. */
 function ids(headers: RawHeader[], field: string): string[] {
   const text = valuesOf(headers, field).join(' ')
   const bracketed = [...text.matchAll(/<([^<>]{1,2000})>/g)].map((match) =>

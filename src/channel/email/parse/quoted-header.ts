@@ -1,4 +1,5 @@
-// What Outlook and its like put above the message that is answered, in the languages of its menus.
+// Labels in the header block that Outlook and similar clients put above the quoted message, in several
+// languages.
 const FROM = words('From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|От|差出人|发件人|寄件者|보낸 사람')
 const SENT = words(
   'Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el| em)?|Enviada em|Fecha|Data|Inviato|Verzonden|Skickat|Sendt|Lähetetty|Wysłano|Отправлено|Дата|送信日時|发送时间|寄件日期|보낸 날짜',
@@ -17,9 +18,9 @@ function words(names: string): RegExp {
 }
 
 /**
- * The text above the first header block (`From:`, `Sent:`, `Subject:` on lines of their own), which an answer
- * quotes without a mark on its lines. The whole text where there is none, where nothing stands above it, or
- * where the block says that the message was forwarded.
+ * Returns the text above the first header block (`From:`, `Sent:`, `Subject:` on separate lines), below which
+ * a reply quotes text without marking its lines. Returns the whole text if there is no such block, nothing
+ * precedes it, or it belongs to a forwarded message.
  */
 export function withoutHeaderBlock(text: string): string {
   const lines = text.split('\n')

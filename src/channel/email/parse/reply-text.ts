@@ -2,11 +2,11 @@ import EmailReplyParser from 'email-reply-parser'
 import { withoutHeaderBlock } from './quoted-header.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 
-// Nobody answers with more than this above a quote. Beyond it the text is handed on whole.
+// No real reply above a quote is longer. A longer text is returned whole.
 const MAX_CHARACTERS = 256 * 1024
 const MAX_ATTRIBUTION = 1_000
-// Every pattern of email-reply-parser 2.3.7 needs one of these; mail without any, most first letters, is
-// spared the 2 ms.
+// Every pattern of email-reply-parser 2.3.7 needs one of these. Skipping it for other mail, such as most
+// first messages, saves 2 ms.
 const QUOTE_SIGN = new RegExp(
   [
     '>|wrote|écrit|escribió|scritto|escreveu|schrieb|schreef|pisze|napisał|skrev|kirjoitti|写道|작성|のメッセージ',
@@ -16,23 +16,23 @@ const QUOTE_SIGN = new RegExp(
 )
 
 /**
- * The text without the history that it quotes (`> …`, `On … wrote:` in about ten languages, the header block
- * that Outlook puts above it). Signatures and forwarded messages stay: what looks like a signature is
- * sometimes the answer. Gives the whole text when nothing else would be left, or when it can't be told in
- * time.
+ * Removes the quoted history (`> …`, `On … wrote:` in about ten languages, and the header block of Outlook).
+ * Signatures and forwarded messages stay, because text that looks like a signature is sometimes the reply
+ * itself. Returns the whole text if nothing else would remain or if the budget is exceeded.
  */
 export function replyText(text: string, budget: Budget = budgetOfMessage()): string {
   if (text.length > MAX_CHARACTERS) return text
   const above = withoutHeaderBlock(text)
   if (!QUOTE_SIGN.test(above)) return above
-  // Mail by people takes under 10 ms; 220 KB of `Op schreef` lines would take hours (three nested [\s\S]+).
+  // Mail written by people takes less than 10 ms, but 220 KB of `Op schreef` lines would take hours (three
+  // nested [\s\S]+).
   const kept = budget.spend(0.5, () => withoutQuotes(above))
   return kept === null ? above : kept || text
 }
 
 /**
- * In whatever language: a line with an address and a colon at its end, right above a quote, says whose words
- * follow.
+ * Marks attribution lines as quoted, in any language: a line that ends with an address and a colon, directly
+ * above a quote.
  */
 function withAttributionsQuoted(text: string): string {
   const lines = text.split('\n')

@@ -4,9 +4,9 @@ const context = vm.createContext({ work: (): unknown => undefined })
 const script = new vm.Script('work()')
 
 /**
- * Runs synchronous work that a stranger's text may drive into its worst case, for at most `ms` milliseconds;
- * then throws `ERR_SCRIPT_EXECUTION_TIMEOUT`. V8 can be interrupted inside a regular expression too. Costs
- * 0.08 ms. Not reentrant.
+ * Runs synchronous work, which untrusted input may drive into its worst case, for at most `ms` milliseconds,
+ * then throws `ERR_SCRIPT_EXECUTION_TIMEOUT`. V8 can interrupt even a regular expression. Costs 0.08 ms. Not
+ * reentrant.
  */
 function bounded<T>(ms: number, work: () => T): T {
   context.work = work
@@ -14,9 +14,9 @@ function bounded<T>(ms: number, work: () => T): T {
 }
 
 /**
- * The milliseconds that one message may take for what its sender can make slow: HTML, RTF, calendars and the
- * search for what it quotes, all its parts together. What they don't suffice for is read more plainly or left
- * out; the rest of the message is read all the same.
+ * The time in milliseconds that one message may take, in total, for everything its sender can make slow:
+ * HTML, RTF, calendars and the detection of quoted text. Parts that exceed the budget are converted in a
+ * simpler way or left out; the rest of the message is still read.
  */
 export class Budget {
   #left: number
@@ -25,7 +25,10 @@ export class Budget {
     this.#left = ms
   }
 
-  /** The work's result, or null when it throws or would take more than this share of what is left. */
+  /**
+   * Returns the result of the work, or null if it throws or takes more than this share of the remaining
+   * budget.
+   */
   spend<T>(share: number, work: () => T): T | null {
     const started = performance.now()
     try {
@@ -39,7 +42,7 @@ export class Budget {
 }
 
 /**
- * Mail by people takes under 50 ms. Less than the 3 s after which the thread that reads it is ended, so that
- * the rest of it is read.
+ * Returns the budget of one message. Mail written by people takes less than 50 ms. The budget is smaller than
+ * the 3 s after which the worker is killed, so that the rest of the message is read.
  */
 export const budgetOfMessage = (): Budget => new Budget(2_000)

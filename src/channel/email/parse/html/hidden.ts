@@ -1,24 +1,24 @@
 import { BLACK, blend, type Colour, firstColour, isLegible, LINK, toColour, WHITE } from './colour.ts'
 import { type Style, type Styled, StyleSheet } from './style.ts'
 
-/** The little of an htmlparser2 node that is needed to see what a reader sees. */
+/** The parts of an htmlparser2 node that determine what is visible. */
 export interface HtmlNode extends Styled {
   type: string
   data?: string
   children?: HtmlNode[]
 }
 
-/** How text looks where it stands. */
+/** Inherited appearance of text. */
 export interface Look {
   /** In pixels. */
   size: number
   invisible: boolean
-  /** What is painted behind the text; null when a picture makes it unknown. */
+  /** Background colour; null if unknown because of an image. */
   behind: Colour | null
   colour: Colour | null
 }
 
-/** The page before anything is painted on it. */
+/** The default appearance of a page. */
 export const PAGE: Look = { size: 16, invisible: false, behind: WHITE, colour: BLACK }
 
 const NEVER_SHOWN = new Set([
@@ -26,16 +26,16 @@ const NEVER_SHOWN = new Set([
   ...['desc', 'defs', 'metadata', 'progress', 'meter', 'annotation', 'annotation-xml'],
 ])
 const MAX_SHEET = 200_000
-// Up to here nobody reads it.
+// Largest font size in pixels that is illegible.
 const TINY = 2
-// So far off that no screen shows it.
-const FAR = -500
+// Offset in pixels that is outside any screen.
+const OFF_SCREEN = -500
 
 /**
- * Takes out of the tree what a person reading the mail would not see: `display:none`, `hidden`, no size, no
- * opacity, off the page, clipped, or in the colour of its background, by style attribute, style sheet or old
- * attributes. Otherwise a stranger could write to the agent what its people don't see. What comes back is how
- * deep the rest is nested.
+ * Removes from the tree what a person reading the mail would not see: `display:none`, `hidden`, zero size,
+ * zero opacity, off the page, clipped, or in the colour of the background, by style attribute, style sheet or
+ * legacy attributes. Otherwise a stranger could pass text to the agent that its owners do not see. Returns
+ * the nesting depth of the remaining tree.
  */
 export function removeHidden(root: HtmlNode): number {
   const sheet = new StyleSheet(styleSheets(root))
@@ -49,7 +49,7 @@ export function removeHidden(root: HtmlNode): number {
       if (child.attribs === undefined) return child.children !== undefined
       const own = lookOf(child, sheet.styleOf(child), look)
       if (own === null) return false
-      // Nobody can click what nobody sees, and its address would stand for its words.
+      // An invisible link cannot be clicked, and its URL would be shown instead of its text.
       if (child.name === 'a' && !showsText(own)) delete child.attribs.href
       stack.push([child, own, depth + 1])
       return true
@@ -61,7 +61,7 @@ export function removeHidden(root: HtmlNode): number {
 export const showsText = ({ size, invisible, colour, behind }: Look): boolean =>
   size > TINY && !invisible && isLegible(colour, behind)
 
-/** How the element's text looks; null when a reader sees nothing of the element. */
+/** Computes the appearance of the element's text; null if the element is not displayed at all. */
 export function lookOf(element: Styled, style: Style, parent: Look): Look | null {
   const { name = '', attribs = {} } = element
   if (NEVER_SHOWN.has(name) || isNotDisplayed(name, attribs, style) || isHiddenBox(name, style)) return null
@@ -80,34 +80,40 @@ function isNotDisplayed(name: string, attribs: Record<string, string>, style: St
   return 'hidden' in attribs || 'popover' in attribs || (name === 'dialog' && !('open' in attribs))
 }
 
-/** Whether nothing of its box is painted. */
+/** Whether no part of the element's box is painted. */
 function isHiddenBox(name: string, style: Style): boolean {
   if (style.size === 0) return false
-  const is = (property: string, pattern: RegExp) => pattern.test(style.get(property) ?? '')
+  const hasStyle = (property: string, pattern: RegExp) => pattern.test(style.get(property) ?? '')
   const opacity = style.get('opacity')
   if (opacity !== undefined && Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= 0.05)
     return true
-  if (is('content-visibility', /^hidden/) || is('filter', /opacity\(\s{0,9}0?(?:\.0\d{0,9})?%?\s{0,9}\)/))
-    return true
-  if (['zoom', 'scale'].some((property) => is(property, NOTHING))) return true
   if (
-    is('transform', /scale[xy3d]{0,2}\(\s*(?:0|0?\.0\d*)\s*[,)]|rotate[xy]\(\s*-?90deg/) ||
-    is('clip-path', /^polygon\([^1-9]*\)/)
+    hasStyle('content-visibility', /^hidden/) ||
+    hasStyle('filter', /opacity\(\s{0,9}0?(?:\.0\d{0,9})?%?\s{0,9}\)/)
+  )
+    return true
+  if (['zoom', 'scale'].some((property) => hasStyle(property, NEAR_ZERO))) return true
+  if (
+    hasStyle('transform', /scale[xy3d]{0,2}\(\s*(?:0|0?\.0\d*)\s*[,)]|rotate[xy]\(\s*-?90deg/) ||
+    hasStyle('clip-path', /^polygon\([^1-9]*\)/)
   )
     return true
   if (
-    is('clip', /^rect\(\s*(?:0|(\d+px)[\s,]+\d+px[\s,]+\1[\s,])/) ||
-    is('clip-path', /^(?:inset\((?:50|100)%|circle\(0)/) ||
-    is('transform', /scale\(\s*0(?:\s*,\s*0)?\s*\)/)
+    hasStyle('clip', /^rect\(\s*(?:0|(\d+px)[\s,]+\d+px[\s,]+\1[\s,])/) ||
+    hasStyle('clip-path', /^(?:inset\((?:50|100)%|circle\(0)/) ||
+    hasStyle('transform', /scale\(\s*0(?:\s*,\s*0)?\s*\)/)
   )
     return true
   return isClipped(name, style) || isOffPage(style)
 }
 
-/** Less than a twentieth of any size. */
-const NOTHING = /^(?:0|0?\.0\d*)%?$/
+/** Scale factors below 0.1. */
+const NEAR_ZERO = /^(?:0|0?\.0\d*)%?$/
 
-/** No size, and what doesn't fit is cut off. A cell of no width still grows to its text. */
+/**
+ * Whether the element has no size and its overflow is cut off. A table cell without width still grows to fit
+ * its text.
+ */
 function isClipped(name: string, style: Style): boolean {
   if (
     !['overflow', 'overflow-x', 'overflow-y'].some((property) =>
@@ -124,11 +130,11 @@ function isClipped(name: string, style: Style): boolean {
 }
 
 function isOffPage(style: Style): boolean {
-  const far = (length: string | undefined) =>
-    length !== undefined && (toPixels(length.split(' ', 1)[0]!, 16) ?? 0) <= FAR
+  const isOffScreen = (length: string | undefined) =>
+    length !== undefined && (toPixels(length.split(' ', 1)[0]!, 16) ?? 0) <= OFF_SCREEN
   if (
     ['text-indent', 'margin', 'margin-left', 'margin-top', 'translate'].some((property) =>
-      far(style.get(property)),
+      isOffScreen(style.get(property)),
     )
   )
     return true
@@ -137,7 +143,8 @@ function isOffPage(style: Style): boolean {
   )
     return true
   return (
-    style.has('position') && ['left', 'top', 'right', 'bottom', 'inset'].some((side) => far(style.get(side)))
+    style.has('position') &&
+    ['left', 'top', 'right', 'bottom', 'inset'].some((side) => isOffScreen(style.get(side)))
   )
 }
 
@@ -158,7 +165,7 @@ function sizeOf(name: string, attribs: Record<string, string>, style: Style, par
   return FONT_SIZES[size] ?? toPixels(size, parent) ?? parent
 }
 
-/** A length in pixels; null for what is none. `em` is the parent's size. */
+/** Converts a length to pixels; null if it is invalid. `em` is the parent's font size. */
 function toPixels(length: string, em: number): number | null {
   const [, number, unit = ''] = /^(-?[\d.]+)\s*([a-z]*|%)$/.exec(length) ?? []
   if (number === undefined) return null

@@ -4,12 +4,11 @@ import type { Budget } from '../time-budget.ts'
 import { type HtmlNode, removeHidden } from './hidden.ts'
 import { visibleText } from './stream.ts'
 
-// html-to-text recurses per level; layouts that people send stay under 100 levels. What is deeper or longer
-// is read as a stream.
+// html-to-text recurses for each level; real layouts have fewer than 100. Deeper or longer HTML is read as a
+// stream.
 const MAX_DEPTH = 200
 const MAX_TREE = 2 * 1024 * 1024
-// The formatter that prunes the tree hangs on an element around everything. Its name is made up anew so that
-// no mail can close it.
+// Root element for the formatter that prunes the tree. Its name is random so that no mail can close it.
 const ROOT = `x-${randomBytes(8).toString('hex')}`
 
 const convert = compile({
@@ -22,7 +21,7 @@ const convert = compile({
         throw new Error(`nested deeper than ${MAX_DEPTH} levels`)
       walk(root.children, builder)
     },
-    // The cells of a row stand apart: without it `<td>1</td><td>200</td>` reads 1200.
+    // Separates the cells of a row: otherwise `<td>1</td><td>200</td>` becomes 1200.
     cell: (cell, walk, builder) => {
       walk(cell.children, builder)
       builder.addInline(' ')
@@ -43,15 +42,15 @@ const convert = compile({
 })
 
 /**
- * HTML as a person would read it: the visible text, links behind their words in angle brackets, images as
- * their alternative text. A tree that is too deep or takes too long is read more plainly; what takes too long
- * even so is not shown raw, for that would show what it hides: a note says that it is in the message as
- * received.
+ * Converts HTML to the text a person would read: visible text, links in angle brackets after their text, and
+ * images as their alternative text. If the tree is too deep or takes too long, a simpler conversion is used.
+ * If that takes too long as well, a note refers to the message as received; raw HTML would reveal hidden
+ * text.
  */
 export function htmlToReadable(html: string, budget: Budget): string {
-  const convenient = () => convert(`<${ROOT}>${html}</${ROOT}>`)
+  const fromTree = () => convert(`<${ROOT}>${html}</${ROOT}>`)
   return (
-    (html.length > MAX_TREE ? null : budget.spend(0.4, convenient)) ??
+    (html.length > MAX_TREE ? null : budget.spend(0.4, fromTree)) ??
     budget.spend(0.6, () => visibleText(html)) ??
     '[The HTML of this message could not be made readable; it is in the message as received.]'
   )

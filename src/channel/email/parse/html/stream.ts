@@ -40,18 +40,21 @@ const BLOCKS = new Set([
 ])
 
 interface Open extends Styled {
-  /** Null when nothing in it is seen. */
+  /** Null if the element is not displayed. */
   look: Look | null
   depth: number
 }
 
-/** Layouts stay under 100 levels. Each level takes half a kilobyte until the end. */
+/**
+ * Maximum nesting depth. Real layouts have fewer than 100 levels. Each level takes half a kilobyte until the
+ * end.
+ */
 const MAX_OPEN = 50_000
 
 /**
- * The visible text of HTML in one pass that remembers no tree: what is nested ten thousand levels deep, or
- * megabytes long, is read like anything else. Plainer than `htmlToReadable`, hidden text left out by the same
- * rules.
+ * Extracts the visible text of HTML in a single pass without building a tree, so that HTML that is ten
+ * thousand levels deep or megabytes long can be read. Simpler than `htmlToReadable`, but hides text by the
+ * same rules.
  */
 export function visibleText(html: string): string {
   const sheet = new StyleSheet(styleSheets(html))
@@ -79,11 +82,11 @@ export function visibleText(html: string): string {
 
 const MAX_PIECES = 8 * 1024
 
-/** Words and the breaks between them. */
+/** Collects words and the breaks between them. */
 class Lines {
   #text = ''
   #pieces: string[] = []
-  /** Line breaks at the end. */
+  /** Number of line breaks at the end. */
   #breaks = 2
   #space = false
 
@@ -114,7 +117,10 @@ class Lines {
     return (this.#text + this.#pieces.join('')).trim()
   }
 
-  /** A piece by itself takes ten times its characters. */
+  /**
+   * Appends text. Separate short strings take ten times the memory of their characters, so they are joined in
+   * batches.
+   */
   #add(piece: string): void {
     if (this.#pieces.push(piece) < MAX_PIECES) return
     this.#text += this.#pieces.join('')
@@ -126,7 +132,7 @@ class Lines {
     else if (BLOCKS.has(name)) this.#break(1)
   }
 
-  /** Makes sure that at least so many line breaks stand here, at most two. */
+  /** Ensures that the text ends with at least `wanted` line breaks, up to two. */
   #break(wanted: number): void {
     const missing = Math.min(wanted, 2) - this.#breaks
     if (missing <= 0) return

@@ -1,13 +1,13 @@
 import { AttributeAction, parse, type Selector, SelectorType } from 'css-what'
 
-/** As much of an HTML element as style sheets ask about. */
+/** The parts of an HTML element that style sheets can match. */
 export interface Styled {
   name?: string
   attribs?: Record<string, string>
   parent?: Styled | null
 }
 
-/** Properties that apply to an element, in lower case. */
+/** Properties of an element, in lower case. */
 export type Style = ReadonlyMap<string, string>
 
 interface Declared {
@@ -16,14 +16,14 @@ interface Declared {
 }
 type Declarations = ReadonlyMap<string, Declared>
 
-/** One compound of a selector, and how it is reached from the one on its right. */
+/** A compound selector and its combinator with the one on its right. */
 interface Step {
   parts: Selector[]
   child: boolean
 }
 
 interface Rule {
-  /** From right to left. */
+  /** In order from right to left. */
   steps: Step[]
   specificity: number
   declarations: Declarations
@@ -35,10 +35,9 @@ const MAX_ANCESTORS = 100
 const NO_STYLE: Style = new Map()
 
 /**
- * The rules of a mail's style sheets: selectors of tags, classes, ids and attributes with their descendants
- * and children, outside of
- * @media that may not apply. A rule with a pseudo-class may not apply either; of it counts that something
- * unknown is painted behind.
+ * The rules in a mail's style sheets. Supports selectors of tags, classes, ids and attributes with descendant
+ * and child combinators. Rules in an `@media` block that may not apply are ignored. A rule with a
+ * pseudo-class may not apply either; its backgrounds count as unknown.
  */
 export class StyleSheet {
   readonly #rules = new Map<string, Rule[]>()
@@ -53,7 +52,7 @@ export class StyleSheet {
     }
   }
 
-  /** What applies to the element, its own `style` included. */
+  /** Returns the style of an element, including its `style` attribute. */
   styleOf(element: Styled): Style {
     const own = declared(element.attribs?.style ?? '')
     const matching =
@@ -72,11 +71,11 @@ export class StyleSheet {
   #add(selector: Selector[], declarations: Declarations): void {
     const steps = stepsOf(selector)
     if (steps === null || this.#count >= MAX_RULES) return
-    const sure = steps.every(({ parts }) => parts.every(({ type }) => type !== SelectorType.Pseudo))
+    const alwaysMatches = steps.every(({ parts }) => parts.every(({ type }) => type !== SelectorType.Pseudo))
     const rule = {
       steps,
       specificity: specificityOf(steps),
-      declarations: sure ? declarations : unknownPaint(declarations),
+      declarations: alwaysMatches ? declarations : unknownPaint(declarations),
     }
     if (rule.declarations.size === 0) return
     const key = keyOf(steps[0]!)
@@ -101,7 +100,7 @@ const parsed = (selectors: string): Selector[][] =>
   })
 
 /**
- * The selector's compounds from right to left; null for what is not understood here (siblings,
+ * Splits a selector into compounds from right to left; null if it is not supported (siblings,
  * pseudo-elements).
  */
 function stepsOf(selector: Selector[]): Step[] | null {
@@ -136,7 +135,7 @@ const specificityOf = (steps: Step[]) =>
       0,
     )
 
-/** Under which of its names an element's rules are looked up. */
+/** Returns the key under which rules with this compound are stored: an id, class, tag or `*`. */
 function keyOf({ parts }: Step): string {
   let key = '*'
   for (const part of parts) {
@@ -178,23 +177,23 @@ const unknownPaint = (declarations: Declarations): Declarations =>
       .map(() => ['background-image', { value: 'url()', important: false }]),
   )
 
-/** What holds for every screen of a computer, which is at least 800 pixels wide. */
+/** At-rules that apply on every computer screen, which is at least 800 pixels wide. */
 const ALWAYS = [
   /^@(?:supports(?! not)|layer)\b[^;}]*$/,
   /^@media (?:only )?(?:screen|all)(?: and \(min-width ?: ?[1-7]?\d{0,2}(?:px)?\))?$/,
   /^@media ?\(min-width ?: ?[1-7]?\d{0,2}(?:px)?\)$/,
 ]
 
-/** The rule up to its brace, if it is one that always holds, with its length; 0 when it is none. */
-function alwaysOf(sheet: string, start: number): number {
+/** Returns the length of the at-rule up to and including its brace if it always applies; otherwise 0. */
+function alwaysAppliesLength(sheet: string, start: number): number {
   const head = sheet.slice(start, start + 200).split('{', 1)[0]!
   const words = head.replace(/\s+/g, ' ').trim().toLowerCase()
   return sheet[start + head.length] === '{' && ALWAYS.some((one) => one.test(words)) ? head.length + 1 : 0
 }
 
 /**
- * The sheet without comments, and without @media and its kind unless they hold for every screen. In one pass:
- * a pattern is quadratic here.
+ * Removes comments, and at-rules that do not apply on every screen. A single pass, because a regular
+ * expression takes quadratic time here.
  */
 function ungrouped(sheet: string): string {
   let kept = ''
@@ -209,7 +208,7 @@ function ungrouped(sheet: string): string {
       continue
     }
     if (!inside && character === '@') {
-      const always = alwaysOf(sheet, i)
+      const always = alwaysAppliesLength(sheet, i)
       if (always > 0) {
         i += always - 1
         open++
@@ -246,8 +245,8 @@ function declared(style: string): Declarations {
 }
 
 /**
- * Values without which a browser passes a declaration over, so that the one before it counts. Only of
- * properties that hide: `display:none; display:x` shows nothing.
+ * Valid values of properties that can hide an element. A browser ignores a declaration with an invalid value,
+ * so that an earlier one applies: `display:none; display:x` hides the element.
  */
 const KNOWN: Record<string, RegExp> = {
   display:
@@ -257,19 +256,19 @@ const KNOWN: Record<string, RegExp> = {
   'font-size':
     /^(?:[+-]?[\d.]+(?:[a-z]+|%)?|(?:x{1,3}-)?(?:small|large)|medium|smaller|larger|math|[a-z-]+\(.*)$/,
 }
-const EVERYWHERE = /^(?:inherit|initial|unset|revert(?:-layer)?)$/
+const GLOBAL_VALUES = /^(?:inherit|initial|unset|revert(?:-layer)?)$/
 
 const isKnown = (property: string, value: string): boolean =>
   !Object.hasOwn(KNOWN, property) ||
   KNOWN[property]!.test(value) ||
-  EVERYWHERE.test(value) ||
+  GLOBAL_VALUES.test(value) ||
   value.includes('var(')
 
-/** `calc(-9999px)` is `-9999px`. */
+/** Unwraps a constant: `calc(-9999px)` is `-9999px`. */
 const plainLength = (value: string): string =>
   /^calc\(\s*([-+]?[\d.]+[a-z%]*)\s*\)$/.exec(value)?.[1] ?? value
 
-/** `n\\6f ne` is `none` to a browser (CSS Syntax 4.3.7). */
+/** Resolves escapes: browsers read `n\6f ne` as `none` (CSS Syntax 4.3.7). */
 const unescaped = (css: string): string =>
   css.includes('\\')
     ? css.replace(
@@ -279,7 +278,7 @@ const unescaped = (css: string): string =>
       )
     : css
 
-/** Without what stands between comment marks, up to the end where there is no second one. */
+/** Removes comments; an unclosed one extends to the end. */
 const withoutComments = (css: string): string =>
   css
     .split('/*')

@@ -1,7 +1,7 @@
 import { decodeText } from '../charset.ts'
 import { ByteReader } from './stream.ts'
 
-// The MAPI properties that matter here ([MS-OXPROPS]).
+// The MAPI properties that are used ([MS-OXPROPS]).
 export const PR_BODY = 0x1000
 export const PR_RTF_COMPRESSED = 0x1009
 export const PR_BODY_HTML = 0x1013
@@ -22,12 +22,12 @@ const SIZES: Record<number, number> = {
 }
 const MAX_VALUES = 100_000
 
-/** A property's first value: text decoded, binary as it is. Numbers are not kept. */
+/** Maps each property to its first value: decoded text, or binary data as is. Numbers are skipped. */
 export type Properties = ReadonlyMap<number, string | Buffer>
 
 /**
- * The properties of a message or an attachment ([MS-OXTNEF] 2.1.3.4). Throws at a type that is none, for
- * nothing behind it can be found.
+ * Reads the properties of a message or an attachment ([MS-OXTNEF] 2.1.3.4). Throws at an unknown type, after
+ * which the next property cannot be located.
  */
 export function readProperties(bytes: Uint8Array, charset: string): Properties {
   const reader = new ByteReader(bytes)
@@ -42,7 +42,7 @@ export function readProperties(bytes: Uint8Array, charset: string): Properties {
   return found
 }
 
-/** A property outside the standard range brings a set's GUID and a number or a name. */
+/** A property outside the standard range has a property set GUID followed by a number or a name. */
 function skipName(reader: ByteReader): void {
   reader.take(16)
   if (reader.long() === 0) reader.long()
@@ -57,8 +57,7 @@ function readValues(reader: ByteReader, type: number, charset: string): string |
       reader.take(size)
     return null
   }
-  if (![STRING8, UNICODE, OBJECT, BINARY].includes(one))
-    throw new RangeError(`no property has the type ${type}`)
+  if (![STRING8, UNICODE, OBJECT, BINARY].includes(one)) throw new RangeError(`unknown property type ${type}`)
   let first: Buffer | null = null
   for (let count = Math.min(reader.long(), MAX_VALUES); count > 0; count--) {
     const value = reader.takePadded(reader.long())
@@ -68,7 +67,7 @@ function readValues(reader: ByteReader, type: number, charset: string): string |
   return withoutNuls(decodeText(first, one === UNICODE ? 'utf-16le' : charset))
 }
 
-/** A string of this format without the NULs that end it; a pattern for them is quadratic. */
+/** Removes the terminating NULs of a string. A regular expression would take quadratic time. */
 export function withoutNuls(text: string): string {
   let end = text.length
   while (end > 0 && text.charCodeAt(end - 1) === 0) end--

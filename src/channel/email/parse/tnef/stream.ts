@@ -1,4 +1,4 @@
-/** Reads little-endian numbers and runs of bytes from front to back. Throws a `RangeError` at the end. */
+/** Reads little-endian numbers and byte ranges sequentially. Throws a `RangeError` at the end. */
 export class ByteReader {
   readonly #bytes: Buffer
   #at = 0
@@ -23,14 +23,14 @@ export class ByteReader {
     return this.take(4).readUInt32LE()
   }
 
-  /** The next bytes, not copied. */
+  /** Returns the next bytes without copying them. */
   take(length: number): Buffer {
-    if (length > this.left) throw new RangeError(`${length} bytes wanted, ${this.left} left`)
+    if (length > this.left) throw new RangeError(`${length} bytes requested, ${this.left} left`)
     this.#at += length
     return this.#bytes.subarray(this.#at - length, this.#at)
   }
 
-  /** Bytes with the padding that brings them to a multiple of four. */
+  /** Reads bytes and skips the padding to a multiple of four. */
   takePadded(length: number): Buffer {
     const found = this.take(length)
     this.take(Math.min((4 - (length % 4)) % 4, this.left))

@@ -14,7 +14,10 @@ import {
 } from './properties.ts'
 import { ByteReader } from './stream.ts'
 
-/** What Exchange packed into a `winmail.dat` ([MS-OXTNEF]): the body in up to three forms, and the files. */
+/**
+ * Contents of a `winmail.dat` written by Exchange ([MS-OXTNEF]): the body in up to three forms, and the
+ * files.
+ */
 export interface Tnef {
   text: string | null
   html: string | null
@@ -25,10 +28,10 @@ export interface Tnef {
 
 export interface TnefFile {
   name: string
-  /** Null when it doesn't say. */
+  /** Null if not specified. */
   type: string | null
   content: Buffer
-  /** The content is a message in this very format. */
+  /** Whether the content is itself a TNEF message. */
   isMessage: boolean
 }
 
@@ -43,12 +46,12 @@ const FILE_PROPERTIES = 0x9005
 const MAX_FILES = 1_000
 
 /**
- * Reads it as far as it goes: what is behind a damaged place is missing, the rest is there. Throws for what
- * doesn't begin as TNEF does.
+ * Reads TNEF data up to the first damaged place; the part before it is returned. Throws if the data does not
+ * begin with the TNEF signature.
  */
 export function readTnef(bytes: Uint8Array): Tnef {
   const reader = new ByteReader(bytes)
-  if (reader.left < 6 || reader.long() !== SIGNATURE) throw new Error('this is no TNEF')
+  if (reader.left < 6 || reader.long() !== SIGNATURE) throw new Error('not a TNEF stream')
   reader.short()
   const assembly = new Assembly()
   try {
@@ -57,7 +60,7 @@ export function readTnef(bytes: Uint8Array): Tnef {
       const attribute = reader.long() & 0xffff
       const data = reader.take(reader.long())
       assembly.take(attribute, data)
-      reader.short() // a checksum, which tells nothing that the sender couldn't have computed
+      reader.short() // the checksum, which is no protection against a malicious sender
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -103,7 +106,7 @@ class Assembly {
     file.type = textOf(properties.get(PR_ATTACH_MIME_TAG)) ?? file.type
     const object = properties.get(PR_ATTACH_DATA)
     if (object === undefined || typeof object === 'string') return
-    // An object begins with the id of its interface; a message's is followed by TNEF.
+    // An object begins with the id of its interface; for a message, TNEF follows.
     const inner = object.subarray(16)
     file.isMessage = inner.length >= 4 && inner.readUInt32LE() === SIGNATURE
     file.content = file.isMessage ? inner : object

@@ -7,7 +7,7 @@ import { htmlToReadable } from '../html/readable.ts'
 import type { Budget } from '../time-budget.ts'
 import { readTnef, type Tnef } from './tnef.ts'
 
-/** What was in a `winmail.dat`: a text ('' when it has none), and its files as any others. */
+/** Contents of a `winmail.dat`: its text ('' if it has none) and its files as ordinary attachments. */
 export interface Unpacked {
   text: string
   attachments: InboundAttachment[]
@@ -16,13 +16,13 @@ export interface Unpacked {
 const MAX_NESTED = 3
 const MAX_RTF = 4 * 1024 * 1024
 
-/** Whether an attachment is one, whatever its type says. */
+/** Whether an attachment is TNEF, by its type or its name. */
 export const isTnef = ({ name, type }: InboundAttachment): boolean =>
   type === 'application/ms-tnef' || type === 'application/vnd.ms-tnef' || /^win(?:mail)?\.dat$/i.test(name)
 
 /**
- * Null for what can't be read or holds nothing. Messages in it are unpacked too: their text becomes a file,
- * their files go with the rest.
+ * Returns null if the data is unreadable or empty. Nested messages are unpacked too: their text becomes a
+ * file, and their files are added to the others.
  */
 export function unpackTnef(bytes: Uint8Array, budget: Budget, depth = 0): Unpacked | null {
   const tnef = tryRead(bytes)
@@ -58,13 +58,15 @@ function textOf({ text, html, rtf }: Tnef, budget: Budget): string {
   return inner.mode === 'html' ? htmlToReadable(inner.text, budget) : inner.text
 }
 
-/** The HTML or the text that Outlook wrapped into RTF ([MS-OXRTFEX]); null for RTF that wraps neither. */
+/**
+ * Extracts HTML or text that Outlook encapsulated in RTF ([MS-OXRTFEX]); null if the RTF contains neither.
+ */
 function unwrapRtf(compressed: Buffer, budget: Budget): { mode: 'html' | 'text'; text: string } | null {
-  // The library believes the sizes that the header names.
+  // The library does not check the sizes in the header.
   if (compressed.length < 16 || compressed.length > MAX_RTF) return null
   if (compressed.readUInt32LE(0) + 4 > compressed.length || compressed.readUInt32LE(4) > MAX_RTF) return null
   return budget.spend(0.4, () => {
-    // Of a broken character the library would complain on the console.
+    // Invalid escapes are removed because the library would report them on the console.
     const rtf = Buffer.from(decompressRTF([...compressed]))
       .toString('latin1')
       .replace(/\\'(?![0-9a-f]{2})/gi, '')
