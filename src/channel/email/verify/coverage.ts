@@ -1,23 +1,23 @@
 import { type RawHeader, valuesOf } from '../parse/headers.ts'
 
 /**
- * Fields of which a second one would show the reader something else than what was signed (RFC 6376 8.15):
- * signers cover the last one, readers show the first.
+ * Fields that must be unique: a second one could make the reader see something other than what was signed
+ * (RFC 6376 8.15), because signers cover the last one and mail clients show the first.
  */
 const SINGULAR = [
   ...['from', 'subject', 'date', 'message-id', 'reply-to', 'to', 'cc', 'sender', 'in-reply-to', 'references'],
   ...['mime-version', 'content-type', 'content-transfer-encoding', 'content-disposition'],
 ]
 /**
- * Words of the author, and where answers to them go. A field that was not there when the message was signed
- * is not covered either.
+ * The author's identity and words, and the address for replies. A field added after signing is not covered
+ * either.
  */
-const AUTHORS = ['From', 'Subject', 'Reply-To']
+const AUTHOR_FIELDS = ['From', 'Subject', 'Reply-To']
 /**
- * The body is signed as bytes: which text it is, these say. Unsigned, only what leaves the bytes as they are
- * is believed.
+ * Fields that determine how the signed bytes of the body become text, with the values that change nothing and
+ * therefore do not need to be signed.
  */
-const READING: readonly (readonly [string, RegExp])[] = [
+const BODY_FIELDS: readonly (readonly [string, RegExp])[] = [
   [
     'Content-Type',
     /^text\/plain(?:\s{0,9};\s{0,9}(?:charset="?(?:us-ascii|utf-8|iso-8859-1|windows-1252)"?|(?:format|delsp)="?\w+"?))*;?$/i,
@@ -27,24 +27,24 @@ const READING: readonly (readonly [string, RegExp])[] = [
 ]
 
 /**
- * Why a signature over these fields leaves it to others what the reader sees, or null. It covers From,
- * Subject and Reply-To where there is one; Content-Type, unless it is plain text in a charset that leaves
- * ASCII as it is; Content-Transfer-Encoding, unless it encodes nothing; Content-Disposition, unless it is
- * `inline`; and there is one of each. MIME-Version may be left out, since nothing is read by it.
+ * Returns why a signature that covers these fields would let others change what the reader sees, or null. It
+ * must cover From, Subject, and Reply-To if present; Content-Type, unless it is plain text in an
+ * ASCII-compatible charset; Content-Transfer-Encoding, unless it is the identity; and Content-Disposition,
+ * unless it is `inline`. Each field must be unique. MIME-Version may be uncovered, since it affects nothing.
  */
 export function coverageFault(headers: readonly RawHeader[], covered: ReadonlySet<string>): string | null {
-  const twice = SINGULAR.find((name) => valuesOf(headers, name).length > 1)
-  if (twice !== undefined) return `there is more than one ${twice} header (RFC 6376 8.15)`
-  const open = (name: string) =>
+  const duplicate = SINGULAR.find((name) => valuesOf(headers, name).length > 1)
+  if (duplicate !== undefined) return `there is more than one ${duplicate} header (RFC 6376 8.15)`
+  const isUncovered = (name: string) =>
     !covered.has(name.toLowerCase()) && valuesOf(headers, name.toLowerCase()).length > 0
-  const author = AUTHORS.find(open)
-  if (author !== undefined)
-    return `it does not cover ${author}, which anyone could have added or changed (RFC 6376 5.4)`
-  const reading = READING.find(
-    ([name, harmless]) =>
-      open(name) && !valuesOf(headers, name.toLowerCase()).every((it) => harmless.test(it)),
+  const uncoveredAuthor = AUTHOR_FIELDS.find(isUncovered)
+  if (uncoveredAuthor !== undefined)
+    return `it does not cover ${uncoveredAuthor}, which anyone could have added or changed (RFC 6376 5.4)`
+  const uncoveredBody = BODY_FIELDS.find(
+    ([name, neutral]) =>
+      isUncovered(name) && !valuesOf(headers, name.toLowerCase()).every((it) => neutral.test(it)),
   )
-  return reading === undefined
+  return uncoveredBody === undefined
     ? null
-    : `it does not cover ${reading[0]}, which determines how the signed body is interpreted (RFC 6376 5.4)`
+    : `it does not cover ${uncoveredBody[0]}, which determines how the signed body is interpreted (RFC 6376 5.4)`
 }

@@ -1,19 +1,19 @@
 import { isLookupName, plainHostname } from './hostname.ts'
 
-/** What a `DKIM-Signature` says of itself, each part in the one form that it can have. */
+/** The properties of a `DKIM-Signature` in canonical form. */
 export interface Signature {
   /** `d=`, a hostname in lower case. */
   domain: string
-  /** The domain of `i=`: `domain` itself or one below it. */
+  /** The domain of `i=`: `domain` or a subdomain. */
   identity: string
-  /** `b=` without its white space: what tells one signature from another. */
+  /** `b=` without white space, which identifies the signature. */
   value: string
 }
 
-/** A signature that vouches for nothing, whatever its key says. */
+/** A signature that proves nothing, whatever its key says. */
 export interface Fault {
   verdict: 'permerror' | 'policy'
-  /** `d=` as far as it is one. */
+  /** `d=`, or '' if it is not valid. */
   domain: string
   reason: string
 }
@@ -34,14 +34,12 @@ const FORMS: Record<string, RegExp> = {
   t: /^\d{1,12}$/,
   x: /^\d{1,12}$/,
 }
-/**
- * mailauth takes quotes, comments and backslashes for more than the characters that they are in a tag list.
- */
+/** Characters that mailauth interprets as quotes, comments or escapes, although tag lists have none. */
 const READ_DIFFERENTLY = /["'()\\]|[^\t\r\n -~]/
-/** mailauth looks for `b=` behind every character of such a run: it is quadratic. */
+/** mailauth searches for `b=` after every character of such a run, which takes quadratic time. */
 const LONG_RUN = /[;:\s]{100}/
 
-/** A tag list (RFC 6376 3.2) that every reader reads in the same way; null for any other. */
+/** Parses a tag list (RFC 6376 3.2) that all parsers interpret in the same way; null for any other. */
 export function readTags(text: string): Tags | null {
   if (text.length > MAX_FIELD || READ_DIFFERENTLY.test(text) || LONG_RUN.test(text)) return null
   const parts = text.split(';')
@@ -57,8 +55,8 @@ export function readTags(text: string): Tags | null {
 }
 
 /**
- * Reads the value of a `DKIM-Signature` field, and whether it can vouch for anything (RFC 6376 3.5 and 6.1.1,
- * RFC 8301 3.1).
+ * Parses the value of a `DKIM-Signature` field and checks whether it can prove anything (RFC 6376 3.5 and
+ * 6.1.1, RFC 8301 3.1).
  */
 export function readSignature(text: string): Signature | Fault {
   const tags = readTags(text)
@@ -95,8 +93,8 @@ function identityOf(agent: string | undefined, domain: string): string | null {
 }
 
 /**
- * Why the key's record forbids this use of it, or null (RFC 6376 3.6.1). Its `g=` of former times means
- * nothing any more.
+ * Returns why the key record forbids this use of the key, or null (RFC 6376 3.6.1). The obsolete `g=` is
+ * ignored.
  */
 export function keyFault(record: string, { domain, identity }: Signature): string | null {
   const lists = new Map(

@@ -1,18 +1,19 @@
 import { organizationalDomain } from './hostname.ts'
 import type { DnsResolver } from './resolver.ts'
 
-/** What a DMARC record asks of those who check mail by it. */
+/** The policy in a DMARC record. */
 export interface Dmarc {
-  /** Of its domain, or of its subdomains for one of them. */
+  /** The policy of the record's domain, or, if the record is inherited, of its subdomains. */
   policy: string
-  /** Whether only the very domain of From aligns. */
+  /** Whether alignment requires exactly the domain of From. */
   strictDkim: boolean
   strictSpf: boolean
 }
 
 /**
- * The record that counts for mail from this hostname: its own, else that of its organizational domain (RFC
- * 7489 6.6.3). Null when there is none, or more than one. Rejects as the resolver does when nobody could say.
+ * Finds the DMARC record that applies to mail from this hostname: its own, or else that of its organizational
+ * domain (RFC 7489 6.6.3). Null if there is none, or more than one. Rejects as the resolver does if the
+ * lookup fails.
  */
 export async function findDmarc(hostname: string, resolver: DnsResolver): Promise<Dmarc | null> {
   const own = await recordOf(hostname, resolver)

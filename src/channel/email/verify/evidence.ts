@@ -7,11 +7,11 @@ import { isLookupName, toHostname } from './hostname.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
-/** What mailauth 4.13.3 says of a signature beyond its types. */
+/** Properties of a result of mailauth 4.13.3 that its types lack. */
 interface Signed {
   /** `b=`. */
   signature?: string
-  /** The key's record, without its white space. */
+  /** The key record without white space. */
   rr?: string
   /** The names of the fields that were hashed. */
   signingHeaders?: { keys: string }
@@ -21,67 +21,70 @@ type DkimResult = Omit<Dkim, 'results'> & { results: (Dkim['results'][number] & 
 type SpfResult = Awaited<ReturnType<typeof spf>>
 type ArcResult = Awaited<ReturnType<typeof arc>>
 
-/** What the SMTP session saw; `reversePath` is '' for the null one. */
+/** The SMTP envelope. `reversePath` is '' for the null reverse path. */
 export interface Envelope {
   ip: string
   helo: string
   reversePath: string
 }
 
-/** What mailauth and DNS say of a message. Names in it are still the sender's words. */
+/** The results of mailauth and DNS lookups for a message. Names in it are untrusted. */
 export interface Evidence {
   dkim: DkimResult
-  /** Null when neither MAIL FROM nor HELO names a domain. */
+  /** Null if neither MAIL FROM nor HELO contains a domain. */
   spf: { domain: string; result: SpfResult } | null
-  /** Null when the chain could not be read. */
+  /** Null if the chain could not be read. */
   arc: ArcResult | null
-  /** Null for no record, an error's code when nobody could say. */
+  /** Null if there is no record; an error code if the lookup failed. */
   dmarc: Dmarc | null | { error: string }
 }
 
 const PIECE = 64 * 1024
 const MAX_LINE = 512 * 1024
 /**
- * mailauth's patterns are quadratic in the length of a record and of what its macros stand for. A key of
- * 4,096 bits takes 800 characters.
+ * mailauth takes quadratic time in the length of a record and its expanded macros. A key of 4,096 bits takes
+ * 800 characters.
  */
 const MAX_RECORD = 4 * 1024
 const MAX_RECORDS = 200
 const MAX_MACROS = 40
 
-interface Asking {
+interface GatherOptions {
   resolver: DnsResolver
   mta: string
   signal: AbortSignal
 }
 
 /**
- * Asks for everything at once, `from` being the hostname of From. Rejects at a body that nobody can hash in
- * time.
+ * Runs all checks concurrently. `from` is the hostname of From. Rejects if the body cannot be hashed in time.
  */
 export async function gather(
   screened: Screened,
   envelope: Envelope,
   from: string,
-  { resolver, mta, signal }: Asking,
+  { resolver, mta, signal }: GatherOptions,
 ): Promise<Evidence> {
-  const asked = guarded(resolver, signal)
+  const guardedResolver = guarded(resolver, signal)
   const pieces = Readable.from(inTurns(screened, signal), { objectMode: false })
   const [dkim, spfEvidence, dmarc] = await Promise.all([
-    // Any sender but none: without one it looks for a Return-Path.
-    dkimVerify(pieces, { resolver: asked, sender: '<>' }),
-    askSpf(envelope, mta, asked),
-    findDmarc(from, asked).catch((error: NodeJS.ErrnoException) => ({ error: error.code ?? 'EUNKNOWN' })),
+    // Without a sender, mailauth would look for a Return-Path header.
+    dkimVerify(pieces, { resolver: guardedResolver, sender: '<>' }),
+    checkSpf(envelope, mta, guardedResolver),
+    findDmarc(from, guardedResolver).catch((error: NodeJS.ErrnoException) => ({
+      error: error.code ?? 'EUNKNOWN',
+    })),
   ])
-  const chain = await arc(dkim.arc as Parameters<typeof arc>[0], { resolver: asked }).catch(() => null)
-  return { dkim, spf: spfEvidence, dmarc, arc: chain }
+  const arcResult = await arc(dkim.arc as Parameters<typeof arc>[0], { resolver: guardedResolver }).catch(
+    () => null,
+  )
+  return { dkim, spf: spfEvidence, dmarc, arc: arcResult }
 }
 
 const codedError = (code: string, words: string) => Object.assign(new Error(words), { code })
 
 /**
- * Asks only for names that are nothing but hostnames with underscores, and hands over no record that is made
- * to be slow.
+ * Restricts a resolver to hostnames, which may contain underscores, and drops records that would take long to
+ * parse.
  */
 const guarded =
   (resolver: DnsResolver, signal: AbortSignal): DnsResolver =>
@@ -98,8 +101,11 @@ function isReadable(strings: readonly string[]): boolean {
   return record.length <= MAX_RECORD && record.split('%').length <= MAX_MACROS
 }
 
-/** SPF of the domain in MAIL FROM, or in HELO for the null sender (RFC 7208 2.4); null where it is none. */
-async function askSpf(
+/**
+ * Checks SPF of the domain in MAIL FROM, or in HELO for the null sender (RFC 7208 2.4). Null if there is no
+ * valid domain.
+ */
+async function checkSpf(
   { ip, helo, reversePath }: Envelope,
   mta: string,
   resolver: DnsResolver,
@@ -121,9 +127,9 @@ async function askSpf(
 }
 
 /**
- * The message in pieces with a turn of the event loop after each: mailauth's own way through a buffer leaves
- * none, 25 MB long. Throws when the time is over, or at a line so long that hashing it for a signature (each
- * piece takes the whole line again) would eat that time.
+ * Yields the message in pieces and lets the event loop turn after each, which mailauth does not do with a
+ * buffer of 25 MB. Throws when the time is over, or at a line so long that hashing it (the whole line is
+ * processed again with each piece) would use up that time.
  */
 async function* inTurns({ block, body, isSigned }: Screened, signal: AbortSignal): AsyncGenerator<Buffer> {
   yield block
@@ -139,5 +145,5 @@ async function* inTurns({ block, body, isSigned }: Screened, signal: AbortSignal
   }
 }
 
-/** Why a message can't be checked, in words for the evidence. */
+/** A message that cannot be verified; the reason is shown in its checks. */
 export class UncheckableError extends Error {}

@@ -7,7 +7,7 @@ import type { Evidence } from './evidence.ts'
 import { isAligned } from './hostname.ts'
 import type { Screened } from './screened-header.ts'
 
-/** What the evidence comes to. */
+/** The conclusion from the evidence. */
 export interface Judgement {
   proven: boolean
   unsettled: boolean
@@ -16,15 +16,15 @@ export interface Judgement {
 
 type Result = Evidence['dkim']['results'][number]
 
-/** A signature with what its verification said. */
+/** A signature and the result of its verification. */
 interface Verified {
   signature: Signature
   verdict: string
-  /** Why it vouches for nothing; null for a sound pass. */
+  /** Why the signature proves nothing; null for a valid one. */
   fault: string | null
 }
 
-/** Judges what was found about mail that names an address at this hostname in From. */
+/** Judges the evidence about mail with an address at the hostname `from` in its From header. */
 export function judge(
   evidence: Evidence,
   { signatures, faults, chainFault }: Screened,
@@ -56,7 +56,7 @@ function verifiedBy(
   signature: Signature,
   headers: readonly RawHeader[],
 ): Verified {
-  // mailauth counts an ARC seal of a certain form among the signatures, behind them.
+  // mailauth appends certain ARC seals to the list of signatures.
   if (result?.signature !== signature.value)
     return { signature, verdict: 'permerror', fault: 'it was not verified' }
   const { result: verdict, comment } = result.status
@@ -72,7 +72,7 @@ const weakKey = (verdict: string) =>
 const unsignedEnd = ({ status }: Result): string | null =>
   Number(status.underSized) > 0 ? `its l= leaves the last ${Number(status.underSized)} bytes unsigned` : null
 
-/** The names of the fields that were really hashed. */
+/** The names of the fields that were actually hashed. */
 const coveredBy = (result: Result): ReadonlySet<string> =>
   new Set(
     (result.signingHeaders?.keys ?? '')
@@ -82,8 +82,8 @@ const coveredBy = (result: Result): ReadonlySet<string> =>
   )
 
 /**
- * Whether a failed lookup stands between this message and its proof: of a record that would be aligned with
- * From, or of the policy.
+ * Whether the message might be proven if a failed lookup succeeded: that of a record aligned with From, or of
+ * the DMARC policy.
  */
 function mayStillPass(
   { spf }: Evidence,
@@ -92,11 +92,11 @@ function mayStillPass(
   from: string,
 ): boolean {
   if (dmarc.verdict === 'temperror' && dmarc.aligned) return true
-  const open = verified
+  const unresolved = verified
     .filter(({ verdict }) => verdict === 'temperror')
     .map(({ signature }) => signature.domain)
-  if (spf?.result.status.result === 'temperror') open.push(spf.domain)
-  return open.some((domain) => isAligned(from, domain, false))
+  if (spf?.result.status.result === 'temperror') unresolved.push(spf.domain)
+  return unresolved.some((domain) => isAligned(from, domain, false))
 }
 
 function judgeDmarc(
@@ -114,18 +114,18 @@ function judgeDmarc(
       ? spf.domain
       : null
   const by = signer ? `DKIM of ${signer.signature.domain}` : path === null ? null : `SPF of ${path}`
-  const said = { name: 'dmarc', aligned: by !== null }
+  const base = { name: 'dmarc', aligned: by !== null }
   if (dmarc === null)
     return {
-      ...said,
+      ...base,
       verdict: 'none',
       detail: `${from} publishes no DMARC record; ${by ?? 'nothing'} is aligned with From`,
     }
   if (record === null)
-    return { ...said, verdict: 'temperror', detail: `the record of ${from} could not be read` }
+    return { ...base, verdict: 'temperror', detail: `the DMARC record of ${from} could not be looked up` }
   const detail = by === null ? `neither SPF nor DKIM passes for ${from}` : `${by} is aligned with From`
   return {
-    ...said,
+    ...base,
     verdict: by === null ? 'fail' : 'pass',
     detail: `${detail} (p=${oneLine(record.policy, 20)})`,
   }
@@ -139,7 +139,7 @@ function spfCheck({ spf }: Evidence, from: string): Check {
     return {
       name: 'spf',
       verdict: 'none',
-      detail: 'neither MAIL FROM nor HELO names a domain in one way only',
+      detail: 'neither MAIL FROM nor HELO contains a usable domain name',
     }
   const { result: verdict, comment } = spf.result.status
   const detail =

@@ -2,14 +2,17 @@ import { headerLength, lacksSeparator, type RawHeader, valuesOf } from '../parse
 import { type Fault, MAX_FIELD, readSignature, readTags, type Signature } from './dkim-signature.ts'
 import { isLookupName, plainHostname } from './hostname.ts'
 
-// mailauth 4.13 folds headers by splicing (quadratic) and hashes the body once per signature.
+// mailauth 4.13 folds headers by splicing (quadratic time) and hashes the body once per signature.
 const MAX_HEADER = 128 * 1024
 const MAX_LINES = 2_000
 const MAX_SIGNATURES = 10
-/** The addresses of From, its names in encoded words; its parsers are not made for more. */
+/** Maximum length of From. Its parsers are slow with longer values. */
 const MAX_FROM = 2 * 1024
 
-/** Why the header is not worth checking: no reader could be sure whom it names, or what it belongs to. */
+/**
+ * Returns why the header must not be verified, or null: mail clients could disagree about the author or about
+ * which part of the message belongs to the header.
+ */
 export function unfitness(raw: Uint8Array, headers: readonly RawHeader[]): string | null {
   const block = raw.subarray(0, headerLength(raw))
   if (block.length > MAX_HEADER) return `the header is longer than ${MAX_HEADER / 1024} KiB`
@@ -17,7 +20,7 @@ export function unfitness(raw: Uint8Array, headers: readonly RawHeader[]): strin
   if (text.split('\n').length > MAX_LINES) return `the header has more than ${MAX_LINES} lines`
   if (/\r(?!\n)|\0/.test(text))
     return 'the header has a bare carriage return or a NUL, which parsers interpret differently'
-  // Some would take the body for a part of the header, and for signed as the empty one that it then has.
+  // Some parsers would treat the body as part of the header, so that the signature would cover an empty body.
   if (lacksSeparator(raw))
     return 'no empty line stands between the header and the body, so that readers disagree where it begins'
   const from = valuesOf(headers, 'from')
@@ -31,21 +34,21 @@ export function unfitness(raw: Uint8Array, headers: readonly RawHeader[]): strin
     : null
 }
 
-/** The header as mailauth may see it, and what was taken out of it. */
+/** The header that is passed to mailauth, and what was removed from it. */
 export interface Screened {
-  /** Without signatures and seals that it would read otherwise than the standard says. */
+  /** The header without signatures and seals that mailauth interprets differently than the standards do. */
   block: Buffer
   body: Uint8Array
-  /** Whether anything in it is a hash of the body. */
+  /** Whether any remaining field contains a hash of the body. */
   isSigned: boolean
-  /** What is left of the signatures, in the order of the header. */
+  /** The remaining signatures, in the order of the header. */
   signatures: Signature[]
   faults: Fault[]
-  /** Why the ARC chain was taken out; null when it was not. */
+  /** Why the ARC chain was removed; null if it was not. */
   chainFault: string | null
 }
 
-/** Takes out of the header what mailauth must not read. */
+/** Removes from the header what mailauth must not parse. */
 export function screen(raw: Uint8Array): Screened {
   const end = headerLength(raw)
   const fields = fieldsOf(Buffer.from(raw.subarray(0, end)).toString('latin1'))
@@ -73,8 +76,8 @@ const isFault = (read: Signature | Fault | null | undefined): read is Fault =>
   read != null && 'reason' in read
 
 /**
- * Cut where mailauth cuts: before every line that doesn't begin with white space of any kind. The empty line
- * at the end is one.
+ * Splits the header as mailauth does: before every line that does not begin with white space of any kind. The
+ * empty line at the end is an element too.
  */
 const fieldsOf = (block: string): string[] => {
   const fields: string[] = []
@@ -105,9 +108,9 @@ function isFitForChain(field: string): boolean {
 }
 
 /**
- * Whether the name `__proto__` could be left of the field when comments, quotes and backslashes are taken
- * out: mailauth 4.13 makes objects by the dotted names that it finds there, and would change the prototype of
- * all.
+ * Whether the name `__proto__` could remain after comments, quotes and backslashes are removed from the
+ * field. mailauth 4.13 creates objects from the dotted names it finds there, so this would modify the
+ * prototype of all objects.
  */
 function mayNamePrototype(field: string): boolean {
   const name = '__proto__'

@@ -12,27 +12,30 @@ import { screen, unfitness } from './screened-header.ts'
 export type { Envelope } from './evidence.ts'
 
 export interface Verification {
-  /** Whether the domain of `from` vouches for this message. */
+  /** Whether the message is proven to come from the domain of `from`. */
   proven: boolean
-  /** Not proven only because a lookup failed for now: the same message may be proven when it comes again. */
+  /**
+   * Whether the message is unproven only because a lookup failed temporarily: it may be proven when it is
+   * sent again.
+   */
   unsettled: boolean
   checks: Check[]
 }
 
 export interface VerifyOptions {
   resolver: DnsResolver
-  /** Our own host name, for the evidence's words. */
+  /** Our own host name, shown in the checks. */
   mta: string
-  /** Milliseconds for all lookups of one message together. */
+  /** Maximum time in milliseconds for all lookups of one message. */
   timeoutMs?: number
 }
 
 /**
- * Whether `from` (the normalized address that the parser showed) wrote this message: exactly one From with
- * exactly one address on a domain name, and an SPF or DKIM pass aligned with it, in the way that its DMARC
- * record asks for, relaxed when it has none. A name that is not made of plain DNS labels counts for nothing,
- * wherever it stands. Never throws: trouble with DNS is "not proven", and "unsettled" where it may have been
- * all that was missing. An `Authentication-Results` in the mail counts for nothing.
+ * Verifies that `from` (the normalized address that the parser returned) wrote this message. This requires
+ * exactly one From header with exactly one address at a domain name, and an SPF or DKIM pass aligned with it
+ * as the DMARC record requires (relaxed without a record). Names that do not consist of plain DNS labels are
+ * never accepted. Never throws: DNS failures make the message unproven, and "unsettled" if they may be the
+ * only reason. `Authentication-Results` in the message are ignored.
  */
 export async function verify(
   raw: Uint8Array,
@@ -41,25 +44,28 @@ export async function verify(
   options: VerifyOptions,
 ): Promise<Verification> {
   const headers = scanHeaders(raw)
-  const refusal = unfitness(raw, headers)
-  if (refusal !== null) return unproven('from', 'fail', refusal)
+  const unfit = unfitness(raw, headers)
+  if (unfit !== null) return unproven('from', 'fail', unfit)
   const domain = toHostname(domainOf(from))
   if (domain === null)
     return unproven('from', 'fail', 'From does not contain a single address at a domain name')
   const deadline = new AbortController()
-  const asking = { now: 0 }
+  const pending = { count: 0 }
   const timer = setTimeout(() => deadline.abort(TOO_LONG), options.timeoutMs ?? 5_000)
   try {
     const checked = check(
       raw,
       headers,
       { from, domain, envelope },
-      { ...options, resolver: counted(options.resolver, asking) },
+      { ...options, resolver: counted(options.resolver, pending) },
       deadline.signal,
     )
     const result = await Promise.race([checked, whenAborted(deadline.signal)])
     return (
-      result ?? { ...unproven('dmarc', 'temperror', 'the lookups took too long'), unsettled: asking.now > 0 }
+      result ?? {
+        ...unproven('dmarc', 'temperror', 'the lookups took too long'),
+        unsettled: pending.count > 0,
+      }
     )
   } catch (error) {
     return unproven(
@@ -79,18 +85,18 @@ const unproven = (name: string, verdict: string, detail: string): Verification =
   checks: [{ name, verdict, detail }],
 })
 
-/** Without a reason of our own, each mail would make a DOMException with a stack trace, for 30 µs. */
+/** With a custom reason, aborting does not create a DOMException with a stack trace, which takes 30 µs. */
 const TOO_LONG = 'the checks are over'
 
-/** The resolver, with how many of its answers are still awaited. */
+/** Counts the pending queries of the resolver. */
 const counted =
-  (resolver: DnsResolver, asking: { now: number }): DnsResolver =>
+  (resolver: DnsResolver, pending: { count: number }): DnsResolver =>
   async (name, type) => {
-    asking.now++
+    pending.count++
     try {
       return await resolver(name, type)
     } finally {
-      asking.now--
+      pending.count--
     }
   }
 
@@ -99,7 +105,7 @@ const whenAborted = (signal: AbortSignal) =>
 
 interface Claim {
   from: string
-  /** Its domain, as a hostname. */
+  /** The domain of `from` as a hostname. */
   domain: string
   envelope: Envelope
 }
@@ -118,7 +124,7 @@ async function check(
   return doubt === null ? judgement : withDoubt(judgement, doubt)
 }
 
-/** A second parser of addresses has to read the same one. */
+/** Checks that mailauth's address parser finds the same address. */
 function doubtOf(named: readonly string[], from: string): string | null {
   if (named.length !== 1) return `From contains ${named.length} addresses`
   return normalizeLoosely(named[0]!) === from ? null : 'From is ambiguous'
