@@ -5,10 +5,9 @@ import type { Outbound, SendResult } from '../../channel.ts'
 import type { OutgoingMail } from './outgoing-mail.ts'
 
 /**
- * Writes the message to `outboxDir` as `<time>-<message id>.eml` (0600, whole or not at all) in place of
- * sending it, under the return paths that it would have had: one line for each recipient, in their order.
- * Time and id are the message's own: an attempt that is repeated finds the file and leaves it. Rejects when
- * the disk does.
+ * Writes the message to `outboxDir` as `<time>-<message id>.eml` (0600, atomically) instead of sending it.
+ * The file begins with the return paths of its recipients, one line each. Time and id are those of the
+ * message, so that a repeated attempt finds the file and leaves it unchanged. Rejects if writing fails.
  */
 export async function capture(
   out: Outbound,
@@ -18,11 +17,11 @@ export async function capture(
   const time = out.createdAt.toISOString().replace(/:/g, '-')
   const id = out.messageId.replace(/[^\w.@+=-]/g, '_').slice(0, 180)
   const file = join(outboxDir, `${time}-${id}.eml`)
-  const there = await access(file).then(
+  const exists = await access(file).then(
     () => true,
     () => false,
   )
-  if (!there) {
+  if (!exists) {
     await mkdir(outboxDir, { recursive: true, mode: 0o711 })
     const lines = [...new Set(envelopes.map(({ reversePath }) => `Return-Path: <${reversePath}>\r\n`))]
     await writePrivate(file, Buffer.concat([Buffer.from(lines.join('')), raw]))

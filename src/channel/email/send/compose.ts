@@ -6,12 +6,12 @@ import { spell } from '../address.ts'
 import { AGENT_MARK } from '../loop.ts'
 
 /**
- * The message as RFC 5322 bytes, CRLF line ends, the same for every attempt. Every address passes `spell`
- * (throws `invalid_input`), every header value is one line: nothing that an agent writes can add a header or
- * a recipient. Nobody is named but `to` and `cc`.
+ * Composes the message as RFC 5322 bytes with CRLF line ends, identical for every attempt. Every address is
+ * checked with `spell` (throws `invalid_input`) and every header value is reduced to one line, so that an
+ * agent cannot inject a header or a recipient. Only `to` and `cc` are named in the header.
  */
 export async function compose(out: Outbound): Promise<Buffer> {
-  const references = inBrief(out.references)
+  const references = trimmed(out.references)
   const mail = new MailComposer({
     from: mailbox(out.from.address, out.from.name),
     to: out.to.map((address) => mailbox(address, null)),
@@ -20,8 +20,8 @@ export async function compose(out: Outbound): Promise<Buffer> {
     messageId: bracketed(out.messageId),
     ...(out.inReplyTo === null || !fits(out.inReplyTo) ? {} : { inReplyTo: bracketed(out.inReplyTo) }),
     ...(references.length === 0 ? {} : { references: references.map(bracketed).join(' ') }),
-    // A letter of the service itself wants no machine's answer (RFC 3834 5); what agents write may be
-    // answered, but not by each other without end.
+    // System mail must not be answered automatically (RFC 3834 5). Mail of agents may be, but not endlessly
+    // by other agents.
     headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_MARK]: 'yes' },
     date: out.createdAt,
     text: out.text,
@@ -31,7 +31,8 @@ export async function compose(out: Outbound): Promise<Buffer> {
       contentType: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : 'application/octet-stream',
       content: contentOf(type, content),
     })),
-    // Of the message, not of the attempt: the same bytes every time, so that who got them already can tell.
+    // Derived from the message, so that every attempt has the same bytes and recipients can detect
+    // duplicates.
     baseBoundary: createHash('sha256').update(out.messageId).digest('hex').slice(0, 16),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -41,8 +42,8 @@ export async function compose(out: Outbound): Promise<Buffer> {
 }
 
 /**
- * A message in the message is the one part that no encoding hides (RFC 2046 5.2.1): with line ends of its
- * own, SMTP would change them after the signature.
+ * Returns the content of an attachment. An attached message must not be encoded (RFC 2046 5.2.1), so its line
+ * ends are converted here; otherwise SMTP would change them after signing.
  */
 function contentOf(type: string, content: Uint8Array): Buffer {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
@@ -57,38 +58,35 @@ const mailbox = (address: string, name: string | null) => ({
 })
 
 /**
- * An id as it stands in a header. What is in none of ours (spaces, brackets) leaves it, so that it stays one
- * id.
+ * Formats an id for a header. Spaces and brackets, which our own ids never contain, are removed so that it
+ * remains a single id.
  */
 const bracketed = (id: string) => `<${oneLine(id, 998).replace(/[<>\s]/g, '')}>`
 
-/** Whether a header has a line for the id (RFC 5322 2.1.1): strangers make them of any length. */
+/** Whether the id fits on a header line (RFC 5322 2.1.1); received ids can have any length. */
 const fits = (id: string) => id.length <= 950
 
 /**
- * Room for the conversation in one header, in characters: about a hundred usual ids. Servers refuse or cut
- * what is far longer.
+ * Maximum length of References in characters: about a hundred typical ids. Servers reject or cut much longer
+ * headers.
  */
 const MAX_REFERENCES = 10_000
 
-/**
- * The conversation's first message, and as many of the latest as there is room for (RFC 5537 3.4.4 trims in
- * the same way).
- */
-function inBrief(references: readonly string[]): string[] {
+/** Returns the first reference and as many of the latest as fit (RFC 5537 3.4.4 trims in the same way). */
+function trimmed(references: readonly string[]): string[] {
   const [first, ...others] = references.filter(fits)
   if (first === undefined) return []
-  let room = MAX_REFERENCES - first.length
+  let available = MAX_REFERENCES - first.length
   const beyond = others.toReversed().findIndex((id) => {
-    room -= id.length + 3
-    return room < 0
+    available -= id.length + 3
+    return available < 0
   })
   return [first, ...(beyond < 0 ? others : others.slice(others.length - beyond))]
 }
 
 /**
- * Neither leaves a line over 998 octets (RFC 5322 2.1.1); base64 is the shorter one for text that is mostly
- * not Latin.
+ * Both encodings keep lines below 998 octets (RFC 5322 2.1.1). Base64 is shorter for text that is mostly not
+ * Latin.
  */
 function textEncoding(text: string): 'quoted-printable' | 'base64' {
   const foreign = text.match(/[^\0-\u024f]/g)?.length ?? 0

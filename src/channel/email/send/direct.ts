@@ -21,29 +21,30 @@ import {
 import { withTimeLimit } from './time-limit.ts'
 
 export interface DirectOptions {
-  /** What it calls itself: the host that the address it dials from is named after. */
+  /** Host name for EHLO: the reverse DNS name of our address. */
   mailHost: string
   resolver: DnsResolver
   timeouts?: RelayTimeouts | undefined
-  /** Where servers listen: 25, but in tests. */
+  /** Port of the servers; 25 except in tests. */
   port?: number
   /**
-   * Which addresses may be dialled: public ones, but in tests. A stranger's MX record must not lead inside.
+   * Whether connections to an address are allowed: public addresses only, except in tests. An MX record must
+   * not give access to the internal network.
    */
   mayDial?(address: string): boolean
 }
 
-/** Servers tried for one domain in one attempt: the next attempt is soon enough for the rest. */
+/** Maximum number of servers tried per domain in one attempt. The rest can wait for the next attempt. */
 const MAX_TRIED = 4
 /**
- * What a server may send in one session: a certificate chain, an EHLO, and three replies of 512 octets for
- * each of 60 recipients fit in well.
+ * Maximum number of octets a server may send in one session. A certificate chain, an EHLO reply and three
+ * replies of 512 octets for each of 60 recipients take far less.
  */
 const MAX_OCTETS = 256 * 1024
 
 /**
- * Sends to the servers of each recipient's domain (RFC 5321 5.1), the recipients of one domain over one
- * connection.
+ * Creates a relay that sends directly to the servers of each recipient's domain (RFC 5321 5.1), with one
+ * connection per domain.
  */
 export function createDirect(options: DirectOptions): Relay {
   const { timeouts: { totalMs = TOTAL_MS } = {} } = options
@@ -58,10 +59,10 @@ export function createDirect(options: DirectOptions): Relay {
         withTimeLimit(totalMs, signal, (limited) =>
           sendToDomain(options, domain, partOf(domain), limited, taken),
         )
-      // All of them come to an end before one that failed is told of, so that nothing is sent behind the
-      // caller's back.
-      const ends = await Promise.allSettled(domains.map(deliver))
-      const results = ends.map((end) => {
+      // Wait for all domains before reporting a failure, so that nothing is sent after the promise has
+      // settled.
+      const outcomes = await Promise.allSettled(domains.map(deliver))
+      const results = outcomes.map((end) => {
         if (end.status === 'rejected') throw end.reason
         return end.value
       })
@@ -74,7 +75,7 @@ export function createDirect(options: DirectOptions): Relay {
   }
 }
 
-const refuse = ({ envelopes }: OutgoingMail, reason: string, permanent: boolean): SendResult => ({
+const rejectAll = ({ envelopes }: OutgoingMail, reason: string, permanent: boolean): SendResult => ({
   accepted: [],
   rejected: envelopes.map(({ recipient }) => rejectionOf(recipient, reason, permanent)),
 })
@@ -87,12 +88,13 @@ async function sendToDomain(
   taken: Taken,
 ): Promise<SendResult> {
   const found = await findMxHosts(options.resolver, domain)
-  if ('reason' in found) return refuse(mail, found.reason, found.permanent)
+  if ('reason' in found) return rejectAll(mail, found.reason, found.permanent)
   const servers = await findServers(options, found.hosts)
   if (servers.length === 0)
-    return refuse(mail, `4.4.3 no address found for ${found.hosts[0]} at the moment`, false)
+    return rejectAll(mail, `4.4.3 no address found for ${found.hosts[0]} at the moment`, false)
   const open = servers.flatMap(({ host, address }) => (address === null ? [] : [{ host, address }]))
-  if (open.length === 0) return refuse(mail, `5.4.4 ${domain} has no mail server on a public address`, true)
+  if (open.length === 0)
+    return rejectAll(mail, `5.4.4 ${domain} has no mail server on a public address`, true)
   let passage: Passage = { accepted: [], rejected: [], left: mail.envelopes, why: null }
   for (const server of open.slice(0, MAX_TRIED)) {
     passage = joined(
@@ -105,11 +107,11 @@ async function sendToDomain(
 }
 
 /**
- * Each host's addresses in order; null stands for those that may not be dialled or aren't there. Nothing for
- * a host nobody could look up.
+ * Returns the hosts' addresses in order. The address is null if the host has none that is allowed. Hosts
+ * whose lookup failed are left out.
  */
 async function findServers({ resolver, mayDial = isPublicAddress }: DirectOptions, hosts: string[]) {
-  const looked = hosts.slice(0, MAX_TRIED).map(async (host) => {
+  const lookups = hosts.slice(0, MAX_TRIED).map(async (host) => {
     const addresses = await findAddresses(resolver, host)
     if (addresses === null) return []
     const open = addresses.filter((address) => mayDial(address))
@@ -117,7 +119,7 @@ async function findServers({ resolver, mayDial = isPublicAddress }: DirectOption
       ? open.slice(0, 2).map((address) => ({ host, address }))
       : [{ host, address: null }]
   })
-  return (await Promise.all(looked)).flat()
+  return (await Promise.all(lookups)).flat()
 }
 
 interface Server {
@@ -126,8 +128,8 @@ interface Server {
 }
 
 /**
- * Over TLS where it is offered, whoever's certificate it is; in the open where it isn't or doesn't work (RFC
- * 7435): better than not at all.
+ * Uses TLS without verifying the certificate if it is offered, and falls back to plain text if TLS is not
+ * offered or fails (RFC 7435).
  */
 async function sendToServer(
   options: DirectOptions,
@@ -144,7 +146,7 @@ async function sendToServer(
   )
 }
 
-/** nodemailer calls some of OpenSSL's errors ETLS, others ESOCKET. */
+/** nodemailer reports some OpenSSL errors as ETLS and others as ESOCKET. */
 const failedOverTls = (error: SmtpError | null) =>
   error !== null && (error.code === 'ETLS' || /\bSSL routines\b/.test(messageOf(error)))
 
@@ -161,7 +163,7 @@ async function sendOver(
   taken: Taken,
 ): Promise<Passage> {
   const options: SessionOptions = {
-    // The address that was checked, not the name: a name server may say something else by now.
+    // The address that was checked, because another lookup of the name could return a different one.
     host: address,
     port,
     name: mailHost,

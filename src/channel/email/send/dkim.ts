@@ -8,15 +8,13 @@ export interface SigningKey {
   privateKey: string
 }
 
-/** The key for mail from this (normalized) address; null when its domain is none of ours to sign for. */
+/** Returns the key for mail from this normalized address, or null if we do not sign for its domain. */
 export type FindSigningKey = (from: string) => Promise<SigningKey | null>
 
-/**
- * The message with its signature (RFC 6376, relaxed/relaxed) above it: the same for the same key and bytes.
- */
+/** Prepends a DKIM signature (RFC 6376, relaxed/relaxed) to the message. The result is deterministic. */
 export async function signed(raw: Buffer, { domain, selector, privateKey }: SigningKey): Promise<Buffer> {
   const result = await buffer(new DKIM({ domainName: domain, keySelector: selector, privateKey }).sign(raw))
-  // nodemailer leaves the message as it is when the key is of no use.
+  // nodemailer returns the message unchanged if the key is unusable.
   if (result.length === raw.length)
     throw new Error(`no DKIM signature for ${domain}: the key of ${selector} can't be used`)
   return result

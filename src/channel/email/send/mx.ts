@@ -2,8 +2,8 @@ import { toHostname } from '../verify/hostname.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 
 /**
- * Where a domain takes mail: host names, the most preferred first; or why it takes none, and whether that is
- * for good.
+ * The hosts that accept a domain's mail, most preferred first; or why there are none, and whether that is
+ * permanent.
  */
 export type MxHosts = { hosts: string[] } | { reason: string; permanent: boolean }
 
@@ -14,8 +14,12 @@ interface MxRecord {
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'
 
-/** Answers, [] where there is no such record, or the error's code. */
-const ask = async <Answer>(resolver: DnsResolver, name: string, type: string): Promise<Answer[] | string> => {
+/** Returns the records, [] if there are none of this type, or an error code. */
+const query = async <Answer>(
+  resolver: DnsResolver,
+  name: string,
+  type: string,
+): Promise<Answer[] | string> => {
   try {
     return (await resolver(name, type)) as unknown as Answer[]
   } catch (error) {
@@ -29,27 +33,29 @@ const failure = (domain: string, code: string): MxHosts =>
     : { reason: `4.4.3 the name servers of ${domain} did not answer (${code})`, permanent: false }
 
 /**
- * The hosts that take mail for a domain (RFC 5321 5.1): its MX records in order of preference, equals
- * shuffled, each once; without any, the domain itself. A null MX (RFC 7505) says that it takes none.
+ * Finds the hosts that accept mail for a domain (RFC 5321 5.1): its MX records in order of preference,
+ * shuffled within the same preference, without duplicates; if there are none, the domain itself. A null MX
+ * (RFC 7505) means that it accepts no mail.
  */
 export async function findMxHosts(
   resolver: DnsResolver,
   domain: string,
   random: () => number = Math.random,
 ): Promise<MxHosts> {
-  const found = await ask<MxRecord>(resolver, domain, 'MX')
+  const found = await query<MxRecord>(resolver, domain, 'MX')
   if (typeof found === 'string') return failure(domain, found)
   if (found.length === 0) return { hosts: [domain] }
-  const named = found.map(({ priority, exchange }) => ({
+  const exchanges = found.map(({ priority, exchange }) => ({
     priority,
     host: exchange.replace(/\.$/, ''),
     draw: random(),
   }))
-  const real = named.filter(({ host }) => host !== '')
-  if (real.length === 0) return { reason: `5.1.10 ${domain} does not accept mail (null MX)`, permanent: true }
-  const inOrder = real.sort((a, b) => a.priority - b.priority || a.draw - b.draw)
-  // A record may hold an address, or any octets at all; only a name is looked up, and told to the server over
-  // TLS.
+  const nonNull = exchanges.filter(({ host }) => host !== '')
+  if (nonNull.length === 0)
+    return { reason: `5.1.10 ${domain} does not accept mail (null MX)`, permanent: true }
+  const inOrder = nonNull.sort((a, b) => a.priority - b.priority || a.draw - b.draw)
+  // A record may contain an IP address or arbitrary octets. Only hostnames are looked up and sent to the
+  // server during the TLS handshake.
   const hosts = new Set(inOrder.flatMap(({ host }) => toHostname(host) ?? []))
   return hosts.size > 0
     ? { hosts: [...hosts] }
@@ -57,11 +63,11 @@ export async function findMxHosts(
 }
 
 /**
- * The addresses of a host, IPv4 first: not every machine can speak IPv6. [] when it has none, null when
- * nobody could say.
+ * Finds the addresses of a host, IPv4 first because not every machine has IPv6. [] if there are none, null if
+ * the lookup failed.
  */
 export async function findAddresses(resolver: DnsResolver, host: string): Promise<string[] | null> {
-  const answers = await Promise.all(['A', 'AAAA'].map((type) => ask<string>(resolver, host, type)))
+  const answers = await Promise.all(['A', 'AAAA'].map((type) => query<string>(resolver, host, type)))
   const found = answers.flatMap((answer) => (typeof answer === 'string' ? [] : answer))
   const unknown = answers.some((answer) => typeof answer === 'string' && answer !== 'ENOTFOUND')
   return found.length === 0 && unknown ? null : found

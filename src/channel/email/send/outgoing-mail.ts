@@ -4,15 +4,15 @@ import type { ReturnPaths } from '../bounce/return-path.ts'
 import { compose } from './compose.ts'
 import { type FindSigningKey, signed } from './dkim.ts'
 
-/** Whom one copy is for, and where it comes back to. */
+/** The recipient of one copy, and the address that its bounces go to. */
 export interface Envelope {
   recipient: string
   reversePath: string
 }
 
 /**
- * A mail ready to leave: an envelope for each recipient, each for a transaction of its own, and the bytes
- * that all of them get.
+ * A mail ready to be sent: an envelope for each recipient, each with its own transaction, and the bytes that
+ * are the same for all.
  */
 export interface OutgoingMail {
   envelopes: readonly Envelope[]
@@ -26,8 +26,8 @@ export interface OutgoingMailOptions {
 }
 
 /**
- * Composes and signs, once for all recipients; they come in the order of To and Cc. Rejects with
- * `invalid_input` for an address that is none.
+ * Composes and signs the mail once for all recipients. The envelopes are in the order of To and Cc. Rejects
+ * with `invalid_input` if an address is not valid.
  */
 export async function toOutgoingMail(
   out: Outbound,
@@ -39,8 +39,10 @@ export async function toOutgoingMail(
   const named = [...out.to, ...out.cc].map(spell)
   const inOrder = [...new Set([...named, ...recipients])].filter((recipient) => recipients.has(recipient))
   const reversePathTo = (recipient: string): string => {
-    const place = named.indexOf(recipient)
-    return out.id === undefined || returnPaths === null || place < 0 ? from : returnPaths.of(out.id, place)
+    const position = named.indexOf(recipient)
+    return out.id === undefined || returnPaths === null || position < 0
+      ? from
+      : returnPaths.of(out.id, position)
   }
   return {
     envelopes: inOrder.map((recipient) => ({ recipient, reversePath: reversePathTo(recipient) })),

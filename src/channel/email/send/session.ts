@@ -4,9 +4,9 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Envelope } from './outgoing-mail.ts'
 
 export interface SessionOptions extends SMTPConnection.Options {
-  /** A password goes out only where the server asks for one. */
+  /** Credentials, which are sent only if the server offers authentication. */
   auth?: { user: string; pass: string }
-  /** The most octets that the server may send, those of TLS included. Left out: as many as it likes. */
+  /** Maximum number of octets received from the server, including TLS. If omitted, there is no limit. */
   maxOctets?: number
 }
 
@@ -15,35 +15,38 @@ export interface SmtpError extends Error {
   command?: string
   response?: string
   responseCode?: number
-  /** Nothing of the message was on its way yet. */
+  /** Whether no part of the message had been sent. */
   unsent?: boolean
 }
 
 /**
- * A connection to a server that has greeted us and, where that is wanted, knows us: it takes one message
- * after the other.
+ * An SMTP connection after the greeting and, if required, authentication. It sends messages one after
+ * another.
  */
 export interface Session {
-  /** Whether it takes addresses beyond ASCII (SMTPUTF8, RFC 6531). */
+  /** Whether the server supports non-ASCII addresses (SMTPUTF8, RFC 6531). */
   readonly takesUtf8: boolean
-  /** Whether it can take another message. */
+  /** Whether another message can be sent. */
   readonly usable: boolean
-  /** Messages that it was given. */
+  /** Number of messages that were sent or attempted. */
   readonly messages: number
   /**
-   * One transaction. Rejects with what the server said or did not say (`SmtpError`), or the reason of
-   * `signal`.
+   * Performs one transaction. Rejects with the server's response or the connection error (`SmtpError`), or
+   * with the reason of `signal`.
    */
   send(envelope: Envelope, raw: Buffer, signal: AbortSignal): Promise<void>
   quit(): void
 }
 
-/** Longest reply, all of its lines together. RFC 5321 4.5.3.1.5 has 512 octets for a line; an EHLO has 20. */
+/**
+ * Maximum size of a reply in total. RFC 5321 4.5.3.1.5 allows 512 octets per line; an EHLO reply has about 20
+ * lines.
+ */
 const MAX_REPLY = 64 * 1024
-/** How often what came is counted under TLS, where the socket beneath tells of nothing. */
+/** Interval at which received octets are counted under TLS, where the underlying socket emits no events. */
 const COUNT_MS = 20
 
-/** Rejects with `SmtpError`, or the reason of `signal`. */
+/** Opens a session. Rejects with `SmtpError` or the reason of `signal`. */
 export async function openSession(
   { auth, maxOctets, ...options }: SessionOptions,
   signal: AbortSignal,
@@ -85,10 +88,10 @@ export async function openSession(
       messages++
       const failure = await transfer(connection, envelope, raw, signal)
       if (failure === null) return
-      if (mayGoOn(failure))
+      if (isReusable(failure))
         await settled(connection, signal, (done) => connection.reset(done)).catch(() => connection.close())
       else connection.close()
-      usable &&= mayGoOn(failure)
+      usable &&= isReusable(failure)
       throw failure
     },
     quit() {
@@ -98,11 +101,11 @@ export async function openSession(
   }
 }
 
-/** What was refused was the message, not us. */
-const mayGoOn = ({ code, responseCode }: SmtpError) =>
+/** Whether the error is about the message only, so that the session can be used further. */
+const isReusable = ({ code, responseCode }: SmtpError) =>
   (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== 421
 
-/** Gives a message over; resolves with why it was not taken, or null when it was. */
+/** Sends a message. Resolves to null, or to the error if it was not accepted. */
 async function transfer(
   connection: SMTPConnection,
   envelope: Envelope,
@@ -117,16 +120,19 @@ async function transfer(
   } catch (thrown) {
     const error = thrown as SmtpError
     const tooLarge = error.code === 'EMESSAGE' && error.responseCode === undefined
-    const said = tooLarge
+    const reply = tooLarge
       ? { responseCode: 552, response: '552 5.3.4 the message is larger than the server accepts' }
       : {}
-    return Object.assign(error, said, { unsent: !stream.readableDidRead })
+    return Object.assign(error, reply, { unsent: !stream.readableDidRead })
   } finally {
     stream.destroy()
   }
 }
 
-/** Waits for what `start` begins. A connection that breaks, or that is to be left, ends it. */
+/**
+ * Waits for the operation that `start` begins. Rejects if the connection breaks, or if `signal` aborts, which
+ * closes it.
+ */
 function settled(
   connection: SMTPConnection,
   signal: AbortSignal,
@@ -161,13 +167,13 @@ function* slicesOf(raw: Buffer): Generator<Buffer> {
 }
 
 /**
- * A socket, to be connected, that breaks when the other side has sent more than `most` octets. nodemailer
- * reads as fast as they come, and works on for seconds at megabytes of empty lines.
+ * Creates an unconnected socket that is destroyed when it has received more than `max` octets. nodemailer
+ * does not limit its input and takes seconds to process megabytes of empty lines.
  */
-function countedSocket(most: number): Socket {
+function countedSocket(max: number): Socket {
   const socket = new Socket()
   const count = () => {
-    if (socket.bytesRead > most) socket.destroy(new Error(`the server sent more than ${most} octets`))
+    if (socket.bytesRead > max) socket.destroy(new Error(`the server sent more than ${max} octets`))
   }
   const timer = setInterval(count, COUNT_MS)
   socket.on('data', count)

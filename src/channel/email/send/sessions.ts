@@ -1,49 +1,48 @@
 import type { Session } from './session.ts'
 
-/** Messages over one connection: servers limit them. */
+/** Maximum number of messages per connection: servers limit them. */
 const MAX_MESSAGES = 100
 
-/** Connections to one server that stay open for the next message. */
+/** A pool of connections to one server. */
 export interface Sessions {
   /**
-   * A session for a message, an open one or a fresh one, once fewer than the most are in use. Rejects as
-   * opening one does.
+   * Returns an idle or a new session once one of the `max` slots is free. Rejects as opening a session does.
    */
   take(signal: AbortSignal): Promise<Session>
-  /** Takes a session back. */
+  /** Returns a session to the pool. */
   give(session: Session): void
   close(): void
 }
 
-export function createSessions(open: (signal: AbortSignal) => Promise<Session>, most: number): Sessions {
+export function createSessions(open: (signal: AbortSignal) => Promise<Session>, max: number): Sessions {
   const idle: Session[] = []
   const waiting: (() => void)[] = []
   let busy = 0
   let closed = false
-  /** A place that is free goes to who waits, so that nobody who comes meanwhile gets it too. */
-  const next = () => {
-    const come = waiting.shift()
-    if (come) come()
+  /** Passes a free slot directly to the next waiter, so that no later caller can take it. */
+  const releaseSlot = () => {
+    const proceed = waiting.shift()
+    if (proceed) proceed()
     else busy--
   }
   return {
     async take(signal) {
-      if (busy >= most) await turn(waiting, signal)
+      if (busy >= max) await waitForSlot(waiting, signal)
       else busy++
-      const kept = idle.splice(0).filter(({ usable }) => usable)
-      const session = kept.pop()
-      idle.push(...kept)
+      const alive = idle.splice(0).filter(({ usable }) => usable)
+      const session = alive.pop()
+      idle.push(...alive)
       try {
         return session ?? (await open(signal))
       } catch (error) {
-        next()
+        releaseSlot()
         throw error
       }
     },
     give(session) {
       if (session.usable && session.messages < MAX_MESSAGES && !closed) idle.push(session)
       else if (session.usable) session.quit()
-      next()
+      releaseSlot()
     },
     close() {
       closed = true
@@ -52,18 +51,18 @@ export function createSessions(open: (signal: AbortSignal) => Promise<Session>, 
   }
 }
 
-/** Resolves when it is its turn among those who wait. Rejects when it no longer wants it. */
-const turn = (waiting: (() => void)[], signal: AbortSignal): Promise<void> =>
+/** Waits for a free slot. Rejects if `signal` aborts. */
+const waitForSlot = (waiting: (() => void)[], signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const come = () => {
-      signal.removeEventListener('abort', leave)
+    const proceed = () => {
+      signal.removeEventListener('abort', cancel)
       resolve()
     }
-    const leave = () => {
-      if (waiting.includes(come)) waiting.splice(waiting.indexOf(come), 1)
+    const cancel = () => {
+      if (waiting.includes(proceed)) waiting.splice(waiting.indexOf(proceed), 1)
       reject(signal.reason as Error)
     }
-    waiting.push(come)
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
+    waiting.push(proceed)
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
   })

@@ -8,24 +8,25 @@ import { createSessions } from './sessions.ts'
 import { withTimeLimit } from './time-limit.ts'
 
 /**
- * Hears of each recipient as soon as the other side has taken their copy; sending goes on when it has
- * resolved, and ends if it rejects.
+ * Called for each recipient as soon as the server has accepted the recipient's copy. Sending continues when
+ * it resolves, and ends if it rejects.
  */
 export type Taken = (recipient: string) => Promise<void>
 
 export interface Relay {
-  /** Rejects only as `taken` does: what the relay said or didn't say is in the answer. */
+  /** Rejects only if `taken` does: responses and errors of the relay are part of the result. */
   send(mail: OutgoingMail, signal: AbortSignal, taken?: Taken): Promise<SendResult>
   close(): void
 }
 
 export interface RelayTimeouts {
-  /** Milliseconds to connect, to be greeted, and without a byte in a session. */
+  /** Timeouts in milliseconds for connecting, for the greeting, and for inactivity. */
   connectMs?: number
   greetingMs?: number
   idleMs?: number
   /**
-   * For all that one attempt sends: who answers, but slowly, ends it too. What is left is tried again later.
+   * Maximum time in milliseconds for one attempt, which also ends servers that respond slowly. Remaining
+   * recipients are retried later.
    */
   totalMs?: number
 }
@@ -34,8 +35,8 @@ export const TOTAL_MS = 600_000
 const MAX_CONNECTIONS = 5
 
 /**
- * Sends through the server at `url` (`smtp://`, `smtps://`; `user:password@` if it wants them) over up to 5
- * connections that stay open.
+ * Creates a relay that sends through the server at `url` (`smtp://`, `smtps://`; with `user:password@` if
+ * required) over up to 5 persistent connections.
  */
 export function createRelay(
   url: string,
@@ -48,33 +49,33 @@ export function createRelay(
     socketTimeout: idleMs,
   }
   const sessions = createSessions((signal) => openSession(options, signal), MAX_CONNECTIONS)
-  const passOn = async (mail: OutgoingMail, signal: AbortSignal, taken: Taken): Promise<Passage> => {
+  const deliver = async (mail: OutgoingMail, signal: AbortSignal, taken: Taken): Promise<Passage> => {
     const session = await sessions.take(signal).catch((error: SmtpError) => error)
     if (session instanceof Error) return unopened(mail, session)
-    const isKept = session.messages > 0
+    const isReused = session.messages > 0
     const passage = await transact(session, mail, signal, taken).finally(() => sessions.give(session))
-    // The relay may have closed a connection while nobody used it.
-    const isStale = isKept && passage.why?.unsent === true && !signal.aborted
+    // The relay may have closed the connection while it was idle.
+    const isStale = isReused && passage.why?.unsent === true && !signal.aborted
     return isStale
-      ? joined(passage, await passOn({ ...mail, envelopes: passage.left }, signal, taken))
+      ? joined(passage, await deliver({ ...mail, envelopes: passage.left }, signal, taken))
       : passage
   }
   return {
     send: (mail, signal, taken = async () => undefined) =>
-      withTimeLimit(totalMs, signal, (limited) => passOn(mail, limited, taken).then(concluded)),
+      withTimeLimit(totalMs, signal, (limited) => deliver(mail, limited, taken).then(concluded)),
     close: () => sessions.close(),
   }
 }
 
-/** How far a mail came with one server. */
+/** The result of sending a mail through one server. */
 export interface Passage extends SendResult {
-  /** Those that it did not come to: there was no connection, or it broke. */
+  /** Envelopes that were not attempted because there was no connection or it broke. */
   left: readonly Envelope[]
-  /** Why some are left. */
+  /** The reason if any are left. */
   why: SmtpError | null
 }
 
-/** What a mail came to where no session could be had. */
+/** The result if no session could be opened. */
 export const unopened = ({ envelopes }: OutgoingMail, why: SmtpError): Passage => ({
   accepted: [],
   rejected: [],
@@ -88,7 +89,7 @@ export const joined = (first: Passage, then: Passage): Passage => ({
   rejected: [...first.rejected, ...then.rejected],
 })
 
-/** Those that are left are tried again. */
+/** Converts the result of all servers; the remaining recipients are retried. */
 export const concluded = ({ accepted, rejected, left, why }: Passage): SendResult => ({
   accepted,
   rejected: [
@@ -98,8 +99,8 @@ export const concluded = ({ accepted, rejected, left, why }: Passage): SendResul
 })
 
 /**
- * Sends a copy to each recipient over one connection, one transaction after the other. Rejects only as
- * `taken` does.
+ * Sends a copy to each recipient over one connection, in sequential transactions. Rejects only if `taken`
+ * does.
  */
 export async function transact(
   session: Session,
@@ -134,10 +135,7 @@ const attempt = (
     (error: SmtpError) => error,
   )
 
-/**
- * Whether an address needs a server that takes more than ASCII. Of a normalized one only the part before the
- * at-sign can.
- */
+/** Whether an address requires SMTPUTF8. In a normalized address only the local part can. */
 const needsUtf8 = (address: string): boolean => /[^\0-\x7f]/.test(address)
 
 const NO_UTF8: SmtpError = Object.assign(new Error(), {
@@ -149,13 +147,13 @@ const NO_UTF8: SmtpError = Object.assign(new Error(), {
 function fromUrl(text: string): SessionOptions {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^smtps?:$/.test(url.protocol))
-    throw new AppError('internal', 'The relay is an smtp:// or smtps:// URL.')
+    throw new AppError('internal', 'The relay must be an smtp:// or smtps:// URL.')
   const secure = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? (secure ? 465 : 25) : Number(url.port)
   if (url.username === '') return { host, port, secure, tls: { rejectUnauthorized: secure } }
-  // A password goes over a checked TLS session only, or stays on this machine. Without one STARTTLS is taken
-  // as it comes (Postfix: `may`).
+  // A password is only sent over verified TLS or to this machine. Without a password, STARTTLS is
+  // opportunistic (`may` in Postfix).
   const local = /^(?:localhost|127\..*|::1)$/.test(host)
   const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
   return {
@@ -169,27 +167,27 @@ function fromUrl(text: string): SessionOptions {
 }
 
 function rejection(recipient: string, error: SmtpError): Rejection {
-  const words =
+  const response =
     error.response ??
     ([error.code, messageOf(error)].filter(Boolean).join(': ') || 'the relay gave no reason')
-  const [reason, permanent] = [oneLine(words, 500), isPermanent(error)]
-  // Nobody else is meant: the transaction is for them alone.
-  const isAboutThem = error.command === 'RCPT TO' || error.command === 'DATA'
-  return isAboutThem ? rejectionOf(recipient, reason, permanent) : { recipient, reason, permanent }
+  const [reason, permanent] = [oneLine(response, 500), isPermanent(error)]
+  // The transaction has a single recipient, so the error is about that recipient.
+  const isAboutRecipient = error.command === 'RCPT TO' || error.command === 'DATA'
+  return isAboutRecipient ? rejectionOf(recipient, reason, permanent) : { recipient, reason, permanent }
 }
 
-/** 421 is about the server, whatever it answers (RFC 5321 3.8): it is about to close the connection. */
+/** A 421 is about the server whatever the command (RFC 5321 3.8): it is about to close the connection. */
 const isAboutTheMessage = ({ command, responseCode }: SmtpError) =>
   responseCode !== 421 && (command === 'MAIL FROM' || command === 'RCPT TO' || command === 'DATA')
 
-// "Authentication required" and its kin (RFC 4954) answer MAIL FROM too, but are about us, not about the
-// message.
+// Replies such as "Authentication required" (RFC 4954) may follow MAIL FROM, but are about our configuration,
+// not about the message.
 const LOGIN_CODES = new Set([530, 534, 535, 538])
 
 /**
- * Only a 5xx to this message's own commands is final. A 5xx to the greeting, EHLO, STARTTLS or AUTH is
- * between us and the relay, which somebody can put right; what has no code (timeouts, resets, garbage) may be
- * gone at the next try.
+ * Only a 5xx reply to a command of this message's transaction is permanent. A 5xx reply to the greeting,
+ * EHLO, STARTTLS or AUTH is a problem between us and the relay that an operator can fix; errors without a
+ * code (timeouts, resets, invalid replies) may not recur.
  */
 function isPermanent(error: SmtpError): boolean {
   const { responseCode } = error

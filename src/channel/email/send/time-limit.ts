@@ -1,9 +1,8 @@
-/** Why an attempt ended before the other side had answered. */
-const broken = (message: string, code: string): Error => Object.assign(new Error(message), { code })
+const codedError = (message: string, code: string): Error => Object.assign(new Error(message), { code })
 
 /**
- * Does `work` with a signal that aborts when `signal` does, and after `ms` milliseconds. Its reason says
- * which.
+ * Runs `work` with a signal that aborts when `signal` does or after `ms` milliseconds. The reason of the
+ * signal says which.
  */
 export async function withTimeLimit<Result>(
   ms: number,
@@ -11,9 +10,10 @@ export async function withTimeLimit<Result>(
   work: (limited: AbortSignal) => Promise<Result>,
 ) {
   const limit = new AbortController()
-  const stop = () => limit.abort(broken('stopped before the server answered', 'EABORT'))
+  const stop = () => limit.abort(codedError('stopped before the server answered', 'EABORT'))
   const timer = setTimeout(
-    () => limit.abort(broken('the server was too slow; the remaining recipients are retried', 'ETIMEDOUT')),
+    () =>
+      limit.abort(codedError('the server was too slow; the remaining recipients are retried', 'ETIMEDOUT')),
     ms,
   )
   signal.addEventListener('abort', stop, { once: true })
