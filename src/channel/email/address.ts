@@ -98,10 +98,10 @@ export async function firstAccepted(
  */
 export function matches(entry: string, address: string): boolean {
   if (address === '') return false
-  const wanted = entry.trim()
-  if (wanted.startsWith('*@'))
-    return domainOf(address) !== '' && toHostname(wanted.slice(2)) === domainOf(address)
-  return normalizeLoosely(wanted) === address
+  const pattern = entry.trim()
+  if (pattern.startsWith('*@'))
+    return domainOf(address) !== '' && toHostname(pattern.slice(2)) === domainOf(address)
+  return normalizeLoosely(pattern) === address
 }
 
 /** The part after the last @, or '' if there is none. */

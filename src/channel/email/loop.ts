@@ -3,11 +3,11 @@ import type { RawHeader } from './parse/headers.ts'
 import { valuesOf } from './parse/headers.ts'
 
 /** Header that marks mail as sent by an agent, of this or another service. It is not authenticated. */
-export const AGENT_MARK = 'X-Sent-By-Agent'
+export const AGENT_HEADER = 'X-Sent-By-Agent'
 
 /** Whether the mail claims to be sent by an agent, possibly of another service. */
-export const hasAgentMark = (headers: readonly RawHeader[]): boolean =>
-  valuesOf(headers, AGENT_MARK.toLowerCase()).length > 0
+export const hasAgentHeader = (headers: readonly RawHeader[]): boolean =>
+  valuesOf(headers, AGENT_HEADER.toLowerCase()).length > 0
 
 // Postfix's hopcount_limit is 50 and Exchange's is 30; legitimate mail to an agent has far fewer than 25
 // hops.

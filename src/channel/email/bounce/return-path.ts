@@ -34,24 +34,24 @@ export interface ReturnPaths {
  * (RFC 5321 4.5.3.1.1).
  */
 export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: string): ReturnPaths {
-  const macOf = (key: Uint8Array, named: Uint8Array) =>
-    createHmac('sha256', key).update(named).digest().subarray(0, MAC_BYTES)
+  const macOf = (key: Uint8Array, payload: Uint8Array) =>
+    createHmac('sha256', key).update(payload).digest().subarray(0, MAC_BYTES)
   const digits = (bytes: number) => `[0-9a-f]{${2 * bytes}}`
   const form = new RegExp(`^${PREFIX}((?:${digits(ID_BYTES)})(?:${digits(1)})?)(${digits(MAC_BYTES)})$`)
   return {
     of(messageId, recipient) {
       if (recipient < 0 || recipient >= MAX_RECIPIENTS)
         throw new RangeError(`There is no return path for recipient ${recipient}.`)
-      const named = Buffer.from([...Buffer.from(messageId.replaceAll('-', ''), 'hex'), recipient])
-      return `${PREFIX}${Buffer.concat([named, macOf(keys[0]!, named)]).toString('hex')}@${mailDomain}`
+      const payload = Buffer.from([...Buffer.from(messageId.replaceAll('-', ''), 'hex'), recipient])
+      return `${PREFIX}${Buffer.concat([payload, macOf(keys[0]!, payload)]).toString('hex')}@${mailDomain}`
     },
     read(address) {
       const at = address.lastIndexOf('@')
       const found = form.exec(address.slice(0, at))
       if (found === null || address.slice(at + 1) !== mailDomain) return null
-      const [named, mac] = [Buffer.from(found[1]!, 'hex'), Buffer.from(found[2]!, 'hex')]
-      if (!keys.some((key) => timingSafeEqual(mac, macOf(key, named)))) return null
-      return { messageId: uuidOf(named.subarray(0, ID_BYTES)), recipient: named[ID_BYTES] ?? null }
+      const [payload, mac] = [Buffer.from(found[1]!, 'hex'), Buffer.from(found[2]!, 'hex')]
+      if (!keys.some((key) => timingSafeEqual(mac, macOf(key, payload)))) return null
+      return { messageId: uuidOf(payload.subarray(0, ID_BYTES)), recipient: payload[ID_BYTES] ?? null }
     },
   }
 }

@@ -5,12 +5,12 @@ import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'
 import { decodeText, readableHeaders } from './charset.ts'
 import { Delimiters } from './delimiters.ts'
-import { plainOfEnriched } from './enriched.ts'
+import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { contentFields, headerLength } from './headers.ts'
 import { htmlToReadable } from './html/readable.ts'
-import { type DecodingNode, putTogetherInMemory } from './part-decoder.ts'
+import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
@@ -65,7 +65,7 @@ class TolerantParser extends OpenPostalMime {
   }
 
   override set currentNode(node: DecodingNode) {
-    if (node.contentDecoder === null) putTogetherInMemory(node)
+    if (node.contentDecoder === null) assembleInMemory(node)
     this.parts = (this.parts ?? 0) + 1
     if (this.parts > MAX_PARTS) throw new Error(`more than ${MAX_PARTS} MIME parts`)
     this.node = node
@@ -104,7 +104,7 @@ function readAsText(part: Part): void {
   part.getTextContent = () => {
     const text = decodeText(new Uint8Array(part.content ?? new ArrayBuffer(0)), type.params.charset)
     if (text.length > MAX_REFLOWED) return text
-    if (enriched) return plainOfEnriched(text)
+    if (enriched) return enrichedToPlain(text)
     return /^flowed$/i.test(type.params.format ?? '')
       ? unflow(text, /^yes$/i.test(type.params.delsp ?? ''))
       : text
@@ -169,8 +169,8 @@ async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null>
   const report = attachments
     .filter(({ type }) => type === 'message/delivery-status')
     .map(({ content }) => decodeText(content, undefined))
-  const shown = texts.some((text) => text.trim() !== '') ? texts : report
-  return { body: sanitizeText(shown.filter((text) => text.trim() !== '').join('\n')), attachments }
+  const visible = texts.some((text) => text.trim() !== '') ? texts : report
+  return { body: sanitizeText(visible.filter((text) => text.trim() !== '').join('\n')), attachments }
 }
 
 /** Replaces each `winmail.dat` with its contents. One without readable contents stays. */
@@ -191,9 +191,13 @@ function unpacked({ body, attachments }: Parts, budget: Budget): Parts {
 function invitationsOf(attachments: readonly InboundAttachment[], body: string, budget: Budget): string {
   const calendars = attachments.filter(({ type }) => type === 'text/calendar' || type === 'application/ics')
   const sources = calendars.map(({ content }) => decodeText(content, 'utf-8'))
-  const said = new Set(sources.flatMap((source) => describeCalendar(source, body === '', budget) ?? []))
+  const descriptions = new Set(
+    sources.flatMap((source) => describeCalendar(source, body === '', budget) ?? []),
+  )
   // If no calendar can be read and there is no other text, the source is shown.
-  return sanitizeText(said.size > 0 || body !== '' ? [...said].join('\n\n') : sources.join('\n\n'))
+  return sanitizeText(
+    descriptions.size > 0 || body !== '' ? [...descriptions].join('\n\n') : sources.join('\n\n'),
+  )
 }
 
 async function forwardedOf(
@@ -207,7 +211,7 @@ async function forwardedOf(
   for (const { content } of messages.slice(0, MAX_FORWARDED)) {
     // An unreadable message is still in the attachments.
     const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
-    texts.push(asForwarded(content, joined(inner)))
+    texts.push(asForwarded(content, joinTexts(inner)))
   }
   if (messages.length > MAX_FORWARDED)
     texts.push(`[${messages.length - MAX_FORWARDED} more forwarded messages are in the attachments.]`)
@@ -215,7 +219,7 @@ async function forwardedOf(
 }
 
 /** Joins the texts of a message. */
-export const joined = ({ body, invitations, forwarded }: Content): string =>
+export const joinTexts = ({ body, invitations, forwarded }: Content): string =>
   [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')
 
 /**

@@ -10,7 +10,7 @@ const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', nl: '\n' }
  * `<`, and joins lines as specified: a single line break becomes a space, and of several the first is
  * removed. Text in `<nofill>` is left as it is.
  */
-export function plainOfEnriched(text: string): string {
+export function enrichedToPlain(text: string): string {
   const out: string[] = []
   let at = 0
   let parameters = 0

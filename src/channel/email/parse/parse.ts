@@ -4,7 +4,7 @@ import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
 import { readableHeaders } from './charset.ts'
-import { type Content, joined, readContent } from './content.ts'
+import { type Content, joinTexts, readContent } from './content.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
@@ -63,7 +63,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
 }
 
 function assemble(raw: Uint8Array, content: Content, damage: string | null, budget: Budget): ParsedMail {
-  const text = joined(content)
+  const text = joinTexts(content)
   const headers = scanHeaders(readableHeaders(raw))
   const subject = valuesOf(headers, 'subject')[0]
   return {
@@ -74,7 +74,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null, budg
     subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
     text,
     // A forwarded message is not part of the reply, unless there is no other text.
-    replyText: joined({ ...content, body: replyText(content.body, budget), forwarded: '' }) || text,
+    replyText: joinTexts({ ...content, body: replyText(content.body, budget), forwarded: '' }) || text,
     attachments: content.attachments,
     messageId: ids(headers, 'message-id')[0] ?? null,
     inReplyTo: ids(headers, 'in-reply-to')[0] ?? null,

@@ -31,7 +31,7 @@ const MAX_UPDATE = 16 * 1024
  * Makes a node assemble its part in memory. postal-mime uses a Blob with two pieces for each line, which
  * takes 100 ms for a megabyte of text instead of 15.
  */
-export function putTogetherInMemory(node: DecodingNode): void {
+export function assembleInMemory(node: DecodingNode): void {
   const { setupContentDecoder } = node
   node.setupContentDecoder = (encoding) => {
     setupContentDecoder.call(node, encoding)
@@ -43,7 +43,7 @@ function takeOver(decoder: PartDecoder): void {
   const { update } = decoder
   const blocks: Uint8Array[] = []
   const gather = () => {
-    blocks.push(together(decoder.chunks.map(bytesOf)))
+    blocks.push(concatenate(decoder.chunks.map(bytesOf)))
     decoder.chunks = []
   }
   const take = (line: Uint8Array) => {
@@ -59,7 +59,7 @@ function takeOver(decoder: PartDecoder): void {
     decoder.flushBuffer?.()
     decoder.flushRemainder?.()
     gather()
-    return together(blocks).buffer
+    return concatenate(blocks).buffer
   }
 }
 
@@ -70,7 +70,7 @@ const bytesOf = (piece: Piece): Uint8Array => {
   return piece instanceof Uint8Array ? piece : new Uint8Array(piece)
 }
 
-function together(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const piece of pieces) {

@@ -57,4 +57,4 @@ export type FromProcess = FromWorker | { type: 'state'; parsing: number; turns: 
  */
 export const PARSING = 0
 export const TURNS = 1
-export const SHOWN_SLOTS = 2
+export const STATE_SLOTS = 2

@@ -1,5 +1,5 @@
 import { readReport } from '../bounce/report.ts'
-import { automaticMark, hasAgentMark } from '../loop.ts'
+import { automaticMark, hasAgentHeader } from '../loop.ts'
 import { parseMail, salvage } from '../parse/parse.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import { type Verification, verify } from '../verify/verify.ts'
@@ -27,7 +27,7 @@ export async function parseStage(request: ReadRequest, { mailDomain }: WorkerSet
       ...mail,
       verification: null,
       automatic: automaticMark(headers, reversePath, mailDomain),
-      byAgent: hasAgentMark(headers),
+      byAgent: hasAgentHeader(headers),
       report: request.mayBeReport ? readReport(parsed) : null,
     },
   }

@@ -151,9 +151,9 @@ export class ReaderPool implements MailReader {
         settle(job, () => job.reject(new Error(reason)))
         this.#freed(worker, job)
       },
-      died: (jobs, parsing, reason) => {
+      exited: (jobs, parsing, reason) => {
         const blamed = parsing ?? (jobs.length === 1 && jobs[0]!.alone ? jobs[0]! : null)
-        this.#died(worker, jobs, blamed && { job: blamed, stage: parsing ? 'parse' : 'verify' }, reason)
+        this.#workerLost(worker, jobs, blamed && { job: blamed, stage: parsing ? 'parse' : 'verify' }, reason)
       },
     })
     this.#workers.add(worker)
@@ -182,13 +182,13 @@ export class ReaderPool implements MailReader {
    * Handles the loss of a worker. If it is unknown which message caused it, each of its messages is read
    * alone.
    */
-  #died(
+  #workerLost(
     worker: WorkerHandle<Job>,
     jobs: readonly Job[],
     culprit: { job: Job; stage: Stage } | null,
     reason: string,
   ): void {
-    this.#replaced(worker, jobs.length, reason)
+    this.#discard(worker, jobs.length, reason)
     for (const job of jobs) {
       this.#queue.stopped(job, null)
       // If the worker never started, the machine lacks memory or processes, and no message is to blame.
@@ -199,7 +199,7 @@ export class ReaderPool implements MailReader {
     this.#dispatch()
   }
 
-  #replaced(worker: WorkerHandle<Job>, messages: number, reason: string): void {
+  #discard(worker: WorkerHandle<Job>, messages: number, reason: string): void {
     this.#workers.delete(worker)
     this.#options.log.warn({ event: 'mail.reader', reason, messages }, 'mail reader worker replaced')
     this.#options.metrics?.count('readerThreads', 'replaced')
@@ -286,7 +286,7 @@ export class ReaderPool implements MailReader {
       .sort((a, b) => b.blockedMs - a.blockedMs)
     const worker = repeated ?? longest
     if (!worker) return
-    this.#replaced(worker, worker.size, 'all workers are blocked')
+    this.#discard(worker, worker.size, 'all workers are blocked')
     for (const job of worker.releaseAll()) {
       this.#queue.stopped(job, null)
       job.slow = true
@@ -303,7 +303,7 @@ export class ReaderPool implements MailReader {
     if (parsing) this.#queue.tookAtLeast(parsing, this.#budgetOf(parsing))
     const culprit = parsing ?? (jobs.length === 1 ? jobs[0]! : null)
     const stage = parsing ? 'parse' : 'verify'
-    this.#died(worker, jobs, culprit && { job: culprit, stage }, 'a message exceeded its time budget')
+    this.#workerLost(worker, jobs, culprit && { job: culprit, stage }, 'a message exceeded its time budget')
   }
 
   #budgetOf({ raw }: Job): number {

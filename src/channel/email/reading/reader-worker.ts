@@ -16,7 +16,7 @@ import { parseStage, verifyStage } from './read-mail.ts'
 // time; while one waits for DNS, it parses the next.
 
 const port = parentPort!
-const { settings, shown } = workerData as { settings: WorkerSettings; shown: Int32Array }
+const { settings, state } = workerData as { settings: WorkerSettings; state: Int32Array }
 
 /**
  * Maximum number of DNS lookups for one message. SPF takes 10 (RFC 7208 4.6.4), each signature and seal one,
@@ -53,15 +53,15 @@ function limitedResolver(): DnsResolver {
   }
 }
 
-const dnsError = (code: string) => Object.assign(new Error(`the lookup failed: ${code}`), { code })
+const dnsError = (code: string) => Object.assign(new Error(`DNS lookup failed: ${code}`), { code })
 
 async function parse(id: number, request: ReadRequest) {
-  Atomics.store(shown, PARSING, id)
+  Atomics.store(state, PARSING, id)
   const started = performance.now()
   try {
     return { ...(await parseStage(request, settings)), parseMs: performance.now() - started }
   } finally {
-    Atomics.store(shown, PARSING, 0)
+    Atomics.store(state, PARSING, 0)
   }
 }
 
@@ -97,7 +97,7 @@ const ownBuffers = (files: readonly { content: Uint8Array }[]): ArrayBuffer[] =>
 const MIN_TRANSFERRED = 64 * 1024
 
 port.on('message', (message: ToWorker) => {
-  Atomics.add(shown, TURNS, 1)
+  Atomics.add(state, TURNS, 1)
   if (message.type === 'read') void read(message.id, message.request)
   else if (message.type === 'answer') {
     const waiting = lookups.get(message.id)

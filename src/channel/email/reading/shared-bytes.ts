@@ -2,7 +2,7 @@
  * Returns the bytes in shared memory, copied only if they are not there already. Copying 10 KB takes 1 µs, 25
  * MiB takes 5 ms.
  */
-export const overSharedMemory = (raw: Uint8Array): Uint8Array => {
+export const toSharedMemory = (raw: Uint8Array): Uint8Array => {
   if (raw.buffer instanceof SharedArrayBuffer) return raw
   const shared = new Uint8Array(new SharedArrayBuffer(raw.length))
   shared.set(raw)

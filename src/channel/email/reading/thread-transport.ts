@@ -3,23 +3,23 @@ import { messageOf } from '../../../core/errors.ts'
 import {
   type FromWorker,
   PARSING,
-  SHOWN_SLOTS,
+  STATE_SLOTS,
   type ToWorker,
   TURNS,
   type WorkerSettings,
 } from './protocol.ts'
-import { overSharedMemory } from './shared-bytes.ts'
+import { toSharedMemory } from './shared-bytes.ts'
 import { compiled, type Transport, type TransportEvents } from './transport.ts'
 
 /** Runs the worker in a thread of this process. The worker publishes its state in shared memory. */
 export class ThreadTransport implements Transport {
   readonly #worker: Worker
-  readonly #shown = new Int32Array(new SharedArrayBuffer(SHOWN_SLOTS * Int32Array.BYTES_PER_ELEMENT))
+  readonly #state = new Int32Array(new SharedArrayBuffer(STATE_SLOTS * Int32Array.BYTES_PER_ELEMENT))
   #ended = false
 
   constructor(settings: WorkerSettings, heapMiB: number, events: TransportEvents) {
     this.#worker = new Worker(WORKER, {
-      workerData: { settings, shown: this.#shown },
+      workerData: { settings, state: this.#state },
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
       // Libraries print to the console for some mail (mailauth does for `l=`); our stdout is reserved for the
       // ready line.
@@ -37,11 +37,11 @@ export class ThreadTransport implements Transport {
   }
 
   get parsing(): number {
-    return Atomics.load(this.#shown, PARSING)
+    return Atomics.load(this.#state, PARSING)
   }
 
   get turns(): number {
-    return Atomics.load(this.#shown, TURNS)
+    return Atomics.load(this.#state, TURNS)
   }
 
   post(message: ToWorker): void {
@@ -64,7 +64,7 @@ export class ThreadTransport implements Transport {
 
 const withSharedBytes = (message: Extract<ToWorker, { type: 'read' }>): ToWorker => ({
   ...message,
-  request: { ...message.request, raw: overSharedMemory(message.request.raw) },
+  request: { ...message.request, raw: toSharedMemory(message.request.raw) },
 })
 
 const WORKER = compiled(new URL('./reader-worker.js', import.meta.url))

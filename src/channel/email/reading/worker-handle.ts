@@ -9,7 +9,7 @@ export interface WorkerEvents<Job> {
    * The worker exited by itself, for example out of memory. `jobs` are released from it; `parsing` is the one
    * it was parsing.
    */
-  died(jobs: Job[], parsing: Job | null, reason: string): void
+  exited(jobs: Job[], parsing: Job | null, reason: string): void
 }
 
 interface WorkerOptions {
@@ -45,7 +45,7 @@ export class WorkerHandle<Job> {
       message: (message) => this.#handle(message, resolver, events),
       ended: (reason) => {
         const { parsing } = this
-        events.died(this.releaseAll(), parsing, reason)
+        events.exited(this.releaseAll(), parsing, reason)
       },
     })
   }

@@ -37,22 +37,22 @@ const readEnvelope = (headers: IncomingHttpHeaders): Envelope => {
 }
 
 const readRecipients = (headers: IncomingHttpHeaders): string[] => {
-  const written = textOf(headers, 'x-envelope-to')
+  const requested = textOf(headers, 'x-envelope-to')
     .split(',')
     .map((one) => withoutBrackets(one.trim()))
     .filter((one) => one !== '')
-  if (written.length === 0) throw invalidInput('X-Envelope-To', 'must name a recipient')
-  if (written.length > MAX_RECIPIENTS)
+  if (requested.length === 0) throw invalidInput('X-Envelope-To', 'must name a recipient')
+  if (requested.length > MAX_RECIPIENTS)
     throw invalidInput('X-Envelope-To', `must name at most ${MAX_RECIPIENTS} recipients`)
-  return written
+  return requested
 }
 
 /** Resolves the given recipients to mailboxes, without duplicates, and lists the unknown ones. */
-const findRecipients = async (written: readonly string[], { reception }: HttpInOptions) => {
+const findRecipients = async (requested: readonly string[], { reception }: HttpInOptions) => {
   const found = await Promise.all(
-    written.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
+    requested.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
   )
-  const unknown = written.filter((_, n) => found[n] === null)
+  const unknown = requested.filter((_, n) => found[n] === null)
   return { recipients: [...new Set(found.filter((one) => one !== null))], unknown }
 }
 

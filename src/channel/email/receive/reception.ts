@@ -10,7 +10,7 @@ import type { SpamCheck } from './rspamd.ts'
 import { toInbound } from './to-inbound.ts'
 
 /** Information about a delivery other than the message and its envelope. */
-export interface HandOver {
+export interface DeliveryInfo {
   /** Id of the delivery, which identifies repeated deliveries even without a Message-ID. */
   deliveryId?: string
   /** Results of checks made by the system that delivered it. */
@@ -22,7 +22,7 @@ export interface Reception {
   /** Whether this normalized address exists here. */
   accepts(address: string): Promise<boolean>
   /** Resolves once the message is committed for every recipient. */
-  deliver(raw: Buffer, envelope: Envelope, recipients: string[], handOver?: HandOver): Promise<void>
+  deliver(raw: Buffer, envelope: Envelope, recipients: string[], info?: DeliveryInfo): Promise<void>
 }
 
 interface ReceptionOptions extends Omit<AcceptBounceDeps, 'sink'> {

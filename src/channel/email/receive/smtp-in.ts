@@ -130,17 +130,17 @@ class Sessions {
   }
 
   async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
-    const written = address.address.includes('@')
+    const recipient = address.address.includes('@')
       ? address.address
       : `${address.address}@${this.#options.mailDomain}`
-    const normalized = await firstAccepted(written, (candidate) => this.#accepts(candidate))
+    const normalized = await firstAccepted(recipient, (candidate) => this.#accepts(candidate))
     if (normalized !== null) {
       this.#recipients.set(address, normalized)
       return undefined
     }
     await this.#tarpit(session)
-    const ours = domainOf(written).toLowerCase() === this.#options.mailDomain.toLowerCase()
-    throw new Reply(550, ours ? 'No such recipient here' : 'No such recipient here, relay denied')
+    const isOwnDomain = domainOf(recipient).toLowerCase() === this.#options.mailDomain.toLowerCase()
+    throw new Reply(550, isOwnDomain ? 'No such recipient here' : 'No such recipient here, relay denied')
   }
 
   /**

@@ -3,7 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Outbound } from '../../channel.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { spell } from '../address.ts'
-import { AGENT_MARK } from '../loop.ts'
+import { AGENT_HEADER } from '../loop.ts'
 
 /**
  * Composes the message as RFC 5322 bytes with CRLF line ends, identical for every attempt. Every address is
@@ -22,7 +22,7 @@ export async function compose(out: Outbound): Promise<Buffer> {
     ...(references.length === 0 ? {} : { references: references.map(bracketed).join(' ') }),
     // System mail must not be answered automatically (RFC 3834 5). Mail of agents may be, but not endlessly
     // by other agents.
-    headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_MARK]: 'yes' },
+    headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_HEADER]: 'yes' },
     date: out.createdAt,
     text: out.text,
     textEncoding: textEncoding(out.text),

@@ -8,15 +8,15 @@ import { findAddresses, findMxHosts } from './mx.ts'
 import type { OutgoingMail } from './outgoing-mail.ts'
 import { openSession, type SessionOptions, type SmtpError } from './session.ts'
 import {
-  concluded,
-  joined,
-  type Passage,
+  mergeResults,
+  notConnected,
+  type OnAccepted,
   type Relay,
   type RelayTimeouts,
-  type Taken,
+  type ServerResult,
   TOTAL_MS,
+  toSendResult,
   transact,
-  unopened,
 } from './smtp-out.ts'
 import { withTimeLimit } from './time-limit.ts'
 
@@ -49,7 +49,7 @@ const MAX_OCTETS = 256 * 1024
 export function createDirect(options: DirectOptions): Relay {
   const { timeouts: { totalMs = TOTAL_MS } = {} } = options
   return {
-    async send(mail, signal, taken = async () => undefined) {
+    async send(mail, signal, onAccepted = async () => undefined) {
       const domains = [...new Set(mail.envelopes.map(({ recipient }) => domainOf(recipient)))]
       const partOf = (domain: string): OutgoingMail => ({
         ...mail,
@@ -57,7 +57,7 @@ export function createDirect(options: DirectOptions): Relay {
       })
       const deliver = (domain: string) =>
         withTimeLimit(totalMs, signal, (limited) =>
-          sendToDomain(options, domain, partOf(domain), limited, taken),
+          sendToDomain(options, domain, partOf(domain), limited, onAccepted),
         )
       // Wait for all domains before reporting a failure, so that nothing is sent after the promise has
       // settled.
@@ -85,7 +85,7 @@ async function sendToDomain(
   domain: string,
   mail: OutgoingMail,
   signal: AbortSignal,
-  taken: Taken,
+  onAccepted: OnAccepted,
 ): Promise<SendResult> {
   const found = await findMxHosts(options.resolver, domain)
   if ('reason' in found) return rejectAll(mail, found.reason, found.permanent)
@@ -95,15 +95,15 @@ async function sendToDomain(
   const open = servers.flatMap(({ host, address }) => (address === null ? [] : [{ host, address }]))
   if (open.length === 0)
     return rejectAll(mail, `5.4.4 ${domain} has no mail server on a public address`, true)
-  let passage: Passage = { accepted: [], rejected: [], left: mail.envelopes, why: null }
+  let result: ServerResult = { accepted: [], rejected: [], remaining: mail.envelopes, error: null }
   for (const server of open.slice(0, MAX_TRIED)) {
-    passage = joined(
-      passage,
-      await sendToServer(options, server, { ...mail, envelopes: passage.left }, signal, taken),
+    result = mergeResults(
+      result,
+      await sendToServer(options, server, { ...mail, envelopes: result.remaining }, signal, onAccepted),
     )
-    if (passage.left.length === 0 || signal.aborted) break
+    if (result.remaining.length === 0 || signal.aborted) break
   }
-  return concluded(passage)
+  return toSendResult(result)
 }
 
 /**
@@ -136,13 +136,20 @@ async function sendToServer(
   server: Server,
   mail: OutgoingMail,
   signal: AbortSignal,
-  taken: Taken,
-): Promise<Passage> {
-  const secured = await sendOver(options, server, { ignoreTLS: false }, mail, signal, taken)
-  if (secured.left.length === 0 || !failedOverTls(secured.why)) return secured
-  return joined(
+  onAccepted: OnAccepted,
+): Promise<ServerResult> {
+  const secured = await sendOver(options, server, { ignoreTLS: false }, mail, signal, onAccepted)
+  if (secured.remaining.length === 0 || !failedOverTls(secured.error)) return secured
+  return mergeResults(
     secured,
-    await sendOver(options, server, { ignoreTLS: true }, { ...mail, envelopes: secured.left }, signal, taken),
+    await sendOver(
+      options,
+      server,
+      { ignoreTLS: true },
+      { ...mail, envelopes: secured.remaining },
+      signal,
+      onAccepted,
+    ),
   )
 }
 
@@ -160,8 +167,8 @@ async function sendOver(
   { ignoreTLS }: { ignoreTLS: boolean },
   mail: OutgoingMail,
   signal: AbortSignal,
-  taken: Taken,
-): Promise<Passage> {
+  onAccepted: OnAccepted,
+): Promise<ServerResult> {
   const options: SessionOptions = {
     // The address that was checked, because another lookup of the name could return a different one.
     host: address,
@@ -175,9 +182,9 @@ async function sendOver(
     maxOctets: MAX_OCTETS,
   }
   const session = await openSession(options, signal).catch((error: SmtpError) => error)
-  if (session instanceof Error) return unopened(mail, session)
+  if (session instanceof Error) return notConnected(mail, session)
   try {
-    return await transact(session, mail, signal, taken)
+    return await transact(session, mail, signal, onAccepted)
   } finally {
     if (session.usable) session.quit()
   }

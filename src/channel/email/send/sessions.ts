@@ -8,9 +8,9 @@ export interface Sessions {
   /**
    * Returns an idle or a new session once one of the `max` slots is free. Rejects as opening a session does.
    */
-  take(signal: AbortSignal): Promise<Session>
+  acquire(signal: AbortSignal): Promise<Session>
   /** Returns a session to the pool. */
-  give(session: Session): void
+  release(session: Session): void
   close(): void
 }
 
@@ -26,7 +26,7 @@ export function createSessions(open: (signal: AbortSignal) => Promise<Session>, 
     else busy--
   }
   return {
-    async take(signal) {
+    async acquire(signal) {
       if (busy >= max) await waitForSlot(waiting, signal)
       else busy++
       const alive = idle.splice(0).filter(({ usable }) => usable)
@@ -39,7 +39,7 @@ export function createSessions(open: (signal: AbortSignal) => Promise<Session>, 
         throw error
       }
     },
-    give(session) {
+    release(session) {
       if (session.usable && session.messages < MAX_MESSAGES && !closed) idle.push(session)
       else if (session.usable) session.quit()
       releaseSlot()

@@ -11,11 +11,11 @@ import { withTimeLimit } from './time-limit.ts'
  * Called for each recipient as soon as the server has accepted the recipient's copy. Sending continues when
  * it resolves, and ends if it rejects.
  */
-export type Taken = (recipient: string) => Promise<void>
+export type OnAccepted = (recipient: string) => Promise<void>
 
 export interface Relay {
-  /** Rejects only if `taken` does: responses and errors of the relay are part of the result. */
-  send(mail: OutgoingMail, signal: AbortSignal, taken?: Taken): Promise<SendResult>
+  /** Rejects only if `onAccepted` does: responses and errors of the relay are part of the result. */
+  send(mail: OutgoingMail, signal: AbortSignal, onAccepted?: OnAccepted): Promise<SendResult>
   close(): void
 }
 
@@ -49,65 +49,69 @@ export function createRelay(
     socketTimeout: idleMs,
   }
   const sessions = createSessions((signal) => openSession(options, signal), MAX_CONNECTIONS)
-  const deliver = async (mail: OutgoingMail, signal: AbortSignal, taken: Taken): Promise<Passage> => {
-    const session = await sessions.take(signal).catch((error: SmtpError) => error)
-    if (session instanceof Error) return unopened(mail, session)
+  const deliver = async (
+    mail: OutgoingMail,
+    signal: AbortSignal,
+    onAccepted: OnAccepted,
+  ): Promise<ServerResult> => {
+    const session = await sessions.acquire(signal).catch((error: SmtpError) => error)
+    if (session instanceof Error) return notConnected(mail, session)
     const isReused = session.messages > 0
-    const passage = await transact(session, mail, signal, taken).finally(() => sessions.give(session))
+    const result = await transact(session, mail, signal, onAccepted).finally(() => sessions.release(session))
     // The relay may have closed the connection while it was idle.
-    const isStale = isReused && passage.why?.unsent === true && !signal.aborted
+    const isStale = isReused && result.error?.unsent === true && !signal.aborted
     return isStale
-      ? joined(passage, await deliver({ ...mail, envelopes: passage.left }, signal, taken))
-      : passage
+      ? mergeResults(result, await deliver({ ...mail, envelopes: result.remaining }, signal, onAccepted))
+      : result
   }
   return {
-    send: (mail, signal, taken = async () => undefined) =>
-      withTimeLimit(totalMs, signal, (limited) => deliver(mail, limited, taken).then(concluded)),
+    send: (mail, signal, onAccepted = async () => undefined) =>
+      withTimeLimit(totalMs, signal, (limited) => deliver(mail, limited, onAccepted).then(toSendResult)),
     close: () => sessions.close(),
   }
 }
 
 /** The result of sending a mail through one server. */
-export interface Passage extends SendResult {
-  /** Envelopes that were not attempted because there was no connection or it broke. */
-  left: readonly Envelope[]
+export interface ServerResult extends SendResult {
+  /** Envelopes whose transactions did not complete, because there was no connection or it broke. */
+  remaining: readonly Envelope[]
   /** The reason if any are left. */
-  why: SmtpError | null
+  error: SmtpError | null
 }
 
 /** The result if no session could be opened. */
-export const unopened = ({ envelopes }: OutgoingMail, why: SmtpError): Passage => ({
+export const notConnected = ({ envelopes }: OutgoingMail, error: SmtpError): ServerResult => ({
   accepted: [],
   rejected: [],
-  left: envelopes,
-  why,
+  remaining: envelopes,
+  error,
 })
 
-export const joined = (first: Passage, then: Passage): Passage => ({
-  ...then,
-  accepted: [...first.accepted, ...then.accepted],
-  rejected: [...first.rejected, ...then.rejected],
+export const mergeResults = (first: ServerResult, second: ServerResult): ServerResult => ({
+  ...second,
+  accepted: [...first.accepted, ...second.accepted],
+  rejected: [...first.rejected, ...second.rejected],
 })
 
 /** Converts the result of all servers; the remaining recipients are retried. */
-export const concluded = ({ accepted, rejected, left, why }: Passage): SendResult => ({
+export const toSendResult = ({ accepted, rejected, remaining, error }: ServerResult): SendResult => ({
   accepted,
   rejected: [
     ...rejected,
-    ...left.map(({ recipient }) => rejection(recipient, why ?? new Error('no server was tried'))),
+    ...remaining.map(({ recipient }) => rejection(recipient, error ?? new Error('no server was tried'))),
   ],
 })
 
 /**
- * Sends a copy to each recipient over one connection, in sequential transactions. Rejects only if `taken`
- * does.
+ * Sends a copy to each recipient over one connection, in sequential transactions. Rejects only if
+ * `onAccepted` does.
  */
 export async function transact(
   session: Session,
   { envelopes, raw }: OutgoingMail,
   signal: AbortSignal,
-  taken: Taken,
-): Promise<Passage> {
+  onAccepted: OnAccepted,
+): Promise<ServerResult> {
   const accepted: string[] = []
   const rejected: Rejection[] = []
   for (const [index, envelope] of envelopes.entries()) {
@@ -115,13 +119,13 @@ export async function transact(
     const error =
       needsUtf8(recipient) && !session.takesUtf8 ? NO_UTF8 : await attempt(session, envelope, raw, signal)
     if (error !== null && !isAboutTheMessage(error))
-      return { accepted, rejected, left: envelopes.slice(index), why: error }
+      return { accepted, rejected, remaining: envelopes.slice(index), error }
     if (error === null) {
       accepted.push(recipient)
-      await taken(recipient)
+      await onAccepted(recipient)
     } else rejected.push(rejection(recipient, error))
   }
-  return { accepted, rejected, left: [], why: null }
+  return { accepted, rejected, remaining: [], error: null }
 }
 
 const attempt = (

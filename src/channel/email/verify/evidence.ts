@@ -80,7 +80,7 @@ export async function gather(
   return { dkim, spf: spfEvidence, dmarc, arc: arcResult }
 }
 
-const codedError = (code: string, words: string) => Object.assign(new Error(words), { code })
+const codedError = (code: string, message: string) => Object.assign(new Error(message), { code })
 
 /**
  * Restricts a resolver to hostnames, which may contain underscores, and drops records that would take long to

@@ -13,7 +13,7 @@ const MAX_FROM = 2 * 1024
  * Returns why the header must not be verified, or null: mail clients could disagree about the author or about
  * which part of the message belongs to the header.
  */
-export function unfitness(raw: Uint8Array, headers: readonly RawHeader[]): string | null {
+export function headerFault(raw: Uint8Array, headers: readonly RawHeader[]): string | null {
   const block = raw.subarray(0, headerLength(raw))
   if (block.length > MAX_HEADER) return `the header is longer than ${MAX_HEADER / 1024} KiB`
   const text = Buffer.from(block).toString('latin1')

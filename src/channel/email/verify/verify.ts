@@ -7,7 +7,7 @@ import { type Envelope, gather, UncheckableError } from './evidence.ts'
 import { toHostname } from './hostname.ts'
 import { type Judgement, judge } from './judge.ts'
 import type { DnsResolver } from './resolver.ts'
-import { screen, unfitness } from './screened-header.ts'
+import { headerFault, screen } from './screened-header.ts'
 
 export type { Envelope } from './evidence.ts'
 
@@ -44,8 +44,8 @@ export async function verify(
   options: VerifyOptions,
 ): Promise<Verification> {
   const headers = scanHeaders(raw)
-  const unfit = unfitness(raw, headers)
-  if (unfit !== null) return unproven('from', 'fail', unfit)
+  const fault = headerFault(raw, headers)
+  if (fault !== null) return unproven('from', 'fail', fault)
   const domain = toHostname(domainOf(from))
   if (domain === null)
     return unproven('from', 'fail', 'From does not contain a single address at a domain name')
@@ -125,9 +125,9 @@ async function check(
 }
 
 /** Checks that mailauth's address parser finds the same address. */
-function doubtOf(named: readonly string[], from: string): string | null {
-  if (named.length !== 1) return `From contains ${named.length} addresses`
-  return normalizeLoosely(named[0]!) === from ? null : 'From is ambiguous'
+function doubtOf(addresses: readonly string[], from: string): string | null {
+  if (addresses.length !== 1) return `From contains ${addresses.length} addresses`
+  return normalizeLoosely(addresses[0]!) === from ? null : 'From is ambiguous'
 }
 
 const withDoubt = ({ checks }: Judgement, doubt: string): Verification => ({

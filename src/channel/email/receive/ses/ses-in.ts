@@ -75,7 +75,7 @@ export const createSesIn = (options: SesInOptions): Route => {
    */
   const enter = async (headers: IncomingHttpHeaders): Promise<Entrance> => {
     if (topics.length === 0)
-      throw forbidden('This service takes no mail from Amazon SES: its SES_TOPIC_ARN is not set.')
+      throw forbidden('This service does not accept mail from Amazon SES: its SES_TOPIC_ARN is not set.')
     if (!topics.includes(String(headers['x-amz-sns-topic-arn'])))
       throw forbidden('X-Amz-Sns-Topic-Arn: is not the topic of SES_TOPIC_ARN')
     return { proven: false }

@@ -131,7 +131,7 @@ export const createSnsVerifier = ({
         throw forbidden('SigningCertURL: its certificate is not one of Amazon SNS, or not valid now')
       const signature = Buffer.from(message.Signature, 'base64')
       if (!createVerify(algorithm).update(signedTextOf(message)).verify(certificate.publicKey, signature))
-        throw forbidden('Signature: does not fit the message')
+        throw forbidden('Signature: does not match the message')
     },
   }
 }
