@@ -9,14 +9,14 @@ import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
 import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
 import { createLogger } from './observability/log.ts'
 import { createKeyring } from './workspace/keyring.ts'
-import { createMemberToken, createWorkspace, nameWorkspace } from './workspace/workspace.ts'
+import { createMemberToken, createWorkspace, resolveWorkspace } from './workspace/workspace.ts'
 
 /**
- * How long work in hand may take after SIGTERM: whoever stops a container kills it after 10 s, and closing
- * takes its time too.
+ * Time in milliseconds for work in progress to finish after SIGTERM: containers are usually killed after 10
+ * s, and closing takes time too.
  */
 const GRACE_MS = 8_000
-/** Exit codes: settings or usage that must be changed first; anything else that went wrong. */
+/** Exit codes: invalid settings or usage; any other failure. */
 const EXIT_USAGE = 2
 const EXIT_FAILURE = 1
 
@@ -29,12 +29,13 @@ const untilSignal = (): Promise<NodeJS.Signals> =>
 
 const serve = async (config: Config, log: Logger, foundation: Foundation): Promise<void> => {
   const stopping = untilSignal()
-  // On stdout are the lines below alone: of some mail a library (mailauth, of an `l=`) has something to tell
-  // the console.
-  console.log = (...said: unknown[]) => log.debug({ said: said.map(String) }, 'console output of a library')
+  // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
+  // console.
+  console.log = (...output: unknown[]) =>
+    log.debug({ said: output.map(String) }, 'console output of a library')
   const ownerToken = await welcomeOwner(config, foundation)
   if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
-  // Loaded when it is needed: most of what there is, a bad setting or `token` needs nothing of.
+  // Loaded only when needed: invalid settings and commands such as `token` do not need most of it.
   const { startApp } = await import('./app.ts')
   const app = await startApp(config, foundation, log)
   if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
@@ -53,7 +54,7 @@ const start = async (config: Config, log: Logger): Promise<void> => {
 }
 
 /**
- * Runs a command beside a running service (or alone) on the same database, and prints its answer as one JSON
+ * Runs a command beside a running service (or alone) on the same database, and prints its result as one JSON
  * line.
  */
 const command = async (
@@ -69,7 +70,7 @@ const command = async (
   }
 }
 
-/** What DNS should say of the service's own domain, for mail that is signed with its keys. */
+/** Returns the DNS records of the service's own domain, for mail that is signed with its keys. */
 const mailRecords = async (
   { mailDomain }: Config,
   { db, masterKey, otherKeys }: Foundation,
@@ -80,8 +81,8 @@ const mailRecords = async (
   return { domain: mailDomain, records: keys.map(({ record }) => record) }
 }
 
-/** A number that is rented already, into a workspace's pool. */
-const takeNumberIn = async (
+/** Adds a number that is already rented to a workspace's pool. */
+const addNumber = async (
   config: Config,
   log: Logger,
   { db }: Foundation,
@@ -95,44 +96,44 @@ const takeNumberIn = async (
   const { createSmsChannel } = await import('./channel/sms/sms-channel.ts')
   const { PhoneNumbers } = await import('./agent/phone-numbers.ts')
   const sms = createSmsChannel({ ...config.twilio, publicUrl: () => config.publicUrl ?? '', log })
-  const workspace = await nameWorkspace(db, workspaceId)
-  const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).takeIn(workspace, value)
+  const workspace = await resolveWorkspace(db, workspaceId)
+  const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).addExisting(workspace, value)
   return { workspace, id, value }
 }
 
-const dispatch = async (asked: Command): Promise<void> => {
-  if (asked.name === 'help') return say(USAGE)
+const dispatch = async (requested: Command): Promise<void> => {
+  if (requested.name === 'help') return say(USAGE)
   const config = readConfig(process.env)
   const log = createLogger(config.logLevel)
-  switch (asked.name) {
+  switch (requested.name) {
     case 'start':
       return start(config, log)
     case 'demo':
       return (await import('./demo/demo.ts')).demo()
     case 'workspace': {
-      const input = { name: asked.workspaceName, ownerEmail: asked.owner, plan: config.plan }
+      const input = { name: requested.workspaceName, ownerEmail: requested.owner, plan: config.plan }
       return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
     }
     case 'token':
       return command(config, log, ({ db }) =>
-        createMemberToken({ ...db, clock: systemClock }, asked.member, asked.workspace),
+        createMemberToken({ ...db, clock: systemClock }, requested.member, requested.workspace),
       )
     case 'number':
       return command(config, log, (foundation) =>
-        takeNumberIn(config, log, foundation, asked.value, asked.workspace),
+        addNumber(config, log, foundation, requested.value, requested.workspace),
       )
     case 'domain':
       return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
     case 'rotate-key':
       return command(config, log, (foundation) =>
-        asked.dataKeys ? rotateDataKeys(foundation, log) : rotateMasterKey(config, foundation),
+        requested.dataKeys ? rotateDataKeys(foundation, log) : rotateMasterKey(config, foundation),
       )
     case 'rotate-dkim':
       return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
   }
 }
 
-/** What went wrong, for the person at the terminal, and the exit code that scripts read. */
+/** Prints the error for the person at the terminal, and exits with the code for scripts. */
 const fail = (error: unknown): never => {
   const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some(
     (kind) => error instanceof kind,

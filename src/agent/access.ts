@@ -6,10 +6,10 @@ import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
-/** The ways into an agent. */
+/** Channels through which messages can reach an agent. */
 const CHANNELS = Object.keys(WAYS_IN) as Channel[]
 
-/** Whom a new agent's channels let in. */
+/** Returns the access settings of a new agent's channels. */
 export const defaultAccess = (creator: {
   email: string[]
   id: string
@@ -26,7 +26,7 @@ export type AccessByChannel = Record<Channel, AccessView>
 
 const present = ({ admit, senders }: AccessView): AccessView => ({ admit, senders })
 
-/** The access of every channel of an agent. */
+/** Returns the access settings of all channels of an agent. */
 export const readAccess = async (deps: Db, viewer: Viewer, agentId: string): Promise<AccessByChannel> => {
   await findAgent(deps, viewer, agentId)
   const rows = await deps.prisma.access.findMany({ where: { agentId } })
@@ -47,8 +47,8 @@ const normalizeSenders = (channel: Channel, senders: readonly string[]): string[
 }
 
 /**
- * Sets whom a channel lets in. `admit` left out stays as it is. Throws `invalid_input`, and `forbidden` where
- * agents may not.
+ * Sets who can reach the agent on a channel. An omitted `admit` stays unchanged. Throws `invalid_input`, and
+ * `forbidden` when the viewer is an agent and agents may not set access.
  */
 export const setAccess = async (
   deps: Db,
@@ -74,8 +74,8 @@ export const setAccess = async (
 }
 
 /**
- * Puts a sender's address in the place of the username by which a list named them: who has that name from now
- * on is not meant. Returns whether the list has the address.
+ * Replaces a username on an access list with the address of its current owner, so that a later owner of the
+ * username is not admitted. Returns whether the list then contains the address.
  */
 export const pinSender = async (
   { pool }: Db,
@@ -88,7 +88,7 @@ export const pinSender = async (
     values,
   )
   if (pinned.length > 0) return true
-  // Another message of theirs was faster, or of somebody who had the name before them.
+  // Another message already replaced the username, from this sender or from its previous owner.
   const { rows } = await pool.query<{ listed: boolean }>(
     'select $3 = any(senders) as listed from access where agent_id = $1 and channel = $2',
     [agentId, channel, address],

@@ -4,27 +4,32 @@ import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { isKept } from './given-address.ts'
+import { isUnavailableTo } from './given-address.ts'
 import { findAgent } from './permission.ts'
 
-/** Locals that belong to the domain's operator (RFC 2142) or that people would take for them. */
+/**
+ * Local parts that belong to the domain's operator (RFC 2142), or that people would take for the operator's.
+ */
 const RESERVED = new Set(
   'abuse admin administrator bounce bounces hostmaster info mailer-daemon no-reply noreply postmaster root security support webmaster'.split(
     ' ',
   ),
 )
-/** Whether nobody may have this local part on the service's own domain. */
+/** Returns whether this local part is reserved on the service's own domain. */
 export const isReserved = (local: string): boolean => RESERVED.has(local)
 
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** Random, not counted: a number would tell one tenant how many others chose its name. */
+/** Random, because a counter would tell one workspace how many others chose the same name. */
 const suffix = () =>
   Array.from({ length: 4 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
 
 const MAX_TRIES = 10
 
-/** Gives an agent a free, readable address on the service's domain, made from its name. Returns it. */
+/**
+ * Creates an available, readable email address on the service's domain, based on the agent's name. Returns
+ * it.
+ */
 export const giveEmailAddress = async (
   tx: Prisma.TransactionClient,
   agent: Agent,
@@ -34,7 +39,7 @@ export const giveEmailAddress = async (
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const local = attempt === 0 && !isReserved(slug) ? slug : `${slug}-${suffix()}`
     const value = `${local}@${domain}`
-    if (await isKept({ prisma: tx }, agent.workspaceId, value)) continue
+    if (await isUnavailableTo({ prisma: tx }, agent.workspaceId, value)) continue
     const { count } = await tx.address.createMany({
       data: {
         workspaceId: agent.workspaceId,
@@ -52,13 +57,13 @@ export const giveEmailAddress = async (
   throw new Error(`no free address for ${slug}@${domain}`)
 }
 
-/** The agent's addresses, oldest first. */
+/** Returns the agent's addresses, oldest first. */
 export const listAddresses = async (deps: Db, viewer: Viewer, agentId: string): Promise<Address[]> => {
   await findAgent(deps, viewer, agentId)
   return deps.prisma.address.findMany({ where: { agentId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 }
 
-/** An address as clients read it. */
+/** Returns an address in its public form. */
 export const presentAddress = ({ id, channel, value, domainId, primary, createdAt }: Address) => ({
   id,
   channel: channel as ChannelKind,
@@ -69,8 +74,8 @@ export const presentAddress = ({ id, channel, value, domainId, primary, createdA
 })
 
 /**
- * The email address that the service gave an agent, or the one that it was changed to. Asks nobody: for the
- * one who just made the agent.
+ * Returns the email address that the service assigned to an agent, or the one that it was changed to. Does
+ * not check permissions: for the creator of the agent.
  */
 export const givenAddressOf = async ({ prisma }: Db, agentId: string): Promise<string | null> =>
   (

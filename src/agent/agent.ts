@@ -39,7 +39,7 @@ export const ICONS = [
 ] as const
 export type Icon = (typeof ICONS)[number]
 
-/** An agent as clients read it. */
+/** Returns an agent in its public form. */
 export const presentAgent = ({ id, name, icon, createdAt }: Agent) => ({
   id,
   name,
@@ -54,8 +54,8 @@ export interface AgentDeps extends Db {
 }
 
 /**
- * The agents that a viewer may read: all of a member's workspace, oldest first; an agent's token sees its own
- * agent.
+ * Returns the agents that a viewer may read: a member reads all agents of the workspace, oldest first; an
+ * agent's token reads only its own agent.
  */
 export const listAgents = ({ prisma }: Db, viewer: Viewer): Promise<Agent[]> =>
   prisma.agent.findMany({
@@ -63,7 +63,7 @@ export const listAgents = ({ prisma }: Db, viewer: Viewer): Promise<Agent[]> =>
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
 
-/** The email address under which a viewer is known: what a new agent's list starts with. */
+/** Returns the viewer's email address, the first entry of a new agent's list. */
 const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
   if (viewer.email) return [viewer.email]
   const own = await prisma.address.findFirst({
@@ -73,7 +73,10 @@ const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
   return own ? [own.value] : []
 }
 
-/** What all agents of a workspace may create: each new one has an address for ever, and limits of its own. */
+/**
+ * Maximum number of agents that all agents of a workspace together may create in an hour. Each new agent
+ * takes an address permanently and has rate limits of its own.
+ */
 const CREATED_AN_HOUR = 60
 const HOUR_MS = 3_600_000
 
@@ -93,8 +96,8 @@ const mayCreate = async ({ prisma, rates, clock }: AgentDeps, { kind, workspaceI
 }
 
 /**
- * Makes an agent with an email address on the service's domain; its creator is on its email and Message URL
- * lists. Throws `plan_limit`, and for an agent `forbidden` or `rate_limited`.
+ * Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL
+ * lists. Throws `plan_limit`, and for an agent also `forbidden` or `rate_limited`.
  */
 export const createAgent = async (
   deps: AgentDeps,
@@ -124,7 +127,7 @@ export const createAgent = async (
   })
 }
 
-/** Changes what is given; the rest stays. */
+/** Changes the given fields. */
 export const updateAgent = async (
   deps: Db,
   viewer: Viewer,
@@ -140,7 +143,8 @@ export const updateAgent = async (
 }
 
 /**
- * Takes an agent that is to be deleted off the lists of its workspace: what lets it in must not outlive it.
+ * Removes an agent that is about to be deleted from the lists of its workspace, so that the entries that
+ * admit it do not outlive it.
  */
 const forgetAgent = (
   { prisma }: Db,
@@ -153,9 +157,9 @@ const forgetAgent = (
   })
 
 /**
- * Deletes an agent with its addresses, messages, secrets, events and jobs; its phone numbers go back to the
- * workspace's pool, and it leaves the lists of the workspace's other agents. Its tokens go too, and what they
- * hold open is closed as when they are revoked.
+ * Deletes an agent with its addresses, messages, secrets, events and jobs. Its phone numbers return to the
+ * workspace's pool, and it is removed from the lists of the workspace's other agents. Its tokens are deleted
+ * too, which closes their open streams as a revocation does.
  */
 export const deleteAgent = async (
   deps: Db & ReleaseDeps & { notifier: Notifier },

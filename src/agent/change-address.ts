@@ -21,9 +21,9 @@ const findAddress = async ({ prisma }: Db, agentId: string, addressId: string): 
 }
 
 export interface AddressChanges {
-  /** Another email address for the one that the service gave. */
+  /** New value of the email address that the service assigned. */
   value?: string | undefined
-  /** New messages on its channel shall go out from it. */
+  /** Makes it the address from which new messages on its channel are sent. */
   primary?: true | undefined
 }
 
@@ -37,12 +37,12 @@ const checkNewValue = async (deps: OwnAddressDeps, address: Address, input: stri
   return checked
 }
 
-/** In the place of the one that is primary on its channel now. */
+/** Makes the address the primary one of its channel in place of the current one. */
 const makePrimary = async (
   tx: Prisma.TransactionClient,
   { id, agentId, channel }: Address,
 ): Promise<void> => {
-  // Two at once would be two primary ones, which the database doesn't take.
+  // Two concurrent changes would create two primary addresses, which the database refuses.
   await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for no key update`
   await tx.address.updateMany({
     where: { agentId, channel, primary: true, id: { not: id } },
@@ -52,10 +52,10 @@ const makePrimary = async (
 }
 
 /**
- * Changes the email address that the service gave the agent, makes an address the primary one of its channel,
- * or both. Throws `invalid_input` when neither is asked, or for a form or a domain that the agent can't have;
- * `conflict` when somebody has the address; `plan_limit` when the plan leaves the change out. Lists of the
- * workspace that name the old address name the new one then.
+ * Changes the email address that the service assigned, makes an address the primary one of its channel, or
+ * both. Lists of the workspace that contain the old address then contain the new one. Throws `invalid_input`
+ * when neither is requested, or for an address that the agent cannot have; `conflict` when the address is in
+ * use; `plan_limit` when the plan does not include the change.
  */
 export const changeAddress = async (
   deps: OwnAddressDeps,
@@ -73,13 +73,13 @@ export const changeAddress = async (
     if (changed) await renameSender(tx, address, address.value, changed.value)
     if (primary) await makePrimary(tx, address)
     const { count } = await tx.address.updateMany({ where: { id: addressId }, data: changed ?? {} })
-    if (count === 0) throw notFound('address') // removed a moment ago
+    if (count === 0) throw notFound('address') // removed concurrently
     return tx.address.findUniqueOrThrow({ where: { id: addressId } })
   }
   return mapUniqueViolation(value ?? address.value, () => deps.prisma.$transaction(change))
 }
 
-/** The oldest address that is left becomes the one that new messages go out from. */
+/** Makes the agent's oldest remaining address on the channel the primary one. */
 export const promote = async (
   tx: Prisma.TransactionClient,
   { agentId, channel }: Pick<Address, 'agentId' | 'channel'>,
@@ -92,9 +92,9 @@ export const promote = async (
 }
 
 /**
- * Takes an address from the agent: one on the workspace's own domain, a phone number (which the workspace
- * keeps for its next agent) or a Telegram bot. It leaves the lists of the workspace's agents. Throws
- * `conflict` for the address that the service gave.
+ * Removes an address from the agent: one on the workspace's own domain, a phone number (which returns to the
+ * workspace's pool) or a Telegram bot. It is also removed from the lists of the workspace's agents. Throws
+ * `conflict` for the address that the service assigned.
  */
 export const removeAddress = async (
   deps: Db & ReleaseDeps,

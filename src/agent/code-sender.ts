@@ -12,10 +12,10 @@ export interface CodeSenderDeps extends Db {
   channels: Channels
 }
 
-/** How long one code may take to get on its way. */
-const PATIENCE_MS = 12_000
+/** Time in milliseconds within which the channel must accept a code. */
+const TIMEOUT_MS = 12_000
 
-/** What the workspace has on a channel, phone numbers that wait for an agent included. */
+/** Returns the workspace's addresses on a channel, including phone numbers that no agent has. */
 const ownAddresses = (
   { prisma }: Db,
   workspaceId: string,
@@ -29,8 +29,8 @@ const ownAddresses = (
     : prisma.address.findMany({ where: { workspaceId, channel: kind }, orderBy: { value: 'asc' } })
 
 /**
- * An address of the workspace's from which the recipient takes messages. Throws `conflict` when there is
- * none.
+ * Returns an address of the workspace whose messages the recipient has not opted out of. Throws `conflict`
+ * when there is none.
  */
 const senderFor = async (
   db: Db,
@@ -65,7 +65,10 @@ const codeOf = (from: string, to: string, text: string, createdAt: Date) => ({
   createdAt,
 })
 
-/** Sends codes from an address of the workspace's on the channel, tried once and not stored. */
+/**
+ * Creates a sender of codes from one of the workspace's addresses on the channel. A code is tried once and
+ * not stored.
+ */
 export const createCodeSender = ({ clock, channels, ...db }: CodeSenderDeps): CodeSender => {
   const channelOf = (kind: string): Channel => {
     const channel = channels[kind as ChannelKind]
@@ -85,7 +88,7 @@ export const createCodeSender = ({ clock, channels, ...db }: CodeSenderDeps): Co
       const channel = channelOf(kind)
       const from = await senderFor(db, workspaceId, channel, value)
       const sent = codeOf(from, value, text, clock.now())
-      const { rejected } = await channel.send(sent, AbortSignal.timeout(PATIENCE_MS))
+      const { rejected } = await channel.send(sent, AbortSignal.timeout(TIMEOUT_MS))
       const [refusal] = rejected
       if (refusal?.permanent) throw new AppError('conflict', `The code could not be sent: ${refusal.reason}`)
       if (refusal)

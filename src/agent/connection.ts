@@ -12,11 +12,11 @@ export interface ConnectionDeps extends Db {
   notifier: Notifier
 }
 
-/** How long a connection counts as listening after its last sign of life. */
+/** Time in milliseconds for which a connection counts as listening after its lease was renewed. */
 const LEASE_MS = 45_000
 
 /**
- * The topic on which every process hears that an agent's client was replaced or went away; the key is the
+ * Topic that notifies every process that an agent's client was replaced or disconnected. The key is the
  * agent's id.
  */
 export const CLIENT_REPLACED = 'client_replaced'
@@ -29,9 +29,9 @@ export const presentConnection = ({ id, client, machine, tokenId }: Connection) 
 })
 
 /**
- * Makes the calling client the one that hears the agent's new messages, in place of any other. Its stream
+ * Makes the calling client the one that receives the agent's new messages, in place of any other. Its stream
  * begins with the first event after this moment: the agent's log is locked while the position is read, so
- * that no event falls between.
+ * that no event is missed.
  */
 export const connectClient = async (
   deps: ConnectionDeps,
@@ -66,7 +66,7 @@ export const connectClient = async (
   return connection
 }
 
-/** The connection, for the agent itself: whether it is still current says `replacedAt`. */
+/** Returns the connection, for the agent itself. `replacedAt` is null while it is current. */
 export const findConnection = async (
   deps: Db,
   viewer: Viewer,
@@ -80,8 +80,8 @@ export const findConnection = async (
 }
 
 /**
- * Keeps current connections listening for another lease. In one statement for all that a process serves;
- * returns those still current.
+ * Renews the leases of current connections, in one statement for all that this process serves. Returns those
+ * that are still current.
  */
 export const renewLeases = async (
   { pool, clock }: ConnectionDeps,
@@ -96,7 +96,7 @@ export const renewLeases = async (
 }
 
 /**
- * Who holds something open: for an agent, with a token, and as the client of a connection where it is one.
+ * Owner of an open stream or subscription: an agent, a token, and the connection if it is the agent's client.
  */
 export interface ListenerUse {
   agentId: string
@@ -104,10 +104,12 @@ export interface ListenerUse {
   connectionId: string | null
 }
 
-/** `revoked`: its token is gone; `gone`: its agent is; `replaced`: another client is connected. */
+/**
+ * `revoked`: its token was deleted; `gone`: its agent was deleted; `replaced`: another client has connected.
+ */
 export type Standing = 'current' | 'replaced' | 'revoked' | 'gone'
 
-/** How each of these stands now, in their order. */
+/** Returns the current standing of each listener, in the same order. */
 export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Standing[]> => {
   const { rows } = await pool.query<{ standing: Standing }>({
     name: 'listeners standing',
@@ -128,8 +130,8 @@ export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): 
 }
 
 /**
- * Ends a lease at once, when its stream closes. A process to which the client has come back meanwhile hears
- * of it and renews the lease.
+ * Ends a lease immediately, when its stream closes. If the client has already reconnected to another process,
+ * that process is notified and renews the lease.
  */
 export const endLease = async (
   { pool, notifier }: ConnectionDeps,
@@ -152,8 +154,8 @@ export interface Listener {
 }
 
 /**
- * Who hears the agent's Message URL now: its client while it is connected, and the webhooks that don't wait
- * for a retry.
+ * Returns the listeners of the agent's Message URL: its client while connected, and the webhooks that are not
+ * waiting for a retry.
  */
 export const listListeners = async (
   deps: ConnectionDeps,
@@ -164,7 +166,7 @@ export const listListeners = async (
   return currentListeners(deps, agentId)
 }
 
-/** Which of an agent's connections and webhooks listen at `now`: the conditions of a read. */
+/** Returns the conditions under which an agent's connections and webhooks are listening at `now`. */
 export const listeningAt = (now: Date) =>
   ({
     connections: { replacedAt: null, leaseUntil: { gt: now } },
@@ -177,7 +179,7 @@ export const listeningAt = (now: Date) =>
     },
   }) satisfies { connections: Prisma.ConnectionWhereInput; webhooks: Prisma.WebhookWhereInput }
 
-/** The same without asking who wants to know. */
+/** Does the same without checking permissions. */
 export const currentListeners = async (
   { prisma, clock }: ConnectionDeps,
   agentId: string,
@@ -193,10 +195,10 @@ export const currentListeners = async (
   ]
 }
 
-/** How long a replaced connection still tells its stream to stop. */
+/** Time in milliseconds for which a replaced connection is stored, so that its stream is told to stop. */
 const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
 
-/** Deletes connections that were replaced long ago. Idempotent; any process may call it at any time. */
+/** Deletes connections that were replaced long ago. Idempotent; safe to run in any process at any time. */
 export const pruneConnections = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query('delete from connection where replaced_at < $1', [
     new Date(now.getTime() - REPLACED_KEPT_MS),

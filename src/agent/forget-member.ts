@@ -2,9 +2,9 @@ import type { Member, Prisma } from '../db/generated/prisma/client.ts'
 import { forgetSenders, lockLists } from './known-senders.ts'
 
 /**
- * Takes a member who is to be removed off the lists of the workspace's agents: under their email address, the
- * numbers and accounts that they proved to be theirs, and on Message URLs their id. What lets them in must
- * not outlive their membership. To be called before the transaction locks anything.
+ * Removes a member who is about to be removed from the workspace from the lists of its agents: their email
+ * address, the numbers and accounts that they verified and, for Message URLs, their id. The entries that
+ * admit them must not outlive their membership. Must be called before the transaction locks anything.
  */
 export const forgetMember = async (
   tx: Prisma.TransactionClient,

@@ -3,21 +3,21 @@ import type { Channel } from '../db/generated/prisma/enums.ts'
 
 type Tx = Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRaw'>
 
-/** Lists of one channel, of all agents of a workspace. */
+/** Access lists of one channel, for all agents of a workspace. */
 interface Lists {
   workspaceId: string
   channel: Channel
 }
 
 /**
- * Makes others who change the lists of this workspace's agents in the same way wait until the transaction
- * commits. To be called before anything else is locked, so that two of them can't deadlock.
+ * Makes concurrent changes to the lists of this workspace's agents wait until the transaction commits. Must
+ * be called before anything else is locked, so that two of them cannot deadlock.
  */
 export const lockLists = async (tx: Pick<Tx, '$queryRaw'>, workspaceId: string): Promise<void> => {
   await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`lists:${workspaceId}`}, 0))) as locked`
 }
 
-/** Puts `by` in the place of the senders that are gone; null takes them off. */
+/** Replaces the `gone` senders with `by`; null removes them. */
 const replaceSenders = async (
   tx: Tx,
   { workspaceId, channel }: Lists,
@@ -35,12 +35,12 @@ const replaceSenders = async (
 }
 
 /**
- * Takes agents (by their addresses; on Message URLs by their ids) off the lists of their workspace, before
- * they lose those: whoever has such an address next is not who was let in.
+ * Removes senders (addresses, or ids for Message URLs) from the lists of their workspace, before they lose
+ * those addresses: the next owner of such an address must not be admitted in their place.
  */
 export const forgetSenders = (tx: Tx, lists: Lists, gone: readonly string[]): Promise<void> =>
   replaceSenders(tx, lists, gone, null)
 
-/** Lists that let an agent in under one address let it in under its new one. */
+/** Replaces an agent's old address with its new one on the lists that admit it. */
 export const renameSender = (tx: Tx, lists: Lists, from: string, to: string): Promise<void> =>
   replaceSenders(tx, lists, [from], to)

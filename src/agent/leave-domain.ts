@@ -6,8 +6,8 @@ import { forgetSenders, lockLists, renameSender } from './known-senders.ts'
 type Tx = Prisma.TransactionClient
 
 /**
- * One on the service's domain, in the place of the one that was given; the primary address stays primary if
- * there still is one.
+ * Gives the agent another address on the service's domain in place of the one that was assigned. The primary
+ * address stays primary if it still exists.
  */
 const giveAnother = async (tx: Tx, agent: Agent, mailDomain: string): Promise<string> => {
   const primary = await tx.address.findFirst({
@@ -25,9 +25,9 @@ const giveAnother = async (tx: Tx, agent: Agent, mailDomain: string): Promise<st
 }
 
 /**
- * Takes from agents what they have on a domain that is somebody else's now: mail to it must not reach them
- * any more, and mail from it must not pass for theirs on any list of their workspace. Who was given an
- * address there gets another one on the service's domain.
+ * Removes the agents' addresses on a domain that now belongs to another workspace: mail to them must no
+ * longer reach the agents, and mail from them must not be accepted as the agents' on any list of their
+ * workspace. An agent whose assigned address was on that domain gets another one on the service's domain.
  */
 export const leaveDomain = async (tx: Tx, domainId: string, mailDomain: string): Promise<void> => {
   const { workspaceId } = await tx.domain.findUniqueOrThrow({

@@ -15,9 +15,10 @@ export interface LinkIdentityDeps extends Db {
 }
 
 /**
- * A link by which the member who asks proves that an account on the channel is theirs: it opens one of the
- * workspace's addresses there, and a tap sends it the code. With an agent it is the agent's address, and the
- * account joins its list. For an hour, once. Throws `conflict` where there is no such address.
+ * Creates a link with which the calling member verifies their account on the channel: it opens one of the
+ * workspace's addresses there, and a tap sends it the code. With an agent, it opens the agent's address, and
+ * the account is added to the agent's list. It works once, for an hour. Throws `conflict` when there is no
+ * such address.
  */
 export const linkIdentity = async (
   deps: LinkIdentityDeps,
@@ -47,8 +48,8 @@ const nothingToOpen = (channel: LinkChannel, agentId: string | undefined) => {
 }
 
 /**
- * Takes what somebody sent to an address for the code of such a link. Resolves with what to answer them, or
- * null when it is none.
+ * Redeems the code of such a link, sent to an address. Resolves with the text of the reply, or null when it
+ * is not a valid code.
  */
 export const proveIdentity = async (
   deps: LinkIdentityDeps,

@@ -6,9 +6,9 @@ import { ensureMember } from '../workspace/member.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { PhoneNumbers } from './phone-numbers.ts'
 
-/** What members do with the workspace's phone numbers. */
+/** Dependencies of the operations on the workspace's phone numbers. */
 export interface NumberPoolDeps extends Db, ExternalCallDeps {
-  phoneNumbers: Pick<PhoneNumbers, 'list' | 'search' | 'buy' | 'giveBack'>
+  phoneNumbers: Pick<PhoneNumbers, 'list' | 'search' | 'buy' | 'release'>
 }
 
 const actorOf = ({ kind, id, tokenId }: Viewer) => ({ kind, id, tokenId, agentId: null })
@@ -21,7 +21,7 @@ export const listPhoneNumbers = (
   return phoneNumbers.list(viewer.workspaceId)
 }
 
-/** Numbers that can be rented, with what they cost a month where the provider tells. */
+/** Returns numbers that can be rented, with their monthly price if the provider states it. */
 export const searchPhoneNumbers = async (
   deps: NumberPoolDeps,
   viewer: Viewer,
@@ -31,7 +31,7 @@ export const searchPhoneNumbers = async (
   return callExternally(deps, viewer, () => deps.phoneNumbers.search(country, areaCode ?? null))
 }
 
-/** Rents a number, which then waits in the pool for an agent. Idempotent: `added` says whether it is new. */
+/** Rents a number and adds it to the pool. Idempotent: `added` is true if it is new. */
 export const buyPhoneNumber = async (deps: NumberPoolDeps, viewer: Viewer, input: { value: string }) => {
   ensureMember(viewer)
   return callExternally(deps, viewer, () =>
@@ -39,10 +39,8 @@ export const buyPhoneNumber = async (deps: NumberPoolDeps, viewer: Viewer, input
   )
 }
 
-/** Ends the rent of a number that no agent has. */
+/** Stops renting a number that no agent has. */
 export const releasePhoneNumber = async (deps: NumberPoolDeps, viewer: Viewer, id: string): Promise<void> => {
   ensureMember(viewer)
-  await callExternally(deps, viewer, () =>
-    deps.phoneNumbers.giveBack(viewer.workspaceId, id, actorOf(viewer)),
-  )
+  await callExternally(deps, viewer, () => deps.phoneNumbers.release(viewer.workspaceId, id, actorOf(viewer)))
 }

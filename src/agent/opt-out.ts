@@ -1,15 +1,15 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 
-/** Two numbers, normalized: ours and the one of a person who texted a keyword to it. */
+/** Two normalized numbers: ours, and that of the person who texted a keyword to it. */
 interface Pair {
   ours: string
   theirs: string
 }
 
 /**
- * Remembers STOP, forgets it at START; HELP changes nothing. The pair outlives the agent, as the law wants:
- * whoever has the number next is bound by it.
+ * Stores an opt-out for STOP and deletes it for START; HELP changes nothing. The opt-out outlives the agent,
+ * as the law requires: it also binds the next agent with the number.
  */
 export const noteKeyword = async (
   { prisma, clock }: Db & { clock: Clock },
@@ -23,7 +23,7 @@ export const noteKeyword = async (
     })
 }
 
-/** Which of these numbers take no messages from ours. */
+/** Returns which of these numbers have opted out of messages from ours. */
 export const findOptOuts = async (
   { prisma }: Db,
   ours: string,
@@ -36,6 +36,6 @@ export const findOptOuts = async (
   return new Set(rows.map((row) => row.theirs))
 }
 
-/** Whether one of these pairs takes no messages. */
+/** Returns whether any of these pairs has an opt-out. */
 export const isOptedOut = async ({ prisma }: Db, pairs: readonly Pair[]): Promise<boolean> =>
   (await prisma.optOut.count({ where: { OR: [...pairs] } })) > 0

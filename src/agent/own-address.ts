@@ -2,11 +2,11 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
 import { isReserved } from './address.ts'
-import { isKept, untagged } from './given-address.ts'
+import { isUnavailableTo, untagged } from './given-address.ts'
 
 /**
- * Email addresses that agents can have: on the service's domain or on one that their workspace has proven to
- * be its own.
+ * Email addresses that agents can have: on the service's domain, or on a domain that their workspace has
+ * verified.
  */
 
 export interface OwnAddressDeps extends Db {
@@ -14,15 +14,15 @@ export interface OwnAddressDeps extends Db {
 }
 
 export interface OwnAddress {
-  /** In lower case. */
+  /** In lowercase. */
   value: string
-  /** The workspace's own domain that it is on; null for the service's. */
+  /** Id of the workspace's domain that it is on; null for the service's domain. */
   domainId: string | null
 }
 
 /**
  * A local part of dot-separated groups of letters, digits and `_ ' + -`, whose last character is not a dot,
- * an apostrophe or a hyphen; `@`; labels that start with a letter or digit, the last one of 2 or more
+ * an apostrophe or a hyphen; `@`; labels that start with a letter or digit, the last one of two or more
  * letters.
  */
 export const GIVEN_ADDRESS =
@@ -43,7 +43,9 @@ const normalize = (value: string): { value: string; local: string; domain: strin
   return { value: `${local}@${domain}`, local, domain }
 }
 
-/** The id of the workspace's own domain, or null for the service's. Throws `invalid_input` for any other. */
+/**
+ * Returns the id of the workspace's domain, or null for the service's. Throws `invalid_input` for any other.
+ */
 const domainOf = async (
   { prisma, mailDomain }: OwnAddressDeps,
   workspaceId: string,
@@ -59,8 +61,8 @@ const domainOf = async (
 const taken = (value: string) => new AppError('conflict', `The address ${value} is taken.`)
 
 /**
- * Throws `invalid_input` for a form or a domain that an agent of the workspace can't have, `conflict` for a
- * reserved name.
+ * Normalizes an address that an agent of the workspace could have. Throws `invalid_input` for its form or
+ * domain, `conflict` for a reserved name.
  */
 export const checkOwnAddress = async (
   deps: OwnAddressDeps,
@@ -76,10 +78,14 @@ export const checkOwnAddress = async (
 type Taken = { prisma: Pick<Prisma.TransactionClient, 'address' | 'givenAddress' | 'member'> }
 
 /**
- * Whether it is somebody else's of the workspace: mail with a tag for another agent's address must go on
- * reaching that agent, and mail from a member's address counts as theirs, here and wherever they are known.
+ * Returns whether it belongs to someone else in the workspace: tagged mail for another agent's address must
+ * still reach that agent, and mail from a member's address counts as the member's.
  */
-const isAnothers = async ({ prisma }: Taken, { id, workspaceId }: Owner, value: string): Promise<boolean> => {
+const belongsToOther = async (
+  { prisma }: Taken,
+  { id, workspaceId }: Owner,
+  value: string,
+): Promise<boolean> => {
   const plain = untagged(value)
   const agents = await prisma.address.count({
     where: { channel: 'email', value: plain, agentId: { not: id } },
@@ -89,12 +95,12 @@ const isAnothers = async ({ prisma }: Taken, { id, workspaceId }: Owner, value: 
   )
 }
 
-/** The agent that is to have an address. */
+/** The agent that will have the address. */
 type Owner = Pick<Agent, 'id' | 'workspaceId'>
 
 /**
- * Throws `conflict` when somebody has the address, it is kept for another workspace, or it is that of a
- * member or, with a tag, of another agent; `except` is the address record that may have it.
+ * Throws `conflict` when the address is in use or reserved for another workspace, or belongs to a member or,
+ * with a tag, to another agent. `except` is the id of the address record that may have it.
  */
 export const ensureFree = async (
   db: Taken,
@@ -104,11 +110,12 @@ export const ensureFree = async (
 ): Promise<void> => {
   const holder = await db.prisma.address.findUnique({ where: { channel_value: { channel: 'email', value } } })
   if (holder && holder.id === except) return
-  if (holder || (domainId === null && (await isKept(db, agent.workspaceId, value)))) throw taken(value)
-  if (await isAnothers(db, agent, value)) throw taken(value)
+  if (holder || (domainId === null && (await isUnavailableTo(db, agent.workspaceId, value))))
+    throw taken(value)
+  if (await belongsToOther(db, agent, value)) throw taken(value)
 }
 
-/** Does what takes an address; throws `conflict` when somebody was faster. */
+/** Runs `take`; throws `conflict` when the address was taken concurrently. */
 export const mapUniqueViolation = async <Result>(
   value: string,
   take: () => Promise<Result>,

@@ -4,9 +4,9 @@ import type { Agent } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 
 /**
- * What a viewer wants to do to an agent: `manage` (members and the agent itself), `be` (connect, reveal: the
- * agent itself only), `mint` (make its tokens: members and the agent that created it), `write` (to its
- * Message URL: everybody of the workspace).
+ * Operations of a viewer on an agent: `manage` (members and the agent itself), `be` (connect, reveal secrets:
+ * only the agent itself), `mint` (create its tokens: members and the agent that created it), `write` (to its
+ * Message URL: everyone in the workspace).
  */
 export type AgentPermission = 'manage' | 'be' | 'mint' | 'write'
 
@@ -16,7 +16,7 @@ const FORBIDDEN: Record<Exclude<AgentPermission, 'write'>, string> = {
   mint: 'Only a member, or the agent that created this one, can make its tokens.',
 }
 
-/** As much of an agent as tells who may do what to it. */
+/** The columns of an agent that decide permissions. */
 export type AgentRef = Pick<Agent, 'id' | 'workspaceId' | 'createdByAgentId'>
 
 const isPermitted = (viewer: Viewer, agent: AgentRef, reach: Exclude<AgentPermission, 'write'>): boolean => {
@@ -27,8 +27,8 @@ const isPermitted = (viewer: Viewer, agent: AgentRef, reach: Exclude<AgentPermis
 }
 
 /**
- * Passes the agent on to a viewer who may do what `reach` says. Throws `not_found` for what is another
- * workspace's, in the same words as for what does not exist, and `forbidden` inside the workspace.
+ * Returns the agent if the viewer has the permission `reach`. Throws `not_found` for another workspace's
+ * agent, in the same words as for one that does not exist, and `forbidden` inside the workspace.
  */
 export const authorizeAgent = <Found extends AgentRef>(
   viewer: Viewer,
@@ -67,8 +67,8 @@ const toAgent = (row: AgentRow): Agent => ({
 })
 
 /**
- * The agent, for a viewer who may do what `reach` says; throws as `ensureReach` does. Most operations begin
- * with it: hence prepared.
+ * Finds the agent for a viewer with the permission `reach`; throws as `authorizeAgent` does. A prepared
+ * statement, because most operations begin with it.
  */
 export const findAgent = async (
   { pool }: Db,

@@ -12,11 +12,11 @@ export type { NumberOffer }
 export interface PhoneNumbersDeps extends Db {
   clock: Clock
   log: Logger
-  /** Undefined: this service has no SMS. */
+  /** Undefined when the service has no SMS channel. */
   sms: Pick<Channel, 'normalize' | 'numbers'> | undefined
 }
 
-/** A phone number of the pool as members read it. */
+/** Returns a phone number of the pool in its public form. */
 export const presentPhoneNumber = ({ id, value, addressId, createdAt }: PhoneNumber) => ({
   id,
   value,
@@ -24,12 +24,12 @@ export const presentPhoneNumber = ({ id, value, addressId, createdAt }: PhoneNum
   createdAt: createdAt.toISOString(),
 })
 
-/** Numbers that are connected anew in one go. */
-const MAX_A_ROUND = 500
+/** Maximum number of phone numbers reconnected in one round. */
+const MAX_PER_ROUND = 500
 
 /**
- * Of two who buy, give back or assign one number the second waits, and then finds what the first made of it.
- * Null: it is gone.
+ * Locks a number, so that concurrent purchases, releases and assignments of it run one after the other.
+ * Returns its current row, or null when it no longer exists.
  */
 export const lockNumber = async (tx: Prisma.TransactionClient, id: string): Promise<PhoneNumber | null> => {
   await tx.$queryRaw`select 1 from phone_number where id = ${id}::uuid for update`
@@ -37,8 +37,8 @@ export const lockNumber = async (tx: Prisma.TransactionClient, id: string): Prom
 }
 
 /**
- * The numbers that workspaces have rented from the provider. What is bought is in the pool whatever happens
- * next, so this works on a database of its own, never inside the transaction of a request.
+ * Phone numbers that workspaces rent from the provider. A purchased number is in the pool whatever happens
+ * next, so this class uses its own database connection, never the transaction of a request.
  */
 export class PhoneNumbers {
   readonly #deps: PhoneNumbersDeps
@@ -49,36 +49,37 @@ export class PhoneNumbers {
     this.#purchases = new PhonePurchases(deps)
   }
 
-  /** Whether there is anybody to rent numbers from. */
+  /** Whether a number provider is configured. */
   get available(): boolean {
     return this.#deps.sms?.numbers !== undefined
   }
 
-  /** The workspace's numbers, in their order; `free`: only those that wait for an agent. */
+  /** Returns the workspace's numbers, sorted; with `free`, only those that no agent has. */
   async list(workspaceId: string, { free = false } = {}): Promise<PhoneNumber[]> {
     await this.#purchases.settle(workspaceId, this.#deps.sms?.numbers)
     const where = { workspaceId, providerId: { not: '' }, ...(free ? { addressId: null } : {}) }
     return this.#deps.prisma.phoneNumber.findMany({ where, orderBy: { value: 'asc' } })
   }
 
-  /** The number, if it is the workspace's and bought. Throws `invalid_input`. */
+  /** Returns the number if the workspace rents it, else null. Throws `invalid_input`. */
   async named(workspaceId: string, input: string): Promise<PhoneNumber | null> {
     const number = await numberOf(this.#deps, this.#spelled(input))
     return number?.workspaceId === workspaceId && number.providerId !== '' ? number : null
   }
 
   /**
-   * Numbers that can be bought. Throws `conflict` without a provider, `unavailable` while it can't be asked.
+   * Returns numbers that can be rented. Throws `conflict` without a provider, `unavailable` while it does not
+   * respond.
    */
   search(country: string, areaCode: string | null): Promise<NumberOffer[]> {
     return this.#provider.search(country, areaCode)
   }
 
   /**
-   * Rents a number for the workspace's pool. The same again returns the same; after a crash or an answer that
-   * never came it finds out whether the number was bought. Throws `invalid_input`, `plan_limit`, `conflict`
-   * (being bought by another process, not for sale, as what the provider's account has already, for whomever,
-   * or refused in the provider's words) and `unavailable`.
+   * Rents a number for the workspace's pool. Idempotent; after a crash or a lost response it determines
+   * whether the number was bought. Throws `invalid_input`, `plan_limit`, `unavailable`, and `conflict` when
+   * another process is buying it, when it is not for sale (including any number that the provider's account
+   * already has), or with the provider's reason when it refuses.
    */
   async buy(
     workspaceId: string,
@@ -90,11 +91,11 @@ export class PhoneNumbers {
   }
 
   /**
-   * Takes a number into the workspace's pool that the provider's account has already, bought elsewhere. The
-   * same again is the same. Throws `invalid_input`, `plan_limit`, `unavailable`, and `conflict` for one that
-   * the account does not have, or that is another workspace's.
+   * Adds a number to the workspace's pool that the provider's account already has, bought outdated.
+   * Idempotent. Throws `invalid_input`, `plan_limit`, `unavailable`, and `conflict` for a number that the
+   * account does not have or that belongs to another workspace.
    */
-  async takeIn(workspaceId: string, input: string): Promise<PhoneNumber> {
+  async addExisting(workspaceId: string, input: string): Promise<PhoneNumber> {
     const value = this.#spelled(input)
     const providerId = await this.#provider.find(value)
     if (providerId === null)
@@ -111,7 +112,7 @@ export class PhoneNumbers {
     })
   }
 
-  /** Makes the provider hand over here what is texted to a number. Resolves with where that is. */
+  /** Makes the provider deliver this number's incoming messages here. Resolves with the webhook URL. */
   async connect({ providerId }: PhoneNumber): Promise<string> {
     const webhookUrl = this.#provider.webhookUrl()
     await this.#provider.connect(providerId)
@@ -119,16 +120,16 @@ export class PhoneNumbers {
   }
 
   /**
-   * Connects anew the agents' numbers that were last connected to another place than where `PUBLIC_URL` is
-   * now. Resolves with whether all are here; one that can't be connected is in the log.
+   * Reconnects agents' numbers whose webhook URL no longer matches `PUBLIC_URL`. Resolves with whether all
+   * are up to date; failures are logged.
    */
   async followPublicUrl(signal: AbortSignal): Promise<boolean> {
     const { prisma, sms, log } = this.#deps
     if (!sms?.numbers) return true
     const where = { addressId: { not: null }, webhookUrl: { not: sms.numbers.webhookUrl() } }
-    const elsewhere = await prisma.phoneNumber.findMany({ where, take: MAX_A_ROUND })
-    let all = elsewhere.length < MAX_A_ROUND
-    for (const number of elsewhere) {
+    const outdated = await prisma.phoneNumber.findMany({ where, take: MAX_PER_ROUND })
+    let all = outdated.length < MAX_PER_ROUND
+    for (const number of outdated) {
       if (signal.aborted) return false
       try {
         const webhookUrl = await this.connect(number)
@@ -137,7 +138,7 @@ export class PhoneNumbers {
         all = false
         log.warn(
           { phoneNumberId: number.id, error: messageOf(error) },
-          'a phone number could not be connected',
+          'could not update the webhook URL of a phone number',
         )
       }
     }
@@ -145,11 +146,11 @@ export class PhoneNumbers {
   }
 
   /**
-   * Ends the rent of a number that no agent has. Throws `not_found`, `conflict` while an agent has it,
+   * Stops renting a number that no agent has. Throws `not_found`, `conflict` while an agent has it,
    * `unavailable`.
    */
-  giveBack(workspaceId: string, id: string, actor: Buyer): Promise<void> {
-    return this.#purchases.giveBack(this.#provider, workspaceId, id, actor)
+  release(workspaceId: string, id: string, actor: Buyer): Promise<void> {
+    return this.#purchases.release(this.#provider, workspaceId, id, actor)
   }
 
   get #provider(): NumberProvider {

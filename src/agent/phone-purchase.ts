@@ -8,12 +8,12 @@ import type { ActorKind } from '../db/generated/prisma/enums.ts'
 import { audit } from '../workspace/audit.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 
-/** Who rents a number or gives it back, as the audit names them. */
+/** Actor that rents or releases a number, for the audit log. */
 export interface Buyer {
   kind: ActorKind
   id: string
   tokenId: string | null
-  /** The agent that it is for; null: the pool. */
+  /** Id of the agent that the number is for; null for the pool. */
   agentId: string | null
 }
 
@@ -23,11 +23,11 @@ export interface PurchaseDeps extends Db {
 }
 
 /**
- * How long the provider may be talked to about a number (three calls of 10 s); after a crash it is free again
- * then.
+ * Time in milliseconds for which a number is reserved during calls to the provider (three calls of 10 s).
+ * After a crash, the reservation expires.
  */
 const BUSY_MS = 60_000
-/** How old a purchase of unknown outcome is before the provider is asked what became of it. */
+/** Age in milliseconds from which the outcome of an unfinished purchase is queried at the provider. */
 const UNSETTLED_MS = 60_000
 
 const notForSale = (value: string) => new AppError('conflict', `The number ${value} is not available.`)
@@ -38,23 +38,23 @@ const lost = (value: string) =>
 
 const isRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'conflict'
 
-/** Of a number that nobody talks to the provider about. */
+/** Condition for a number that no process has reserved. */
 const freeAt = (now: Date) => ({ OR: [{ busyUntil: null }, { busyUntil: { lte: now } }] })
 
-/** A number while this process has it for itself: `busyUntil` tells it from whoever takes it later. */
+/** A number that this process has reserved; `busyUntil` distinguishes its reservation from later ones. */
 type Held = PhoneNumber & { busyUntil: Date }
 
 const where = ({ id, busyUntil }: Held) => ({ id, busyUntil })
 
-/** The row of a number, whichever workspace's it is. */
+/** Finds a number in any workspace. */
 export const numberOf = ({ prisma }: Db, value: string): Promise<PhoneNumber | null> =>
   prisma.phoneNumber.findUnique({ where: { value } })
 
 /**
- * Renting numbers and giving them back. A row is committed before the provider is asked, and `asked_at`
- * before it is asked to sell: from then on the money may be spent, and what became of it is found out by
- * asking what the account has. What the account had before was never sold to a workspace, and doesn't become
- * one's by a race or a crash. No connection is held while the provider is asked.
+ * Rents and releases numbers. A row is committed before the provider is called, and `asked_at` before a
+ * purchase is requested: from then on money may be spent, and the outcome is determined by querying the
+ * account's numbers. A number that the account had before was never sold to a workspace, and neither a race
+ * nor a crash can assign it to one. No database connection is held during calls to the provider.
  */
 export class PhonePurchases {
   readonly #deps: PurchaseDeps
@@ -65,8 +65,8 @@ export class PhonePurchases {
   }
 
   /**
-   * Rents a number; who asks for the same at the same moment waits, and gets the same. `added` is true for
-   * one of them.
+   * Rents a number; concurrent requests for the same number share one purchase. `added` is true for only one
+   * of them.
    */
   async buy(
     provider: NumberProvider,
@@ -89,15 +89,14 @@ export class PhonePurchases {
   }
 
   /**
-   * Ends the rent of a number of the workspace's that no agent has. Throws `not_found`, `conflict`,
-   * `unavailable`.
+   * Stops renting a number of the workspace that no agent has. Throws `not_found`, `conflict`, `unavailable`.
    */
-  async giveBack(provider: NumberProvider, workspaceId: string, id: string, actor: Buyer): Promise<void> {
+  async release(provider: NumberProvider, workspaceId: string, id: string, actor: Buyer): Promise<void> {
     const number = await this.#hold(workspaceId, id)
     try {
-      await provider.giveBack(number.providerId)
+      await provider.release(number.providerId)
     } catch (error) {
-      await this.#letGo(number)
+      await this.#unreserve(number)
       throw error
     }
     await this.#deps.prisma.$transaction(async (prisma) => {
@@ -112,7 +111,7 @@ export class PhonePurchases {
     })
   }
 
-  /** Learns what became of purchases whose end nobody saw. */
+  /** Determines the outcome of purchases that were interrupted. */
   async settle(workspaceId: string, provider: NumberProvider | undefined): Promise<void> {
     if (!provider) return
     const { prisma, clock, log } = this.#deps
@@ -132,7 +131,7 @@ export class PhonePurchases {
       } catch (error) {
         log.warn(
           { phoneNumberId: row.id, error: messageOf(error) },
-          'what became of a number that was being bought is still unknown',
+          'could not determine the outcome of a phone number purchase',
         )
       }
     }
@@ -145,15 +144,18 @@ export class PhonePurchases {
     try {
       return await this.#confirm(held, await this.#obtain(provider, held))
     } catch (error) {
-      // Refused for good: nothing was bought. Anything else leaves the question open.
+      // A permanent refusal: nothing was bought. After any other error the outcome is unknown.
       if (isRefusal(error))
         await this.#deps.prisma.phoneNumber.deleteMany({ where: { ...where(held), providerId: '' } })
-      else await this.#letGo(held)
+      else await this.#unreserve(held)
       throw error
     }
   }
 
-  /** The provider's name for a number that is the workspace's now. Throws `conflict` when it can't be. */
+  /**
+   * Returns the provider's id of a number that the workspace now rents. Throws `conflict` when it is not
+   * available.
+   */
   async #obtain(provider: NumberProvider, held: Held): Promise<string> {
     const { value, askedAt } = held
     const there = await provider.find(value)
@@ -167,7 +169,8 @@ export class PhonePurchases {
     try {
       return await provider.buy(value)
     } catch (error) {
-      // Nobody is sold a number that they have: an earlier call, whose answer never came, was only slow.
+      // The provider refuses to sell a number that the account already has: an earlier purchase succeeded,
+      // but its response was lost.
       const late = askedAt !== null && isRefusal(error) ? await provider.find(value) : null
       if (late === null) throw error
       return late
@@ -196,7 +199,7 @@ export class PhonePurchases {
     })
   }
 
-  /** The workspace's row of the number: one that is bought already, else held for this purchase. */
+  /** Returns the workspace's row of the number: already bought, or reserved for this purchase. */
   async #reserve(
     provider: NumberProvider,
     workspaceId: string,
@@ -233,7 +236,8 @@ export class PhonePurchases {
       })
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'P2002') throw error
-      // Somebody was faster: the same workspace, in another process perhaps; or they were refused already.
+      // A concurrent request was faster: from the same workspace, perhaps in another process, or already
+      // refused.
       const row = await numberOf(this.#deps, value)
       if (row && row.workspaceId !== workspaceId) throw notForSale(value)
       if (!row || row.providerId === '') throw busy(value)
@@ -242,8 +246,8 @@ export class PhonePurchases {
   }
 
   /**
-   * Another workspace's number: like one that the account had before, of which nobody is to learn whose it
-   * is.
+   * Refuses another workspace's number exactly as one that the account already had, so that the caller cannot
+   * learn whose it is.
    */
   async #refuse(provider: NumberProvider, workspaceId: string, value: string): Promise<never> {
     await this.#deps.prisma.$transaction((tx) => ensureRoom(tx, workspaceId, 'phoneNumbers'))
@@ -264,7 +268,7 @@ export class PhonePurchases {
     return { ...row, busyUntil }
   }
 
-  async #letGo(held: Held): Promise<void> {
+  async #unreserve(held: Held): Promise<void> {
     await this.#deps.prisma.phoneNumber.updateMany({ where: where(held), data: { busyUntil: null } })
   }
 }

@@ -9,9 +9,8 @@ export interface ReleaseDeps {
 }
 
 /**
- * Tells the provider of an address that it is given up, before it is deleted with what the provider must be
- * told with. A provider that can't be told must not keep anybody from deleting what is theirs: that is in the
- * log.
+ * Releases an address at its provider, before the address is deleted with the credentials that this takes. A
+ * provider that cannot be reached must not prevent a deletion, so failures are only logged.
  */
 export const releaseAddress = async (
   { channels, log }: ReleaseDeps,
@@ -22,7 +21,7 @@ export const releaseAddress = async (
   } catch (error) {
     log.warn(
       { addressId: id, channel, error: messageOf(error) },
-      'the provider could not be told that an address is given up',
+      'could not release an address at its provider',
     )
   }
 }

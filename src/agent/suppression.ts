@@ -6,8 +6,8 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
 /**
- * Puts recipients on an agent's list: nothing is sent to them any more. The first reason stays. Inside the
- * caller's transaction.
+ * Adds recipients to an agent's suppression list, so that nothing more is sent to them. An existing entry
+ * keeps its reason. Runs inside the caller's transaction.
  */
 export const suppress = async (
   tx: Prisma.TransactionClient,
@@ -25,7 +25,7 @@ export const suppress = async (
   await tx.suppression.createMany({ data, skipDuplicates: true })
 }
 
-/** Who of these (normalized) recipients is on the agent's list. */
+/** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (
   { prisma }: Db,
   { agentId, channel }: Pick<Suppression, 'agentId' | 'channel'>,
@@ -33,7 +33,7 @@ export const findSuppressed = (
 ): Promise<Suppression[]> =>
   prisma.suppression.findMany({ where: { agentId, channel, recipient: { in: [...recipients] } } })
 
-/** An entry's place in its list: its cursor. */
+/** Returns the cursor of an entry in its list. */
 export const suppressionCursor = ({ createdAt, recipient }: Suppression): string =>
   writeCursor(createdAt.getTime(), recipient)
 
@@ -51,7 +51,7 @@ const placeOf = (cursor: string): [Date, string] => {
   return [new Date(time), recipient]
 }
 
-/** A page of the list of each of these agents, newest first: one statement however many agents it is. */
+/** Returns a page of the list of each of these agents, newest first, with one statement for all of them. */
 export const readSuppressions = async (
   { pool }: Db,
   agentIds: readonly string[],
@@ -71,7 +71,7 @@ export const readSuppressions = async (
   return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, suppressionCursor))
 }
 
-/** The agent's suppression list, newest first, a page at a time. */
+/** Returns a page of the agent's suppression list, newest first. */
 export const listSuppressions = async (
   deps: Db,
   viewer: Viewer,
@@ -84,8 +84,8 @@ export const listSuppressions = async (
 }
 
 /**
- * Takes a recipient from the agent's list, so that it is written to again. Throws `not_found` for one that is
- * not on it.
+ * Removes a recipient from the agent's list, so that messages are sent to it again. Throws `not_found` for
+ * one that is not on the list.
  */
 export const removeSuppression = async (
   deps: Db,
@@ -100,7 +100,7 @@ export const removeSuppression = async (
   if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
 }
 
-/** An entry of the list as clients read it. */
+/** Returns an entry of the list in its public form. */
 export const presentSuppression = ({ channel, recipient, reason, detail, createdAt }: Suppression) => ({
   channel,
   recipient,

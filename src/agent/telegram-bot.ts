@@ -8,10 +8,10 @@ export interface BotDeps extends Db {
   keyring: Keyring
 }
 
-/** What a sealed token is bound to. */
+/** Returns the context that a sealed token is bound to. */
 const binding = (addressId: string) => `telegram_bot:${addressId}`
 
-/** A bot's token as it is stored. */
+/** Encrypts a bot's token for storage. */
 export const sealBotToken = async (
   { keyring }: BotDeps,
   workspaceId: string,
@@ -19,7 +19,7 @@ export const sealBotToken = async (
   token: string,
 ) => Uint8Array.from(await keyring.seal(workspaceId, token, binding(addressId)))
 
-/** Reads what `sealBotToken` made. */
+/** Decrypts what `sealBotToken` returned. */
 export const openBotToken = async (
   { keyring }: BotDeps,
   workspaceId: string,
@@ -36,7 +36,7 @@ const botOf = ({ addressId, botId, address }: Row): Bot => ({
   address: address.value,
 })
 
-/** The Telegram bots of all agents, as their channel asks for them. */
+/** Creates the channel's access to the Telegram bots of all agents. */
 export const createBotStore = (deps: BotDeps): BotStore => {
   const { telegramBot } = deps.prisma
   const tokenOf = ({ addressId, token, address }: Row): Promise<string> =>
@@ -55,9 +55,9 @@ export const createBotStore = (deps: BotDeps): BotStore => {
       const row = await telegramBot.findUnique({ where: { addressId }, include })
       return row && tokenOf(row)
     },
-    elsewhere: async (base, most) => {
+    elsewhere: async (base, limit) => {
       const where = { NOT: { webhookUrl: { startsWith: base } } }
-      return (await telegramBot.findMany({ where, include, take: most })).map(botOf)
+      return (await telegramBot.findMany({ where, include, take: limit })).map(botOf)
     },
     connected: async (addressId, { url, secretHash }) => {
       await telegramBot.updateMany({ where: { addressId }, data: { webhookUrl: url, secretHash } })
@@ -65,7 +65,7 @@ export const createBotStore = (deps: BotDeps): BotStore => {
   }
 }
 
-/** All tokens, for when data keys are replaced: `bound` as `binding` has it. */
+/** All tokens, for the rotation of data keys; `bound` must equal the result of `binding`. */
 export const SEALED_BOT_TOKENS: SealedColumn = {
   name: 'telegram_bot.token',
   first: [NIL],

@@ -12,7 +12,7 @@ import { findAgent } from './permission.ts'
 
 export type TokenDeps = BearerTokenDeps
 
-/** A token as clients read it: everything but itself. */
+/** Returns a token in its public form, without its value. */
 export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Token) => ({
   id,
   name,
@@ -21,7 +21,7 @@ export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Tok
   expiresAt: expiresAt?.toISOString() ?? null,
 })
 
-/** Makes a token of the agent's own, for who may: members, and the agent that created it. */
+/** Creates a token of the agent, for members and for the agent that created it. */
 export const createAgentToken = async (
   deps: Omit<TokenDeps, 'notifier'>,
   viewer: Viewer,
@@ -32,7 +32,7 @@ export const createAgentToken = async (
   return issueToken(deps, viewer, { agentId }, input)
 }
 
-/** The agent's tokens, oldest first. */
+/** Returns the agent's tokens, oldest first. */
 export const listAgentTokens = async (deps: Db, viewer: Viewer, agentId: string): Promise<Token[]> => {
   await findAgent(deps, viewer, agentId)
   return listTokens(deps, { agentId })

@@ -1,6 +1,6 @@
 /**
- * The port behind which every channel stands. A channel turns its wire into these shapes and back; it knows
- * nothing of agents, workspaces or storage.
+ * The interface that every channel implements. A channel converts between its protocol and these types, and
+ * knows nothing about agents, workspaces or storage.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -9,109 +9,107 @@ import type { ChannelKind } from '../core/channels.ts'
 
 export type { ChannelKind }
 
-/** The channels that this service has. */
+/** The channels that this service has configured. */
 export type Channels = Readonly<Partial<Record<ChannelKind, Channel>>>
 
 export interface Channel {
   readonly kind: ChannelKind
   readonly limits: ChannelLimits
   /**
-   * The one spelling under which a recipient is stored and compared. Throws `invalid_input`, naming the rule
-   * that it broke.
+   * Returns the form in which a recipient is stored and compared. Throws `invalid_input` with the rule that
+   * was broken.
    */
   normalize(recipient: string): string
   /**
-   * How a recipient is addressed, where that is not how it is compared (an email's local part keeps its
-   * case). Throws as `normalize` does.
+   * Returns how a recipient is addressed, if that differs from how it is compared (an email's local part
+   * keeps its case). Throws as `normalize` does.
    */
   spell?(recipient: string): string
   /**
-   * Whether `address` (normalized) is what an entry of an access list (`ann@example.com`, `*@example.com`)
-   * means.
+   * Returns whether an entry of an access list (`ann@example.com`, `*@example.com`) matches the normalized
+   * `address`.
    */
   matches(entry: string, address: string): boolean
   /**
-   * Whether an entry is this username, which may be somebody else's tomorrow: once its owner was met, the
-   * list has their address instead.
+   * Returns whether an entry is this username. A username may pass to another account, so it is replaced on
+   * the list with its owner's address after their first message.
    */
   names?(entry: string, username: string): boolean
   /**
-   * What makes messages one conversation: `replies`, that they answer each other; `counterpart`, that they
-   * are with the same person through the same address, which is all that there is to go by in a chat.
+   * What makes messages one conversation: `replies`, that they reply to each other; `counterpart`, that they
+   * are between the same address and the same person, which is all that a chat provides.
    */
   readonly threads: 'replies' | 'counterpart'
-  /** Starts taking messages in; resolves when it does. */
+  /** Starts receiving messages; resolves when it does. */
   listen?(sink: Sink): Promise<Listening>
-  /** Where its provider calls in over HTTP. */
+  /** HTTP routes that its provider calls. */
   routes?(sink: Sink): Route[]
   /**
-   * Tries once. Never throws for what the other side said: that is in the answer. A message that needs
-   * several parts notes each.
+   * Makes one attempt. Never throws for a refusal by the other side, which is part of the result. A message
+   * that is sent in several parts records each one.
    */
   send(message: Outbound, signal: AbortSignal, progress?: Progress): Promise<SendResult>
   /**
-   * What became of a message that the provider took and has not reported on; null: it is on its way. Throws
-   * while it can't be asked.
+   * Returns the status of a message that the provider accepted and has not reported on; null while it is in
+   * transit. Throws when the provider cannot be queried.
    */
   ask?(providerId: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null>
-  /** Phone numbers to be had from its provider. */
+  /** Phone numbers of its provider. */
   readonly numbers?: NumberProvider
   /**
-   * How a member gives an agent an address whose form is the same for all; left out: its page in `web` is its
-   * own.
+   * How a member enters an agent's address, for channels whose set-up page has one field; undefined when
+   * `web` has a page of its own for the channel.
    */
   readonly setUp?: AddressSetUp
-  /** What an agent's new address could be called, where people choose that at the provider. */
+  /** Suggests a name for an agent's new address, if people choose the name at the provider. */
   suggest?(agentName: string): string
   /**
-   * Opens the channel's app, where a tap sends the code to the address: proves whose account it is.
-   * `Sink.proof` takes the code.
+   * Returns a link that opens the channel's app, where a tap sends the code to the address: this proves whose
+   * account it is. The code arrives at `Sink.proof`.
    */
   proofLink?(address: string, code: string): string
   /**
-   * Has the provider call where `PUBLIC_URL` is now. Resolves with whether all of it does; rejects when it
-   * could not look.
+   * Makes the provider call the current `PUBLIC_URL`. Resolves with whether everything is up to date; rejects
+   * when it could not be checked.
    */
   followPublicUrl?(signal: AbortSignal): Promise<boolean>
-  /**
-   * Tells the provider that an agent gives an address up, before it is deleted. Whoever calls it goes on when
-   * it throws.
-   */
+  /** Releases an agent's address at the provider, before it is deleted. Callers continue when it throws. */
   release?(address: { id: string; value: string }): Promise<void>
-  /** Lets go of what it keeps open for sending and reading. After its listener has stopped. */
+  /** Releases what it holds open for sending and parsing, after its listener has stopped. */
   close?(): Promise<void>
 }
 
-/** What a member types on the page of a set-up link. */
+/** The input field on the page of a set-up link. */
 export interface AddressSetUp {
-  /** What it is called on the page. */
+  /** Label of the field. */
   readonly label: string
   /**
-   * Takes what was typed for the address that the agent will have, normalized. Throws an `AppError` in words
-   * for people: `invalid_input`, `conflict` when the provider refuses, `unavailable` when it can't be asked.
+   * Returns the normalized address for the member's input. Throws an `AppError` with a message for people:
+   * `invalid_input`, `conflict` when the provider refuses, `unavailable` when it does not respond.
    */
   claim(input: string): Promise<string>
 }
 
 export interface ChannelLimits {
-  /** Longest text in characters; Infinity: no limit of its own. */
+  /** Maximum length of a text in characters; Infinity for no limit of its own. */
   readonly text: number
-  /** Whether a subject and copies exist. */
+  /** Whether messages have a subject, and copies. */
   readonly subject: boolean
   readonly cc: boolean
   /** Whether files can be sent. */
   readonly files: boolean
-  /** Whether it may write to someone who never wrote. */
+  /** Whether a message may be sent to someone who never wrote. */
   readonly coldStart: boolean
 }
 
 export interface Listening {
   /** `host:port` */
   readonly address: string
-  /** How many are connected. */
+  /** Number of open connections. */
   readonly sessions: number
   /**
-   * Stops accepting, lets what is in hand finish, then resolves; at the latest after `graceMs` milliseconds.
+   * Stops accepting connections, lets those in progress finish, and resolves after at most `graceMs`
+   * milliseconds.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -120,74 +118,78 @@ export interface Listening {
 export interface NumberOffer {
   /** E.164. */
   value: string
-  /** The town or region that it belongs to, if it does. */
+  /** Town or region that it belongs to, or null. */
   locality: string | null
-  /** For a month; null when the provider doesn't tell. */
+  /** Monthly price; null when the provider does not state it. */
   price: { amount: string; currency: string } | null
 }
 
 /**
- * Who sells phone numbers and keeps them. All calls throw `unavailable` when it can't be asked, `conflict` in
- * its words when it refuses.
+ * A provider of phone numbers. All calls throw `unavailable` when it does not respond, and `conflict` with
+ * its reason when it refuses.
  */
 export interface NumberProvider {
   /**
-   * Numbers that can be texted, in a country (two letters, ISO 3166) and there in an area (digits) if one is
-   * given.
+   * Returns numbers that can receive texts, in a country (two letters, ISO 3166) and in an area code (digits)
+   * if given.
    */
   search(country: string, areaCode: string | null): Promise<NumberOffer[]>
-  /** Buys a number, connected; what the provider calls it. */
+  /** Buys a number and connects it. Returns the provider's id of it. */
   buy(value: string): Promise<string>
-  /** What the provider calls a number that is bought already; null for one that is not. */
+  /** Returns the provider's id of a number that the account has; null if it does not have it. */
   find(value: string): Promise<string | null>
-  /** Where what is texted is to be handed over. It changes with PUBLIC_URL. */
+  /** Returns the URL at which incoming texts are delivered. It changes with PUBLIC_URL. */
   webhookUrl(): string
-  /** Makes the provider hand over there what is texted to a number. */
+  /** Makes the provider deliver a number's incoming texts to that URL. */
   connect(providerId: string): Promise<void>
-  /** Ends the rent. Idempotent. */
-  giveBack(providerId: string): Promise<void>
+  /** Stops renting the number. Idempotent. */
+  release(providerId: string): Promise<void>
 }
 
 /**
- * A provider's webhook. No token comes with it: the handler proves who calls, before it believes anything.
+ * A provider's webhook. Its calls carry no token: the handler authenticates the caller before it trusts
+ * anything.
  */
 export interface Route {
   readonly method: 'GET' | 'POST'
-  /** Serves this path and what is below it. Begins with a slash, ends with none. */
+  /** Path that it serves, with everything below. Begins with a slash and does not end with one. */
   readonly path: string
   readonly maxBytes: number
   /**
-   * Looks at the headers before the body is read. Throws an `AppError` for what is not worth reading. Left
-   * out: they tell nothing.
+   * Checks the headers before the body is read. Throws an `AppError` to refuse the call. Undefined if the
+   * headers prove nothing.
    */
   enter?(call: RouteHead): Promise<Entrance>
   /**
-   * Throws an `AppError` for what it does not take: `forbidden` when the caller can't prove to be the
+   * Handles a call. Throws an `AppError` to refuse it: `forbidden` when the caller does not prove to be the
    * provider.
    */
   handle(call: RouteCall): Promise<RouteAnswer>
 }
 
-/** A call of which only the headers are there. */
+/** A call whose body has not been read. */
 export interface RouteHead {
-  /** Path and query, to the letter. */
+  /** Path and query, unmodified. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** The address that it comes from, as `sourceOf` gives it; '' for one of this machine or of a proxy. */
+  /** Address that it comes from, as returned by `sourceOf`; '' for this machine or a proxy. */
   readonly source: string
   readonly arrival: Arrival
 }
 
-/** What the headers told. */
+/** Result of checking the headers. */
 export interface Entrance {
-  /** Whether they prove who calls: of callers who are not proven yet few bodies are in memory at a time. */
+  /**
+   * Whether they authenticate the caller. The number of bodies from unauthenticated callers in memory is
+   * limited.
+   */
   readonly proven: boolean
-  /** Once the call is over. */
+  /** Called when the call has ended. */
   leave?(): void
 }
 
 export interface RouteCall extends Omit<RouteHead, 'arrival'> {
-  /** The body's bytes as they came. */
+  /** The body, unmodified. */
   readonly body: Buffer
 }
 
@@ -198,72 +200,71 @@ export interface RouteAnswer {
 }
 
 /**
- * Where a channel hands over what came in. All calls reject when the database is away: the channel then asks
- * to be tried again.
+ * Receives what a channel's messages and reports. All calls reject while the database is unavailable; the
+ * channel then asks the other side to retry.
  */
 export interface Sink {
-  /** Whether somebody has this (normalized) address. */
+  /** Returns whether an agent has this (normalized) address. */
   accepts(address: string): Promise<boolean>
   /** Resolves only once the message is committed for every one of its recipients. */
   inbound(message: Inbound): Promise<void>
   /**
-   * Takes a code by which a member proves that the sender's account is theirs. What to answer them, or null
-   * when it is no such code.
+   * Redeems a code with which a member proves that the sender's account is theirs. Resolves with the text of
+   * the reply, or null when it is not a valid code.
    */
   proof(claim: ProofClaim): Promise<string | null>
   /**
-   * What became of a message that was handed on: resolves once it is committed. Reports may come twice and in
-   * any order.
+   * Records the status of a message that was sent; resolves once it is committed. Reports may be duplicated
+   * and in any order.
    */
   delivery(report: DeliveryReport): Promise<void>
-  /** A bounce or a complaint about a message of ours: resolves once what it changes is committed. */
+  /** Records a bounce or a complaint about one of our messages; resolves once its effects are committed. */
   bounced(report: BounceReport): Promise<void>
 }
 
-/** What somebody wrote to an agent's address that may be the code of a link, and not for the agent. */
+/** A message to an agent's address that may be the code of a link, not meant for the agent. */
 export interface ProofClaim {
   channel: ChannelKind
-  /** The agent's address, and the sender's: both normalized, the sender proven. */
+  /** Address of the agent. Like the sender's, it is normalized; the sender is proven. */
   to: string
   from: string
   code: string
 }
 
-/** The provider's word on a message of ours to one recipient, after it had taken it. */
+/**
+ * The provider's status of one of our messages for one recipient, reported after it had accepted the message.
+ */
 export interface DeliveryReport {
   channel: ChannelKind
-  /** The id that the provider gave it, within the channel. */
+  /** Id that the provider assigned, unique within the channel. */
   providerId: string
   /**
-   * Our own ids of it, where the provider repeats them: the report may be faster than the answer that tells
-   * its id.
+   * Our own ids, if the provider repeats them: the report may arrive before the response that contains the
+   * provider's id.
    */
   messageId?: string
   recipient?: string
-  /** On its way beyond the provider; arrived; will not arrive. */
+  /** Passed on by the provider; arrived; will not arrive. */
   status: 'sent' | 'delivered' | 'failed'
-  /** The provider's words, of a failure. */
+  /** The provider's reason for a failure. */
   detail: string | null
 }
 
-/**
- * What came back for a message of ours that had gone out, proven to be about that one and its recipient by
- * its return path.
- */
+/** A bounce of one of our messages. Its return path proves that it is about this message and recipient. */
 export interface BounceReport {
   channel: ChannelKind
-  /** Our own id of the message. */
+  /** Id of the message. */
   messageId: string
   /**
-   * Whom it counts for: the place among the message's `to` and then `cc`, from 0. Null: its path was that of
-   * all recipients.
+   * Recipient that it applies to: the index in the message's `to` followed by `cc`, from 0. Null when its
+   * return path was shared by all recipients.
    */
   recipient: number | null
-  /** It did not arrive; or a recipient called it spam. */
+  /** `bounce`: it did not arrive; `complaint`: a recipient marked it as spam. */
   kind: 'bounce' | 'complaint'
-  /** Whom it names: perhaps nobody, perhaps others than those that we wrote to. Nothing happens to those. */
+  /** Recipients that it names, possibly none. Any that we did not write to are ignored. */
   recipients: BouncedRecipient[]
-  /** The other side's words. */
+  /** The other side's text. */
   detail: string
 }
 
@@ -271,88 +272,90 @@ export interface BouncedRecipient {
   /** Normalized. */
   address: string
   detail: string
-  /** Whether it will be no different next time: the address does not exist, its owner wants nothing of us. */
+  /** Whether later messages would fail too: the address does not exist, or its owner refuses our mail. */
   permanent: boolean
 }
 
-/** One received message, as its channel understood it. Everything in here was written by a stranger. */
+/** One received message, as parsed by its channel. All of its contents are untrusted. */
 export interface Inbound {
   channel: ChannelKind
-  /** The envelope's recipients, normalized: the addresses that it is stored for. */
+  /** The envelope's recipients, normalized: the message is stored for these addresses. */
   recipients: string[]
-  /** Who claims to have written it: normalized address, or '' when there was none to read. */
+  /** Claimed sender: a normalized address, or '' when none could be read. */
   from: {
     address: string
     name: string | null
-    /** A name of the channel's own that may pass to somebody else. */
+    /** The channel's username for the sender, which may pass to another account. */
     username?: string | null
   }
   /**
-   * Where its sender wants answers, spelled as they spell it, or the group that they wrote in. Left out or
-   * null: at `from`.
+   * Where replies should go, in the sender's spelling, or the group that they wrote in. Null or undefined: to
+   * `from`.
    */
   replyTo?: string | null
-  /** Whom it names as recipients, in its own words' order. A blind copy's recipient is in neither. */
+  /** Recipients that it names, in order. Recipients of blind copies are in neither list. */
   to: string[]
   cc: string[]
   subject: string | null
-  /** The whole text; nothing is lost from it. */
+  /** The complete text. */
   text: string
-  /** The text without the history that it quotes. */
+  /** The text without quoted history. */
   replyText: string
   attachments: InboundAttachment[]
   /**
-   * Message-ID, In-Reply-To and References, without angle brackets; null and [] when missing. Elsewhere than
-   * in email the provider's ids, which are unique within the channel: one that comes twice is stored once.
+   * Message-ID, In-Reply-To and References, without angle brackets; null and [] when missing. On other
+   * channels, the provider's ids, which are unique within the channel: a message with a known id is not
+   * stored again.
    */
   messageId: string | null
-  /** What the provider calls this hand-over, where it numbers those: then that is what is stored once. */
+  /** The provider's id of this delivery, if it assigns one; duplicates are then recognised by it instead. */
   deliveryId?: string
   inReplyTo: string | null
   references: string[]
   /** Whether the channel proved that `from` wrote it. */
   proven: boolean
   /**
-   * Where it came from, as far as no sender can forge that: the network that handed it over. What nothing
-   * proves is counted by it. Left out or null: not known.
+   * Network that handed it over, which a sender cannot forge. Unproven messages are counted by it. Null or
+   * undefined: not known.
    */
   source?: string | null
   /**
-   * It could not be proven for now, and may be when it comes again: a sink that would refuse it for that may
-   * reject with `unavailable`.
+   * The sender could not be proven because of a temporary failure. A sink that would refuse the message for
+   * that reason may reject with `unavailable`, so that it is sent again.
    */
   unsettled?: boolean
-  /** Why it is spam, in words, or null; left out where nobody looks. */
+  /** Reason, in words, why it is spam, or null; undefined when spam is not checked. */
   spam?: string | null
-  /** A mark that makes it a loop or a machine's answer (RFC 3834), in words, or null. */
+  /** Reason, in words, why it is a loop or an automatic reply (RFC 3834), or null. */
   automatic: string | null
   /**
-   * Whether it says that an agent sent it, here or elsewhere: agents wake each other only so often. Left out:
-   * it doesn't.
+   * Whether it declares that an agent sent it, here or elsewhere; how often agents may wake each other is
+   * limited. Undefined: it does not.
    */
   byAgent?: boolean
-  /** What was checked, for `Message.checks`. */
+  /** Results of the checks, for `Message.checks`. */
   checks: Check[]
   /**
-   * A word that speaks to the service and not to the agent: from now on no messages, messages again, or what
-   * this is. It wakes nobody. `orAnAnswer`: only from someone who had opted out; else it is what it says.
+   * A keyword addressed to the service, not to the agent: stop all messages, start them again, or show help.
+   * It does not wake the agent. `orAnAnswer`: it is a keyword only from someone who has opted out, else an
+   * ordinary message.
    */
   keyword?: { means: 'stop' | 'start' | 'help'; word: string; orAnAnswer?: boolean }
-  /** The message as it came, byte for byte. */
+  /** The raw message, unmodified. */
   raw: Uint8Array | null
 }
 
 export interface InboundAttachment {
   name: string
   /**
-   * Media type, `application/octet-stream` when unknown; of text with its charset, where it names one
-   * (`text/csv; charset=utf-8`).
+   * Media type; `application/octet-stream` when unknown; with the charset if a text declares one (`text/csv;
+   * charset=utf-8`).
    */
   type: string
   content: Uint8Array
 }
 
-/** One piece of evidence: what was looked at, what came out, and why. */
+/** One piece of evidence: what was checked, the result, and why. */
 export interface Check {
   name: string
   verdict: string
@@ -360,17 +363,17 @@ export interface Check {
 }
 
 export interface Outbound {
-  /** The message's id; left out for a letter of the service itself, of which nobody wants to hear again. */
+  /** Id of the message; undefined for system mail, whose delivery is not tracked. */
   id?: string
   from: { address: string; name: string | null }
-  /** Still undelivered recipients: who the envelope is for. */
+  /** Recipients that the message has not been delivered to yet: those of the envelope. */
   envelopeTo: string[]
   to: string[]
   cc: string[]
   subject: string | null
   text: string
   /**
-   * The same on every attempt: an email's Message-ID (without angle brackets, like all ids here), else the
+   * Constant over all attempts: an email's Message-ID (without angle brackets, like all ids here), else the
    * message's own id.
    */
   messageId: string
@@ -381,39 +384,39 @@ export interface Outbound {
 }
 
 /**
- * How far a message that goes out in parts has come with each of its recipients: kept, so that a crash sends
- * no part again.
+ * Progress of a message that is sent in parts, for each of its recipients. It is stored, so that after a
+ * crash no part is sent again.
  */
 export interface Progress {
-  /** What the provider calls the parts that it has, in order. */
+  /** Returns the provider's ids of the parts already sent, in order. */
   of(recipient: string): readonly string[]
   /**
-   * Resolves once it is committed. Rejects when the message is another worker's by now: then nothing more may
-   * be sent.
+   * Records a part that the provider accepted; resolves once it is committed. Rejects when another worker has
+   * taken over the message: then nothing more may be sent.
    */
   took(recipient: string, partId: string): Promise<void>
 }
 
 export interface SendResult {
-  /** Recipients that the other side took. */
+  /** Recipients that the other side accepted. */
   accepted: string[]
   rejected: Rejection[]
-  /** Recipients that the provider took, and will report on. */
+  /** Recipients that the provider accepted and will report on. */
   pending?: string[]
-  /** By recipient: what the provider calls the message. */
+  /** The provider's ids of the message, by recipient. */
   providerIds?: Readonly<Record<string, string>>
 }
 
 export interface Rejection {
   recipient: string
-  /** The other side's words, e.g. `550 5.1.1 no such user`. */
+  /** The other side's text, e.g. `550 5.1.1 no such user`. */
   reason: string
-  /** Whether trying again is pointless. */
+  /** Whether retrying is pointless. */
   permanent: boolean
-  /** Whether the next message would fare no better: there is no such recipient. */
+  /** Whether later messages would fail too, because there is no such recipient. */
   unknownRecipient?: boolean
-  /** How long the other side asks to be left alone, in milliseconds. */
+  /** Time in milliseconds that the other side asks us to wait before a retry. */
   retryAfterMs?: number
-  /** The recipient told the provider to take no messages of this sender's any more. */
+  /** Whether the recipient told the provider to refuse messages from this sender. */
   optedOut?: boolean
 }

@@ -1,4 +1,4 @@
-/** Room for so many large things in memory at once; the others wait in line. */
+/** Limits the number of large objects in memory; further callers wait in a queue. */
 export class Semaphore {
   #free: number
   readonly #waiting: ((granted: boolean) => void)[] = []
@@ -7,7 +7,10 @@ export class Semaphore {
     this.#free = places
   }
 
-  /** Resolves with whether a place was given within `ms` milliseconds; a place must be left again. */
+  /**
+   * Waits for a place for at most `ms` milliseconds, and resolves with whether there was one. A place must be
+   * released with `leave`.
+   */
   enter(ms: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--

@@ -17,15 +17,13 @@ export interface SystemMail {
   text: string
 }
 
-/** How long one letter may take. */
-const PATIENCE_MS = 30_000
+/** Time limit in milliseconds for one system mail. */
+const TIMEOUT_MS = 30_000
 
-/**
- * What the service itself writes to people goes out from no-reply@ its own domain, tried once and not stored.
- */
+/** Sends the service's own mail to people from no-reply@ its own domain. It is tried once and not stored. */
 export class SystemMailer {
   readonly #options: SystemMailerOptions
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
 
   constructor(options: SystemMailerOptions) {
     this.#options = options
@@ -35,25 +33,23 @@ export class SystemMailer {
     return this.#options.email.normalize(address)
   }
 
-  /** Returns at once. A failure is in the log. */
-  send({ to, ...letter }: SystemMail): void {
+  /** Sends in the background. Failures are logged. */
+  send({ to, ...mail }: SystemMail): void {
     const { log } = this.#options
-    const sending = this.deliver([to], letter)
-      .catch((error: unknown) =>
-        log.warn({ error: messageOf(error) }, 'a letter of the service could not be sent'),
-      )
-      .finally(() => this.#underWay.delete(sending))
-    this.#underWay.add(sending)
+    const sending = this.deliver([to], mail)
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, 'could not send system mail'))
+      .finally(() => this.#inFlight.delete(sending))
+    this.#inFlight.add(sending)
   }
 
-  /** Resolves when what is on its way has gone out or failed. */
+  /** Resolves when all mail in flight has been sent or has failed. */
   async stop(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   /**
-   * One letter to several. Resolves with whether it needn't be tried again; rejects when it could not be sent
-   * at all.
+   * Sends one mail to several recipients. Resolves with whether a retry is unnecessary; rejects when it could
+   * not be sent at all.
    */
   async deliver(to: readonly string[], { subject, text }: Omit<SystemMail, 'to'>): Promise<boolean> {
     const { email, mailDomain, clock, log } = this.#options
@@ -71,9 +67,9 @@ export class SystemMailer {
         attachments: [],
         createdAt: clock.now(),
       },
-      AbortSignal.timeout(PATIENCE_MS),
+      AbortSignal.timeout(TIMEOUT_MS),
     )
-    for (const { reason } of rejected) log.warn({ reason }, 'a letter of the service was refused')
+    for (const { reason } of rejected) log.warn({ reason }, 'system mail refused')
     return rejected.every(({ permanent }) => permanent)
   }
 }

@@ -1,28 +1,30 @@
 import type { Clock } from './clock.ts'
 
-/** Bytes that somebody sends here: a request's body, the text of a mail. */
+/** Incoming bytes: a request's body, or the content of a mail. */
 export interface Transfer {
-  /** Bytes that have come so far. */
+  /** Number of bytes received so far. */
   received(): number
-  /** Whether all that has come is read, so that it is the sender who is waited for. */
+  /** Whether everything received has been read, so that the sender is being waited for. */
   starved(): boolean
-  /** Ends it, with an answer: it came too slowly, or another one needs its place. */
+  /**
+   * Ends the transfer with a response to the sender: it was too slow, or another transfer needs its place.
+   */
   cut(why: 'slow' | 'displaced'): void
 }
 
 export interface ArrivalLimits {
   /**
-   * What a sender has to keep up while it is waited for; it is looked at over every `windowMs` milliseconds,
-   * the first time over `graceMs`.
+   * Minimum rate of a sender while it is being waited for, measured over every `windowMs` milliseconds, the
+   * first time over `graceMs`.
    */
   minBytesPerSecond: number
   graceMs: number
   windowMs: number
-  /** How often all transfers are looked at. */
+  /** Interval in milliseconds at which all transfers are checked. */
   tickMs: number
 }
 
-/** One transfer as it comes in. */
+/** The progress of one transfer. */
 export class Arrival {
   readonly transfer: Transfer
   readonly #limits: ArrivalLimits
@@ -30,8 +32,8 @@ export class Arrival {
   #seenAt: number
   #seen: number
   /**
-   * Bytes that came, and milliseconds that the sender was waited for: in the running window, and in the one
-   * before it.
+   * Bytes received, and milliseconds in which the sender was waited for: in the current window and in the
+   * previous one.
    */
   #running = { bytes: 0, waited: 0 }
   #before = { bytes: 0, waited: 0 }
@@ -46,12 +48,12 @@ export class Arrival {
     this.#seen = transfer.received()
   }
 
-  /** Whether all of it is here, or nothing more of it will come. */
+  /** Whether it is complete, or no more of it will be received. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Bytes a second, lately. Time in which the sender was made to wait does not count. */
+  /** Recent rate in bytes per second. Time in which the sender was made to wait does not count. */
   get rate(): number {
     const waited = this.#running.waited + this.#before.waited
     return waited === 0
@@ -64,14 +66,14 @@ export class Arrival {
     this.#leave(this)
   }
 
-  /** Ends it with an answer to its sender. */
+  /** Ends the transfer with a response to its sender. */
   cut(why: 'slow' | 'displaced'): void {
     if (this.#over) return
     this.end()
     this.transfer.cut(why)
   }
 
-  /** Looks how far it has come. */
+  /** Measures its progress, and ends it when it is too slow. */
   look(now: number): void {
     const { minBytesPerSecond, graceMs, windowMs } = this.#limits
     const received = this.transfer.received()
@@ -88,7 +90,7 @@ export class Arrival {
   }
 }
 
-/** What there is to say of a request without a body. */
+/** The arrival of a request without a body. */
 export const NO_BODY = new Arrival(
   { received: () => 0, starved: () => false, cut: () => undefined },
   { minBytesPerSecond: 0, graceMs: 0, windowMs: 0, tickMs: 0 },
@@ -97,7 +99,7 @@ export const NO_BODY = new Arrival(
 )
 NO_BODY.end()
 
-/** Watches over transfers: who keeps a place without sending anything to speak of loses it. */
+/** Monitors transfers, and ends those that hold a place while sending next to nothing. */
 export class Arrivals {
   readonly #clock: Clock
   readonly #limits: ArrivalLimits
@@ -109,7 +111,7 @@ export class Arrivals {
     this.#limits = limits
   }
 
-  /** Watches over a transfer until its `end`. */
+  /** Monitors a transfer until its `end`. */
   watch(transfer: Transfer): Arrival {
     const arrival = new Arrival(transfer, this.#limits, this.#now(), (each) => this.#leave(each))
     this.#all.add(arrival)

@@ -1,15 +1,13 @@
-/**
- * The whole of a body, or null as soon as it is longer than `most` bytes: then the rest of it is not read.
- */
+/** Reads a body; returns null as soon as it is longer than `max` bytes, without reading the rest. */
 export const readUpTo = async (
   body: AsyncIterable<Uint8Array> | null,
-  most: number,
+  max: number,
 ): Promise<Buffer<ArrayBuffer> | null> => {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
-    if (size > most) return null
+    if (size > max) return null
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, size)

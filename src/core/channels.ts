@@ -1,48 +1,52 @@
 /**
- * What the service knows of its channels: plain data, once for the operations, the skins and the metrics. How
- * a channel works is in its folder below `channel`. The enum `Channel` of the database has the same names,
+ * Facts about the channels, as plain data shared by the operations, the interfaces and the metrics. The
+ * implementations are in the folders below `channel`. The enum `Channel` of the database has the same names,
  * and `url`; a test compares them.
  */
 
-/** Whom a way into an agent lets in, and what the API says of it. */
+/** A way to reach an agent: who is admitted by default, and its descriptions in the API. */
 interface WayIn {
-  /** In the API's lists of channels. */
+  /** Description in the API's lists of channels. */
   description: string
-  /** Of its access in the API. */
+  /** Description of its access settings in the API. */
   by: string
-  /** Whom it lets in at a new agent. */
+  /** Who is admitted to a new agent. */
   admit: 'team' | 'list'
-  /** How the creator of a new agent is on its list: by email address, by id, or not at all. */
+  /** What of a new agent's creator is put on its list: the email address, the id, or nothing. */
   creator: 'email' | 'id' | null
-  /** What an entry of its list looks like once its case and spaces are gone, and the rule in words. */
+  /** Form of an entry of its list, after trimming and in lowercase, and the rule in words. */
   entry: { form: RegExp; words: string }
 }
 
 interface ChannelFacts extends WayIn {
-  /** As people call it. */
+  /** Display name. */
   name: string
-  /** What an agent has on it. */
+  /** What an agent's address on it is called. */
   address: { one: string; many: string }
   /**
-   * Internet mail (RFC 5322): the sender's side makes up a message's id, which may come again with another
-   * message, or be missing; and a message that is not taken goes back to its sender.
+   * Whether it is internet mail (RFC 5322): a message's id is chosen by the sender's side, so it may be
+   * missing or repeated for another message; and a message that is not accepted bounces to its sender.
    */
   mail: boolean
-  /** Its messages are in `message_counterpart_idx`: what a channel needs whose threads go by counterpart. */
+  /**
+   * Whether its messages are in `message_counterpart_idx`, which channels need whose threads go by
+   * counterpart.
+   */
   chat: boolean
-  /** Which field of an event's sender has the address. */
+  /** Field of an event's sender that contains the address. */
   contact: 'email' | 'phone' | null
-  /** Recipients can opt out of an address of ours by keyword. */
+  /** Whether recipients can opt out of an address of ours by keyword. */
   optOut: boolean
-  /** Messages are counted in the segments that carriers charge. */
+  /** Whether messages are counted in the segments that carriers charge for. */
   segments: boolean
   /**
-   * How members prove that an address on it is theirs; null: they can't, or are known by it from the start.
+   * How members prove that an address on it is theirs; null when they cannot, or are known by it from the
+   * start.
    */
   identity: { by: 'code' | 'link'; description: string } | null
 }
 
-/** A star stands for every local part of one domain, and for nothing else. */
+/** A star matches every local part of one domain, and nothing else. */
 const EMAIL_ENTRY = /^(\*|[^\s@<>,;:"()[\]\\*]+)@([^\s@<>,;:"()[\]\\*.]+\.)*[^\s@<>,;:"()[\]\\*.]+$/
 
 const FACTS = {
@@ -109,22 +113,22 @@ type ProvenBy<By extends string> = {
   [Kind in ChannelKind]: (typeof FACTS)[Kind]['identity'] extends { by: By } ? Kind : never
 }[ChannelKind]
 
-/** Where members are known by what they proved to be theirs. */
+/** Channels on which members are known by addresses that they verified. */
 export type IdentityChannel = ProvenBy<string>
 export const IDENTITY_CHANNELS = kindsWhere(({ identity }) => identity !== null) as readonly IdentityChannel[]
 
-/** Where a code is sent for that. */
+/** Channels on which members verify an address with a code. */
 export type CodeChannel = ProvenBy<'code'>
 export const CODE_CHANNELS = kindsWhere(({ identity }) => identity?.by === 'code') as readonly CodeChannel[]
 
-/** Where a link is opened for that. */
+/** Channels on which members verify an address with a link. */
 export type LinkChannel = ProvenBy<'link'>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /**
- * The Message URL is a way into an agent too, but no channel: nothing goes out by it and nothing of it is
- * stored.
+ * The Message URL is a way to reach an agent too, but not a channel: nothing is sent by it, and its messages
+ * are not stored.
  */
 const MESSAGE_URL: WayIn = {
   description: "The agent's Message URL: messages from the team, which the service does not store.",
@@ -136,7 +140,9 @@ const MESSAGE_URL: WayIn = {
 
 export const WAYS_IN: Readonly<Record<ChannelKind | 'url', WayIn>> = { ...FACTS, url: MESSAGE_URL }
 
-/** The chats as a list in SQL: a partial index answers only statements that name exactly its channels. */
+/**
+ * The chat channels as a list in SQL: a partial index serves only statements that name exactly its channels.
+ */
 export const CHATS_IN_SQL = `(${kindsWhere(({ chat }) => chat)
   .map((kind) => `'${kind}'`)
   .join(', ')})`

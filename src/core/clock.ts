@@ -1,5 +1,5 @@
 /**
- * Where time comes from. Everything that waits or writes a time takes one, so that tests move it instead of
+ * Source of time. Everything that waits or records a time is given one, so that tests advance it instead of
  * waiting.
  */
 export interface Clock {

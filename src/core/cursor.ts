@@ -1,12 +1,12 @@
 import { invalidInput } from './errors.ts'
 
 /**
- * A place in a list, as an opaque string. Readable by nobody but `readCursor`, so that its inside may change.
+ * Encodes a position in a list as an opaque string. Only `readCursor` decodes it, so its content may change.
  */
 export const writeCursor = (...parts: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url')
 
-/** The parts of a cursor. Throws `invalid_input` for what `writeCursor` didn't write with as many parts. */
+/** Decodes a cursor. Throws `invalid_input` unless `writeCursor` wrote it with `count` parts. */
 export const readCursor = (cursor: string, count: number): (string | number)[] => {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -18,18 +18,18 @@ export const readCursor = (cursor: string, count: number): (string | number)[] =
       return parts
     }
   } catch {
-    // falls through: not ours
+    // not one of our cursors
   }
   throw invalidInput('cursor', 'is not a valid cursor for this list')
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** The last moment that JavaScript and PostgreSQL both know. */
+/** The latest time that JavaScript and PostgreSQL both support. */
 const MAX_TIME = 8_640_000_000_000_000
 
 /**
- * The place in a list that goes by time and, of one millisecond, by id. Throws `invalid_input` for what
- * `writeCursor` didn't write of both.
+ * Decodes a position in a list that is sorted by time and then by id. Throws `invalid_input` unless
+ * `writeCursor` wrote it from both.
  */
 export const readMoment = (cursor: string): [Date, string] => {
   const [time, id] = readCursor(cursor, 2)
@@ -38,13 +38,13 @@ export const readMoment = (cursor: string): [Date, string] => {
   throw invalidInput('cursor', 'is not a valid cursor for this list')
 }
 
-/** One page of a list, and where the next one begins. */
+/** A page of a list, with the cursor of the next one. */
 export interface Page<Item> {
   items: Item[]
   nextCursor: string | null
 }
 
-/** Makes a page of `limit` items out of a read of `limit + 1`. */
+/** Returns a page of `limit` items from `limit + 1` rows that were read. */
 export const pageOf = <Item>(
   read: readonly Item[],
   limit: number,

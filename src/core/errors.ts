@@ -1,4 +1,4 @@
-/** The codes of the service's error body, and nothing else ever: `{"error": {"code", "message"}}`. */
+/** All codes of the service's error body, `{"error": {"code", "message"}}`. */
 export type ErrorCode =
   | 'invalid_input'
   | 'unauthorized'
@@ -11,8 +11,8 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * A failure that its caller may read. `message` is public; the inside of it goes into `cause`, which only the
- * log sees. `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
+ * An error that is shown to the caller. `message` is public; internal details go into `cause`, which is only
+ * logged. `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -35,11 +35,14 @@ export class AppError extends Error {
 export const invalidInput = (field: string, rule: string) =>
   new AppError('invalid_input', `${field}: ${rule}`, { field })
 
-/** One sentence for what does not exist and for what is another workspace's: they must not be told apart. */
+/**
+ * The same sentence for what does not exist and for what belongs to another workspace, so that they cannot be
+ * distinguished.
+ */
 export const notFound = (what: string, key: 'id' | 'name' | 'number' = 'id') =>
   new AppError('not_found', `There is no ${what} with this ${key}.`)
 
 export const noSuchPath = () => new AppError('not_found', 'There is no such path.')
 
-/** The text of anything that was thrown, for the log or for a record that an operator reads. */
+/** Returns the text of anything that was thrown, for the log or for a record that an operator reads. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** How long a reader may keep the server waiting for room in its socket before it is cut off. */
+/** Time in milliseconds after which a client that does not read is disconnected. */
 const SLOW_READER_MS = 30_000
 
 const HEADERS = {
@@ -10,8 +10,8 @@ const HEADERS = {
 }
 
 /**
- * An answer of `text/event-stream` that is written at its reader's speed: what the socket has no room for is
- * waited for, not kept.
+ * Writes a response of `text/event-stream` at its client's speed: it waits until the socket accepts more,
+ * instead of buffering.
  */
 export class EventStreamWriter {
   readonly #response: ServerResponse
@@ -23,7 +23,7 @@ export class EventStreamWriter {
     else response.once('close', () => this.#closing.abort())
   }
 
-  /** Aborts when either side closes it. */
+  /** Aborts when either side closes the stream. */
   get signal(): AbortSignal {
     return this.#closing.signal
   }
@@ -34,31 +34,34 @@ export class EventStreamWriter {
     this.#response.write(text)
   }
 
-  /** Returns whether there is room for more; if not, wait for `drained`. */
+  /** Returns whether more can be written now; if not, wait for `drained`. */
   write(text: string | Uint8Array): boolean {
     return this.signal.aborted || this.#response.write(text)
   }
 
-  /** Writes what may be left out while the reader is behind. */
+  /** Writes text that may be skipped while the client is behind. */
   offer(text: string): void {
     if (!this.signal.aborted && !this.#response.writableNeedDrain) this.#response.write(text)
   }
 
-  /** Ends it with `text`, unless it has ended. */
+  /** Ends the stream with `text`, unless it has already ended. */
   end(text?: string): void {
     const open = !this.signal.aborted
     this.#closing.abort()
     this.#response.end(open ? text : undefined)
   }
 
-  /** Ends it with `last()` as soon as `signal` aborts, also while its reader has no room. */
+  /** Ends the stream with `last()` as soon as `signal` aborts, even while the client is not reading. */
   endWith(signal: AbortSignal, last: () => string | undefined): void {
     const end = () => this.end(last())
     signal.addEventListener('abort', end, { once: true })
     if (signal.aborted) end()
   }
 
-  /** Resolves when the reader has room, or is gone. One that has none for 30 seconds is cut off. */
+  /**
+   * Resolves when the client can receive more or has disconnected. A client that does not read for 30 seconds
+   * is disconnected.
+   */
   async drained(): Promise<void> {
     const { signal } = this
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** HTML that is safe to put into a page. Made by `html`, or from text that is HTML already. */
+/** HTML that is safe to insert into a page: the result of `html`, or text that already is HTML. */
 export class Html {
   readonly text: string
 
@@ -23,6 +23,6 @@ const written = (part: Part): string => {
   return part instanceof Html ? part.text : part.map(({ text }) => text).join('')
 }
 
-/** A template whose every string is escaped. */
+/** A template tag that escapes every string. */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map((part) => written(part))))

@@ -14,8 +14,8 @@ const STATUS: Record<ErrorCode, number> = {
 }
 
 /**
- * A failure as an HTTP answer. `status` is given where the code alone doesn't tell it: 413 and 415 are
- * `invalid_input` too.
+ * A failure as an HTTP response. `status` is given where the code alone does not determine it: 413 and 415
+ * are also `invalid_input`.
  */
 export interface HttpFailure {
   status: number
@@ -32,7 +32,7 @@ export const httpFailure = ({ code, message, retryAfter }: AppError, status = ST
   body: { error: { code, message } },
 })
 
-/** Who asked, as the line of a request in the log has it. */
+/** Authenticated caller of a request, as it is logged. */
 export interface Requester {
   workspaceId: string
   kind: 'member' | 'agent'
@@ -40,32 +40,35 @@ export interface Requester {
   tokenId: string
 }
 
-const askers = new WeakMap<object, Requester>()
+const requesters = new WeakMap<object, Requester>()
 
-/** Notes whose request an answer is for: a skin knows, the log's line is written below it. */
+/**
+ * Records the caller of the request that a response belongs to: the interface knows the caller, and the HTTP
+ * server writes the log.
+ */
 export const noteRequester = (answer: object, { workspaceId, kind, id, tokenId }: Requester): void =>
-  void askers.set(answer, { workspaceId, kind, id, tokenId })
+  void requesters.set(answer, { workspaceId, kind, id, tokenId })
 
-/** Whose request an answer is for; undefined where nobody showed a good token. */
-export const requesterOf = (answer: object): Requester | undefined => askers.get(answer)
+/** Returns the caller of the request that a response belongs to; undefined without a valid token. */
+export const requesterOf = (answer: object): Requester | undefined => requesters.get(answer)
 
-/** What is known of a request before anybody has looked at what it asks. */
+/** Facts about a request before it is parsed. */
 interface Origin {
   /**
-   * The client's address as `sourceOf` gives it; '' for this machine's own and for a proxy that names nobody.
+   * Client's address, as returned by `sourceOf`; '' for this machine, and for a proxy that names no client.
    */
   source: string
-  /** Its body, as it comes in. */
+  /** Progress of its body. */
   arrival: Arrival
 }
 
 const origins = new WeakMap<object, Origin>()
 
-/** Notes where a request comes from: the HTTP server knows, the skins count by it. */
+/** Records the origin of a request: the HTTP server knows it, and the interfaces count by it. */
 export const noteOrigin = (request: object, origin: Origin): void => void origins.set(request, origin)
 
-/** Whom limits by address count a request for; '': nobody in particular. */
+/** Returns the address that limits by address count a request for; '' for none. */
 export const clientOf = (request: object): string => origins.get(request)?.source ?? ''
 
-/** A request's body as it comes in. */
+/** Returns the progress of a request's body. */
 export const arrivalOf = (request: object): Arrival => origins.get(request)?.arrival ?? NO_BODY

@@ -12,7 +12,7 @@ export interface Issue {
   input?: unknown
 }
 
-/** What stands in the input where a rule was broken. */
+/** Returns the value in the input that broke a rule. */
 const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce(
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
@@ -28,7 +28,7 @@ const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, wher
   return message
 }
 
-/** The first broken rule, with the field that broke it. Unknown fields are named. */
+/** Returns an error for the first broken rule, with the name of the field, also of an unknown one. */
 export const inputError = (issues: readonly Issue[], input: unknown, where: string): AppError => {
   const issue = issues[0]!
   const path = fieldName(issue.path)

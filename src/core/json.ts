@@ -1,15 +1,18 @@
 import { invalidInput } from './errors.ts'
 
-/** More levels than any body has that is asked for here. */
+/** More levels than any valid body has. */
 const MAX_LEVELS = 32
-/** Many times what any body has: a list of 1,000 senders is the longest. */
+/** Many times the number of values of any valid body: the longest is a list of 1,000 senders. */
 const MAX_VALUES = 100_000
 
 const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Array.from('"\\,[]{}', (character) =>
   character.charCodeAt(0),
 )
 
-/** The place of the quote that ends the string which begins at `start`; the text's length where none does. */
+/**
+ * Returns the position of the quote that ends the string which begins at `start`; the text's length if there
+ * is none.
+ */
 const endOfString = (text: string, start: number): number => {
   let at = text.indexOf('"', start + 1)
   while (at >= 0) {
@@ -22,9 +25,9 @@ const endOfString = (text: string, start: number): number => {
 }
 
 /**
- * Throws `invalid_input` for JSON of more levels or values than anything that is asked for has: 16 MiB of
- * nothing but brackets keep `JSON.parse`, and with it everybody else, for seconds. `field` is what is said to
- * be wrong.
+ * Throws `invalid_input` for JSON with more levels or values than any valid body: 16 MiB of brackets would
+ * keep `JSON.parse`, and with it all other requests, busy for seconds. `field` is the field that the error
+ * names.
  */
 export const checkShape = (text: string, field: string, maxLevels = MAX_LEVELS): void => {
   let levels = 0
@@ -40,7 +43,7 @@ export const checkShape = (text: string, field: string, maxLevels = MAX_LEVELS):
   }
 }
 
-/** What was sent as JSON. Throws `invalid_input` for what is none, is too deep or has too many values. */
+/** Parses JSON. Throws `invalid_input` when it is invalid, too deep or has too many values. */
 export const parseJson = (text: string, field: string, maxLevels = MAX_LEVELS): unknown => {
   checkShape(text, field, maxLevels)
   try {

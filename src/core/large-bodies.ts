@@ -2,13 +2,13 @@ import { AppError } from './errors.ts'
 import { arrivalOf } from './http.ts'
 import { type Slot, type SlotLimits, TransferSlots } from './transfer-slots.ts'
 
-/** Files to send: 16 MiB of JSON take several times as much until they are stored. */
+/** Requests with files to send: 16 MiB of JSON take several times as much memory until they are stored. */
 const LARGE_BODIES: SlotLimits = { total: 4, perSource: 2, keepBytesPerSecond: 128 * 1024, reviewMs: 1_000 }
 const WAIT_MS = 5_000
 
 /**
- * Places for requests with files: so many in memory at a time, and of one token. The others wait for some
- * seconds.
+ * Limits the number of requests with files that are in memory, in total and for each token. Further ones wait
+ * for a few seconds.
  */
 export class LargeBodies {
   readonly #slots: TransferSlots
@@ -20,8 +20,8 @@ export class LargeBodies {
   }
 
   /**
-   * A place for a request, to be left when it is answered. Throws `rate_limited` or `unavailable` when there
-   * is none in time.
+   * Waits for a place for a request, which must be released after the response. Throws `rate_limited` or
+   * `unavailable` when there is none in time.
    */
   async enter(request: object, tokenId: string): Promise<Slot> {
     const slot = await this.#slots.enter(arrivalOf(request), tokenId, this.#waitMs)

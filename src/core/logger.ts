@@ -1,7 +1,7 @@
 /**
- * What the service logs through (pino's shape). Fields first, then the sentence. Never put a token, a secret,
- * a message's text or an address's credentials into the fields: the log is read by people who may see none of
- * them.
+ * The service's logging interface, in pino's form: fields first, then the message. Never put a token, a
+ * secret, a message's text or an address's credentials into the fields: people who read the log may not be
+ * allowed to see them.
  */
 export interface Logger {
   debug(fields: object, text: string): void

@@ -1,10 +1,10 @@
 import type { Arrival } from './arrivals.ts'
 
 export interface MemoryLimits {
-  /** Bytes of all transfers together, and of one source. */
+  /** Maximum number of bytes of all transfers, and of those of one source. */
   total: number
   perSource: number
-  /** Who sends less than so many bytes a second makes room for others. */
+  /** Rate in bytes per second below which a transfer may be displaced. */
   keepBytesPerSecond: number
 }
 
@@ -14,9 +14,9 @@ interface Held {
 }
 
 /**
- * What many short transfers take up in memory together, until what came is worked on: each is little, but as
- * many as there are connections are not. Where there is no more room, those who send slowly make it, the one
- * with the most bytes first.
+ * Limits the memory that many small transfers use together until they are processed: each is small, but one
+ * for each connection would not be. When the limit is reached, slow transfers are ended, the one with the
+ * largest bytes first.
  */
 export class MemoryShare {
   readonly #limits: MemoryLimits
@@ -28,8 +28,8 @@ export class MemoryShare {
   }
 
   /**
-   * Counts bytes that have come. Whether there is room for them; if there is not, none of this transfer's are
-   * counted any more.
+   * Counts received bytes. Returns whether they fit; if not, none of this transfer's bytes are counted any
+   * more.
    */
   add(arrival: Arrival, source: string, bytes: number): boolean {
     const held = this.#held.get(arrival) ?? { source, bytes: 0 }
@@ -41,7 +41,7 @@ export class MemoryShare {
     return false
   }
 
-  /** Its bytes are out of memory, or counted elsewhere. */
+  /** Stops counting a transfer, because its bytes were released or are counted elsewhere. */
   leave(arrival: Arrival): void {
     this.#total -= this.#held.get(arrival)?.bytes ?? 0
     this.#held.delete(arrival)
@@ -56,7 +56,7 @@ export class MemoryShare {
 
   #makeRoom(newcomer: Arrival): boolean {
     while (this.#total > this.#limits.total) {
-      const slow = this.#maxOfSlow(newcomer)
+      const slow = this.#largestSlow(newcomer)
       if (slow === undefined) return false
       this.leave(slow)
       slow.cut('displaced')
@@ -64,12 +64,12 @@ export class MemoryShare {
     return true
   }
 
-  #maxOfSlow(newcomer: Arrival): Arrival | undefined {
-    let most: [Arrival, Held] | undefined
+  #largestSlow(newcomer: Arrival): Arrival | undefined {
+    let largest: [Arrival, Held] | undefined
     for (const [arrival, held] of this.#held) {
       if (arrival === newcomer || arrival.over || arrival.rate >= this.#limits.keepBytesPerSecond) continue
-      if (most === undefined || held.bytes > most[1].bytes) most = [arrival, held]
+      if (largest === undefined || held.bytes > largest[1].bytes) largest = [arrival, held]
     }
-    return most?.[0]
+    return largest?.[0]
   }
 }

@@ -1,7 +1,4 @@
-/**
- * How many of one thing each key holds at a time in this process: one key must not take the places of all
- * others.
- */
+/** Limits how many places each key holds in this process, so that one key cannot take those of all others. */
 export class Places {
   readonly max: number
   readonly #held = new Map<string, number>()
@@ -19,8 +16,8 @@ export class Places {
   }
 
   /**
-   * Takes a place; returns how to give it back, which may be called again. Null when the key has as many as
-   * it may have.
+   * Takes a place. Returns a function that releases it, which may be called repeatedly, or null when the key
+   * has reached the limit.
    */
   take(key: string): (() => void) | null {
     if (this.isFull(key)) return null
@@ -29,8 +26,8 @@ export class Places {
     return () => {
       if (!taken) return
       taken = false
-      const left = this.held(key) - 1
-      if (left > 0) this.#held.set(key, left)
+      const remaining = this.held(key) - 1
+      if (remaining > 0) this.#held.set(key, remaining)
       else this.#held.delete(key)
     }
   }

@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const syncFolder = async (folder: string): Promise<void> => {
-  if (process.platform === 'win32') return // Windows opens no folders
+  if (process.platform === 'win32') return // folders cannot be opened on Windows
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
@@ -13,8 +13,8 @@ const syncFolder = async (folder: string): Promise<void> => {
 }
 
 /**
- * Writes a file that only its owner may read. Whole or as it was, and on the disk when this resolves: it may
- * be a key.
+ * Writes a file that only its owner can read. The replacement is atomic, and on disk when this resolves: the
+ * file may contain a key.
  */
 export const writePrivate = async (file: string, content: string | Uint8Array): Promise<void> => {
   const draft = `${file}.${randomUUID()}.tmp`

@@ -2,18 +2,18 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * The part of IPv6 that is given out as global unicast; everything that embeds an IPv4 address outside it
- * (mapped, NAT64 …) is no target.
+ * The part of IPv6 that is allocated as global unicast. Addresses outside it that embed an IPv4 address
+ * (mapped, NAT64 …) are refused.
  */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3')
 
-/** Public by its number, yet answered by the cloud around the machine: Azure's metadata and DNS. */
+/** In a public range, but served by the cloud around the machine: Azure's metadata and DNS. */
 const METADATA = ['168.63.129.16']
 
 /**
- * Whether an IP address lies on the public internet. Not: private, loopback, link-local, carrier-grade NAT,
- * multicast, documentation, benchmarking, and any IPv6 form that stands for an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo): the address behind it could be any of those.
+ * Returns whether an IP address is on the public internet. Excluded are private, loopback, link-local,
+ * carrier-grade NAT, multicast, documentation and benchmarking addresses, and any IPv6 form that represents
+ * an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), which could be any of those.
  */
 export const isPublicAddress = (text: string): boolean => {
   if (isIP(text) === 0 || METADATA.includes(text)) return false

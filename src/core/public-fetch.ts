@@ -4,13 +4,12 @@ import { Agent, fetch, type Response } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 
 /**
- * Fetches what anybody on the public internet could fetch. Follows no redirect; rejects for a host that leads
- * anywhere else.
+ * Fetches a URL on the public internet. Does not follow redirects; rejects for a host with any other address.
  */
 export type PublicFetch = (url: URL, signal: AbortSignal) => Promise<Response>
 
 export interface PublicFetchOptions {
-  /** In place of the system's. */
+  /** Replaces the system's resolver. */
   lookup?: typeof systemLookup
   isPublic?: (address: string) => boolean
 }
@@ -18,8 +17,9 @@ export interface PublicFetchOptions {
 const notPublic = () => new Error('it is not on the public internet')
 
 /**
- * The addresses of a name are looked at as the connection asks for them, and are the ones that it dials:
- * asked twice, a name server could give a public address to be checked and a private one to be dialled.
+ * Creates a fetch that checks the resolved addresses at the moment of the connection, which then uses exactly
+ * these. With two lookups, a name server could return a public address for the check and a private one for
+ * the connection.
  */
 export const createPublicFetch = ({
   lookup = systemLookup,
@@ -36,9 +36,9 @@ export const createPublicFetch = ({
   const dispatcher = new Agent({ connect: { lookup: publicLookup } })
   return async (url, signal) => {
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !isPublic(host)) throw notPublic() // nobody looks an address up
+    if (isIP(host) !== 0 && !isPublic(host)) throw notPublic() // no lookup happens for an address
     return fetch(url, { redirect: 'manual', signal, dispatcher }).catch((error: Error) => {
-      throw error.cause ?? error // undici's own says `fetch failed` and nothing else
+      throw error.cause ?? error // undici's own message is only `fetch failed`
     })
   }
 }

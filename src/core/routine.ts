@@ -2,19 +2,19 @@ import type { Clock } from './clock.ts'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** What a round resolves with when there is nothing left to come again for. */
+/** Result of a round after which no further rounds are needed. */
 export const DONE = Symbol('done')
 
 export interface RoutineOptions {
-  /** From the end of a round to the next one, in milliseconds. */
+  /** Time from the end of a round to the next one, in milliseconds. */
   everyMs: number
-  /** What the log says of a round that failed. The next one comes all the same. */
+  /** Log message for a failed round. The next round runs nevertheless. */
   failed: string
   clock: Clock
   log: Logger
 }
 
-/** What a process does again and again in the background, one round at a time. */
+/** A periodic background job of a process, one round at a time. */
 export class Routine {
   readonly #round: (signal: AbortSignal) => Promise<unknown>
   readonly #options: RoutineOptions
@@ -30,9 +30,7 @@ export class Routine {
     this.#running = this.#run()
   }
 
-  /**
-   * No round begins after it; resolves when the one under way, which hears of it by its signal, has ended.
-   */
+  /** Starts no further round, aborts the signal of the one in progress, and resolves when that has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 
 /**
- * The rules of input, once for all skins. Lengths count code points, as a person counts characters; what
- * PostgreSQL cannot store or JSON cannot carry (NUL, lone surrogates) is refused here, by name.
+ * Input rules, shared by all interfaces. Lengths count code points, close to what a person counts; what
+ * PostgreSQL cannot store or JSON cannot represent (NUL, lone surrogates) is refused here, with the name of
+ * the rule.
  */
 
-/** How many characters a person counts, roughly: an emoji is one, not two. */
+/** Returns approximately the number of characters that a person counts: an emoji is one, not two. */
 export const codePoints = (value: string): number => {
   let count = 0
   for (const _ of value) count++
   return count
 }
 
-/** A text of `min` to `max` characters. */
+/** Returns the rule for a text of `min` to `max` characters. */
 export const text = (min: number, max: number) =>
   z
     .string()
@@ -23,7 +24,7 @@ export const text = (min: number, max: number) =>
     })
     .meta({ minLength: min, maxLength: max })
 
-/** A name that people read: not blank. */
+/** Returns the rule for a name that people read: not blank. */
 const name = (max: number) =>
   text(1, max)
     .refine((value) => value.trim() !== '', 'must not be blank')
@@ -32,14 +33,14 @@ const name = (max: number) =>
 const UUID =
   /^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|0{8}-(0{4}-){3}0{12}|[fF]{8}-([fF]{4}-){3}[fF]{12})$/
 
-/** Version 1-8 and variant 8, 9, a or b; or the nil UUID; or the all-f UUID. In lower case afterwards. */
+/** Version 1-8 and variant 8, 9, a or b; or the nil UUID; or the all-f UUID. Converted to lowercase. */
 export const uuid = z
   .string()
   .regex(UUID, 'must be a UUID')
   .transform((value) => value.toLowerCase())
   .meta({ format: 'uuid' })
 
-/** An ISO 8601 timestamp with its offset, as a Date afterwards. */
+/** An ISO 8601 timestamp with its offset, converted to a Date. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 timestamp' })
   .transform((value) => new Date(value))
@@ -50,7 +51,7 @@ export const tokenName = name(100)
 export const memberName = name(100)
 export const workspaceName = name(100)
 const days = 'must be a whole number from 1 to 365'
-/** Days that refused messages are kept. */
+/** Number of days for which refused messages are stored. */
 export const keepRefusedDays = z.int(days).min(1, days).max(365, days)
 export const clientName = name(200)
 export const messageText = text(1, 32_000)
@@ -66,18 +67,18 @@ export const verificationCode = z
   .string()
   .regex(/^\d{6}$/, 'must be 6 digits')
   .meta({ minLength: 6, maxLength: 6 })
-/** ISO 3166-1 alpha-2, in capitals afterwards. */
+/** ISO 3166-1 alpha-2, converted to uppercase. */
 export const country = z
   .string()
   .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code such as US')
   .transform((value) => value.toUpperCase())
 export const areaCode = z.string().regex(/^\d{1,6}$/, 'must be 1 to 6 digits')
 export const copies = z.array(recipient).max(50, 'must contain at most 50 recipients')
-/** Bytes of all files of one message together, decoded. */
+/** Maximum size of all files of one message together, decoded. */
 const MAX_ATTACHED_BYTES = 10 * 1024 * 1024
 /**
- * The longest body of a request that sends: those files in base64 (4 characters for 3 bytes), text and names,
- * with room for escapes.
+ * Maximum size of the body of a request that sends a message: those files in base64 (4 characters for 3
+ * bytes), text and names, with a margin for escapes.
  */
 export const MAX_SEND_BODY_BYTES = 16 * 1024 * 1024
 const MAX_BASE64 = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4
@@ -86,7 +87,8 @@ const MAX_ATTACHMENTS = 100
 const MEDIA_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
 
 /**
- * Bytes in base64: the standard alphabet, padded, in one piece. Encoding them again must give the same text.
+ * Base64: the standard alphabet, padded, without line breaks. Encoding the bytes again must give the same
+ * text.
  */
 const base64 = z
   .string()
@@ -124,12 +126,12 @@ export const senders = z.array(text(1, 320)).max(1000, 'must contain at most 100
 export const secretName = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
-/** At most 64 KiB of UTF-8, which is fewer characters: the operation counts the bytes. */
+/** At most 64 KiB of UTF-8, which is fewer characters: the operation checks the bytes. */
 export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
 export const domainName = text(1, 1000)
 
-/** `[a, 0, b]` → `a[0].b`: how a field is called in errors. */
+/** Returns the name of a field in errors: `a[0].b` for `[a, 0, b]`. */
 export const fieldName = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (name, part) =>

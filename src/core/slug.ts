@@ -1,8 +1,8 @@
-const LONGEST_SLUG = 40
+const MAX_SLUG_LENGTH = 40
 
 /**
- * `Müller's Support Bot` → `muellers-support-bot` would need a language; this gives `mullers-support-bot`. ''
- * when nothing is left.
+ * Returns `mullers-support-bot` for `Müller's Support Bot` (`muellers-…` would require knowing the language),
+ * or '' when nothing remains.
  */
 export const slugOf = (name: string): string =>
   name
@@ -10,5 +10,5 @@ export const slugOf = (name: string): string =>
     .replace(/[\u0300-\u036f'’]/g, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST_SLUG)
+    .slice(0, MAX_SLUG_LENGTH)
     .replace(/^-+|(?<!-)-+$/g, '')

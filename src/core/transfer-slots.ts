@@ -1,16 +1,18 @@
 import type { Arrival } from './arrivals.ts'
 
 export interface SlotLimits {
-  /** Transfers at a time, of all sources and of one. */
+  /** Maximum number of concurrent transfers, in total and for each source. */
   total: number
   perSource: number
-  /** Who sends less than so many bytes a second loses its place when somebody else waits for one. */
+  /** Rate in bytes per second below which a transfer loses its place to a waiting one. */
   keepBytesPerSecond: number
-  /** How often it is looked whether somebody waits who may have another's place, in milliseconds. */
+  /**
+   * Interval in milliseconds at which it is checked whether a waiting transfer may take the place of another.
+   */
   reviewMs: number
 }
 
-/** A place for a transfer, to be left again once what came is out of memory. */
+/** A place for a transfer, to be released when its bytes are out of memory. */
 export interface Slot {
   leave(): void
 }
@@ -25,9 +27,9 @@ interface Waiting extends Holder {
 }
 
 /**
- * Places for what takes much memory while it comes in and is worked on. First come, first served, but one
- * source (an address, a token) holds only so many; and while somebody waits, the slowest sender of another
- * source gives way. A source of '' is not counted.
+ * Limits the number of transfers that use much memory while they are received and processed. Places are given
+ * in order of arrival, but one source (an address, a token) holds only a limited number; and while a transfer
+ * waits, the slowest one of another source is ended. The source '' is not limited.
  */
 export class TransferSlots {
   readonly #limits: SlotLimits
@@ -39,7 +41,7 @@ export class TransferSlots {
     this.#limits = limits
   }
 
-  /** Whether a source has as many places as it may have. */
+  /** Returns whether a source has reached its limit. */
   isFull(source: string): boolean {
     return (
       source !== '' &&
@@ -47,7 +49,7 @@ export class TransferSlots {
     )
   }
 
-  /** Resolves with a place, or with null when there was none within `waitMs` milliseconds. */
+  /** Resolves with a place, or with null if there was none within `waitMs` milliseconds. */
   enter(arrival: Arrival, source: string, waitMs: number): Promise<Slot | null> {
     return new Promise((resolve) => {
       const waiting: Waiting = {
@@ -67,10 +69,7 @@ export class TransferSlots {
     })
   }
 
-  /**
-   * Gives places to those who wait, as far as there are any, and takes one from a slow sender where there is
-   * none.
-   */
+  /** Gives available places to waiting transfers; if there are none, takes one from a slow sender. */
   #serve(): void {
     for (const waiting of [...this.#waiting]) {
       if (this.isFull(waiting.source)) continue
@@ -89,7 +88,10 @@ export class TransferSlots {
     }
   }
 
-  /** Whether the slowest sender had to go. What is here whole is being worked on, and stays. */
+  /**
+   * Ends the slowest transfer and returns whether there was one to end. A transfer that is complete is being
+   * processed, and stays.
+   */
   #displace(source: string): boolean {
     const [slowest] = [...this.#held]
       .filter(({ arrival, source: other }) => !arrival.over && (source === '' || other !== source))

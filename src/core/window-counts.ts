@@ -1,10 +1,11 @@
 import type { Clock } from './clock.ts'
 
-/** Beyond so many sources in a window, the one that was counted first is forgotten. */
+/** Maximum number of sources in a window; beyond it, the one that was counted first is dropped. */
 const MAX_SOURCES = 100_000
 
 /**
- * What each source did within the running window, in this process. The windows are the same for all sources.
+ * Counts events for each source within the current window, in this process. All sources share the same
+ * windows.
  */
 export class WindowCounts {
   readonly #clock: Clock
@@ -27,7 +28,7 @@ export class WindowCounts {
     if (this.#counts.size > MAX_SOURCES) this.#counts.delete(this.#counts.keys().next().value!)
   }
 
-  /** In how many seconds the running window ends. */
+  /** Seconds until the current window ends. */
   get resetSeconds(): number {
     const now = this.#turn()
     return Math.ceil(((this.#window + 1) * this.#windowMs - now) / 1000)

@@ -2,24 +2,26 @@ import type { Ask } from './lookup.ts'
 import { organizationalDomain } from './name.ts'
 import type { MailPlace, Purpose, WantedRecord } from './record.ts'
 
-/** What DNS holds in place of a wanted record. */
+/** What DNS contains for a wanted record. */
 export interface Finding {
-  /** At most 10 values, each cut at 500 characters. */
+  /** At most 10 values, each truncated to 500 characters. */
   found: string[]
   ok: boolean
-  /** What to do about it, in words; null when it is as wanted. */
+  /** What to do about it, in words; null when the record is correct. */
   problem: string | null
-  /** False when DNS could not be asked: then `problem` says nothing about the record. */
+  /** False when DNS did not respond: then `problem` says nothing about the record. */
   certain: boolean
 }
 
 const MAX_SHOWN = 10
-const LONGEST_SHOWN = 500
+const MAX_SHOWN_LENGTH = 500
 
-/** As JSON, PostgreSQL and a terminal can take it: a stranger's name server wrote it. */
+/**
+ * Returns a value that is safe for JSON, PostgreSQL and a terminal: it comes from a stranger's name server.
+ */
 const shown = (value: string): string => {
   const line = value.replace(/\p{Cc}+/gu, ' ').toWellFormed()
-  return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN - 1).toWellFormed()}…` : line
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH - 1).toWellFormed()}…` : line
 }
 
 const finding = (values: readonly string[], problem: string | null, certain = true): Finding => ({
@@ -30,8 +32,8 @@ const finding = (values: readonly string[], problem: string | null, certain = tr
 })
 
 /**
- * Asks for the record and judges what it holds; `relevant` leaves out what stands under the same name for
- * other purposes.
+ * Looks up the record and checks its values; `relevant` leaves out those that have the same name for other
+ * purposes.
  */
 const judged = async (
   ask: Ask,
@@ -53,7 +55,7 @@ const checkOwnership: CheckRecord = async (record, ask) =>
     values.some((value) => value.trim() === record.value) ? null : 'The record has a different value',
   )
 
-/** Mail must come here before it goes anywhere else: a server of the same priority would get half of it. */
+/** Mail must come here first: a server of the same priority would get half of it. */
 const checkMx: CheckRecord = async (record, ask) =>
   judged(ask, record, (values) => {
     const servers = values.map((value) => ({
@@ -112,7 +114,7 @@ const judgeDmarc = (values: string[]): string | null => {
     : 'Its p= must be none, quarantine or reject'
 }
 
-/** A domain without a record of its own has that of the domain that its owner registered. */
+/** A domain without its own record inherits that of its registered domain. */
 const checkDmarc: CheckRecord = async (record, ask) => {
   const own = await judged(ask, record, judgeDmarc, isDmarc)
   const above = `_dmarc.${organizationalDomain(record.name.replace(/^_dmarc\./, ''))}`
@@ -131,7 +133,7 @@ const CHECKS: Record<Purpose, CheckRecord> = {
 
 export type CheckedRecord = WantedRecord & Finding
 
-/** Asks DNS for every record. Never rejects; takes as long as `ask` is patient. */
+/** Looks up every record. Never rejects; takes as long as `ask` does. */
 export const checkRecords = (
   records: readonly WantedRecord[],
   ask: Ask,
@@ -141,12 +143,12 @@ export const checkRecords = (
     records.map(async (record) => ({ ...record, ...(await CHECKS[record.purpose](record, ask, place)) })),
   )
 
-/** What all required records say together. */
+/** The result for all required records together. */
 export type Verdict = 'right' | 'wrong' | 'unknown'
 
 /**
- * Of records for one purpose (a DKIM key and its successor) one is enough. What is certainly wrong weighs
- * more than what DNS could not say.
+ * Returns the result for all required records together. One correct record is enough for each purpose (a DKIM
+ * key and its successor). A record that is certainly wrong outweighs one that DNS did not return.
  */
 export const verdictOf = (records: readonly CheckedRecord[]): Verdict => {
   const required = records.filter((record) => record.required)

@@ -8,7 +8,7 @@ import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 
 /**
- * Whose keys: a workspace's for a domain that it brought, or the service's own for the domain of
+ * Owner of keys: a workspace, for a domain that it added, or the service itself, for the domain of
  * `MAIL_DOMAIN` (`workspaceId` null).
  */
 export interface DkimOwner {
@@ -21,35 +21,35 @@ export interface DkimDeps extends Db {
   clock: Clock
 }
 
-/** A key as its domain publishes it. */
+/** A key as published by its domain. */
 export interface PublishedKey {
   selector: string
-  /** Base64 of the DER form (SubjectPublicKeyInfo): what `p=` says. */
+  /** Base64 of the DER form (SubjectPublicKeyInfo): the value of `p=`. */
   publicKey: string
   /**
-   * The DNS record of RFC 6376 3.6. Longer than 255 characters: a zone file splits the value into several
-   * strings.
+   * The DNS record of RFC 6376 3.6. Its value is longer than 255 characters, so a zone file splits it into
+   * several strings.
    */
   record: { name: string; type: 'TXT'; value: string }
   createdAt: Date
-  /** Since when it signs nothing any more; the record stays until what it signed has arrived. */
+  /** Time since which it no longer signs; the record must stay until the mail that it signed has arrived. */
   retiredAt: Date | null
 }
 
 /**
- * How long the record of a retired key is still wanted: mail may be on its way, or in a queue, for some days
- * (RFC 6376 3.1).
+ * Time in milliseconds for which the record of a retired key is still needed: mail may be in transit or in a
+ * queue for some days (RFC 6376 3.1).
  */
 const SHOWN_AFTER_RETIREMENT_MS = 7 * 24 * 3_600_000
-/** What every verifier takes (RFC 8301 3.2). */
+/** The size that every verifier supports (RFC 8301 3.2). */
 const MODULUS_BITS = 2048
 
 const newKeyPair = promisify(generateKeyPair)
 
 let making: Promise<unknown> = Promise.resolve()
 /**
- * One pair after the other: each holds a thread of Node's pool for a while, and there are four, which DNS and
- * new connections want too.
+ * Generates key pairs one after the other: each occupies one of the four threads of Node's pool for a while,
+ * which DNS lookups and new connections need too.
  */
 const makePair = () => {
   const made = making.then(() =>
@@ -82,20 +82,20 @@ const makeKey = async (
   }
 }
 
-const beingMade = new Map<string, Promise<Prisma.DkimKeyUncheckedCreateInput>>()
+const inProgress = new Map<string, Promise<Prisma.DkimKeyUncheckedCreateInput>>()
 
 /**
- * A new key pair, to be stored by one of those who ask at the same moment: they get the same. Takes a while,
- * and longer when others are being made.
+ * Generates a key pair, to be stored by the caller. Concurrent callers for the same domain get the same pair.
+ * Takes a while, and longer while others are being generated.
  */
 export const newKey = (deps: DkimDeps, owner: DkimOwner): Promise<Prisma.DkimKeyUncheckedCreateInput> => {
   const name = boundTo(owner, '')
-  const made = beingMade.get(name) ?? makeKey(deps, owner).finally(() => beingMade.delete(name))
-  beingMade.set(name, made)
+  const made = inProgress.get(name) ?? makeKey(deps, owner).finally(() => inProgress.delete(name))
+  inProgress.set(name, made)
   return made
 }
 
-/** Keys that sign or signed until a short while ago, the newest first. */
+/** Returns keys that sign or did so recently, the newest first. */
 const current = (
   { prisma, clock }: Pick<DkimDeps, 'clock'> & { prisma: Pick<Db['prisma'], 'dkimKey'> },
   of: DkimOwner | { OR: DkimOwner[] },
@@ -115,16 +115,13 @@ const current = (
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
 
-/**
- * The keys of a domain that mail is signed with; makes the first. However many ask at once, they get the same
- * one.
- */
+/** Returns the keys of a domain, and creates the first one. Concurrent callers get the same one. */
 const ensureKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<DkimKey[]> => {
   const found = await current(deps, owner)
   if (found.some(({ retiredAt }) => retiredAt === null)) return found
   const made = await makeKey(deps, owner)
   return deps.prisma.$transaction(async (tx) => {
-    // The service's own keys have no workspace to make them unique (NULLs are distinct).
+    // A unique index cannot cover the service's own keys, whose workspace is null (NULLs are distinct).
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${boundTo(owner, '')}, 0))) as locked`
     const there = await current({ prisma: tx, clock: deps.clock }, owner)
     if (there.some(({ retiredAt }) => retiredAt === null)) return there
@@ -140,13 +137,16 @@ const published = ({ domain, selector, publicKey, createdAt, retiredAt }: DkimKe
   retiredAt,
 })
 
-/** The keys whose records the domain should publish, the newest first. The first call makes the first key. */
+/**
+ * Returns the keys whose records the domain should publish, the newest first. The first call creates the
+ * first key.
+ */
 export const dkimKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> =>
   (await ensureKeys(deps, owner)).map(published)
 
 const isActive = ({ retiredAt }: DkimKey) => retiredAt === null
 
-/** The same for many domains, in their order: one statement, besides what must still be made. */
+/** Does the same for many domains, in their order, with one statement besides creating missing keys. */
 export const dkimKeysOfAll = async (
   deps: DkimDeps,
   owners: readonly DkimOwner[],
@@ -164,8 +164,8 @@ export const dkimKeysOfAll = async (
 }
 
 /**
- * Makes another key. The one before it signs on until DNS publishes the new one's record (`signingKey`
- * looks), so that nothing is ever signed with a key that nobody can find.
+ * Creates another key. The previous one keeps signing until DNS publishes the new one's record (`signingKey`
+ * checks), so that nothing is signed with a key that cannot be found.
  */
 export const rotateDkimKey = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> => {
   await ensureKeys(deps, owner)
@@ -183,8 +183,8 @@ const isPublished = async (resolver: DnsResolver, key: DkimKey): Promise<boolean
 }
 
 /**
- * The newest key that DNS publishes; the keys before it retire. When it finds none: the oldest, which was the
- * first to be published.
+ * Returns the newest key that DNS publishes, and retires the keys before it. If none is published, returns
+ * the oldest, which was the first to be published.
  */
 const choose = async (deps: DkimDeps & { resolver: DnsResolver }, active: DkimKey[]): Promise<DkimKey> => {
   if (active.length > 1) {
@@ -208,7 +208,7 @@ export interface SigningKey {
   privateKey: string
 }
 
-/** The key that mail of this domain is signed with now. */
+/** Returns the key that mail of this domain is signed with now. */
 export const signingKey = async (
   deps: DkimDeps & { resolver: DnsResolver },
   owner: DkimOwner,
@@ -219,10 +219,7 @@ export const signingKey = async (
   return { domain: owner.domain, selector, privateKey: pem.toString() }
 }
 
-/**
- * Seals the service's own keys anew: with the master key in use, whichever sealed them before. Returns how
- * many there are.
- */
+/** Re-encrypts the service's own keys with the current master key. Returns their number. */
 export const resealServiceKeys = async (tx: Prisma.TransactionClient, keyring: Keyring): Promise<number> => {
   const keys = await tx.dkimKey.findMany({ where: { workspaceId: null } })
   for (const { id, domain, selector, privateKey } of keys) {
@@ -233,7 +230,9 @@ export const resealServiceKeys = async (tx: Prisma.TransactionClient, keyring: K
   return keys.length
 }
 
-/** The keys of workspaces' domains, for when data keys are replaced: `bound` as `boundTo` has it. */
+/**
+ * The keys of workspaces' domains, for the rotation of data keys; `bound` must equal the result of `boundTo`.
+ */
 export const SEALED_DKIM_KEYS: SealedColumn = {
   name: 'dkim_key.private_key',
   first: [NIL],

@@ -5,7 +5,7 @@ import type { Domain } from '../db/generated/prisma/client.ts'
 import type { Apart } from '../db/transaction.ts'
 import { audit } from '../workspace/audit.ts'
 import { ensureMember } from '../workspace/member.ts'
-import { ensureRoom, expectRoom } from '../workspace/plan.ts'
+import { checkRoom, ensureRoom } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { Finding } from './check.ts'
 import { type DkimDeps, dkimKeysOfAll, newKey, type PublishedKey } from './dkim.ts'
@@ -15,14 +15,14 @@ import { type MailPlace, type WantedRecord, wantedRecords } from './record.ts'
 export type { Domain }
 
 export interface DomainDeps extends DkimDeps, MailPlace {
-  /** Asks DNS anew each time: who has just published a record wants to see it. */
+  /** Resolver without a cache, so that a record that was just published is found. */
   freshResolver: DnsResolver
 }
 
-/** A record with what the last check found of it; `ok` is false until one was made. */
+/** A record with the result of the last check; `ok` is false before the first one. */
 export type DomainRecord = WantedRecord & Omit<Finding, 'certain'>
 
-/** A domain as members read it, without its records. */
+/** Returns a domain in its public form, without its records. */
 export const presentDomain = ({ id, name, state, checkedAt, createdAt }: Domain) => ({
   id,
   name,
@@ -31,7 +31,7 @@ export const presentDomain = ({ id, name, state, checkedAt, createdAt }: Domain)
   createdAt: createdAt.toISOString(),
 })
 
-/** What a check leaves in the database, by the record's purpose and name. */
+/** Stored result of a check, by the record's purpose and name. */
 export type StoredFinding = Pick<WantedRecord, 'purpose' | 'name'> & Omit<Finding, 'certain'>
 
 const NOT_CHECKED = { found: [], ok: false, problem: null }
@@ -54,7 +54,7 @@ const recordsWith = (
 }
 
 /**
- * The records that each domain should have, and what the last check found of each; in the order of the
+ * Returns the records that each domain should have, with the result of the last check, in the order of the
  * domains.
  */
 export const recordsOfAll = async (
@@ -68,11 +68,14 @@ export const recordsOfAll = async (
   return domains.map((domain, n) => recordsWith(deps, domain, keys[n]!))
 }
 
-/** The same of one domain. */
+/** Does the same for one domain. */
 export const recordsOf = async (deps: DomainDeps, domain: RecordedDomain): Promise<DomainRecord[]> =>
   (await recordsOfAll(deps, [domain]))[0]!
 
-/** The workspace's domain with this id. For members. Throws `not_found` for another's as for none. */
+/**
+ * Finds the workspace's domain with this id. For members. Throws `not_found` for another workspace's domain
+ * too.
+ */
 export const findDomain = async (
   { prisma }: Pick<DomainDeps, 'prisma'>,
   viewer: Viewer,
@@ -84,7 +87,7 @@ export const findDomain = async (
   return domain
 }
 
-/** The domains that the workspace brought, by name. For members. */
+/** Returns the domains that the workspace added, by name. For members. */
 export const listDomains = async (
   { prisma }: Pick<DomainDeps, 'prisma'>,
   viewer: Viewer,
@@ -94,9 +97,9 @@ export const listDomains = async (
 }
 
 /**
- * Adds a domain, to be verified. For members. The same name again returns the same domain; another workspace
- * may add it too, and whoever proves to own it gets it. Throws `invalid_input` for a name that can't be
- * brought, `plan_limit` for one more than the plan includes.
+ * Adds a domain, to be verified. For members. Idempotent. Another workspace may add it too; the one that
+ * proves ownership gets it. Throws `invalid_input` for a name that cannot be added, `plan_limit` beyond the
+ * number that the plan includes.
  */
 export const addDomain = async (
   deps: DomainDeps & { apart: Apart },
@@ -108,12 +111,12 @@ export const addDomain = async (
   const { workspaceId } = viewer
   const there = await deps.prisma.domain.findUnique({ where: { workspaceId_name: { workspaceId, name } } })
   if (there) return { domain: there, created: false }
-  await expectRoom(deps.prisma, workspaceId, 'ownDomains')
-  // One key is made after the other: whoever waits for theirs must not hold a connection.
+  await checkRoom(deps.prisma, workspaceId, 'ownDomains')
+  // Keys are generated one after the other, and the wait must not hold a connection.
   const key = await deps.apart(() => newKey(deps, { domain: name, workspaceId }))
   const now = deps.clock.now()
   return deps.prisma.$transaction(async (prisma) => {
-    // Of two at once the second waits here, and then finds the domain of the first.
+    // A concurrent second request waits here, and then finds the domain of the first.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
     const known = await prisma.domain.findUnique({ where: { workspaceId_name: { workspaceId, name } } })
     if (known) return { domain: known, created: false }
@@ -142,7 +145,7 @@ export const addDomain = async (
 export const removeDomain = async (deps: DomainDeps, viewer: Viewer, domainId: string): Promise<void> => {
   const { id, name, workspaceId } = await findDomain(deps, viewer, domainId)
   await deps.prisma.$transaction(async (prisma) => {
-    // An address that is being made on it waits until it is gone, and is then refused.
+    // A concurrent creation of an address on it waits until the domain is deleted, and is then refused.
     await prisma.$queryRaw`select 1 from domain where id = ${id}::uuid for update`
     const addresses = await prisma.address.count({ where: { domainId: id } })
     if (addresses > 0) {
@@ -151,7 +154,7 @@ export const removeDomain = async (deps: DomainDeps, viewer: Viewer, domainId: s
     }
     await prisma.dkimKey.deleteMany({ where: { domain: name, workspaceId } })
     const { count } = await prisma.domain.deleteMany({ where: { id } })
-    if (count === 0) throw notFound('domain') // by another request, a moment ago
+    if (count === 0) throw notFound('domain') // removed concurrently
     await audit({ ...deps, prisma }, viewer, {
       action: 'domain.remove',
       agentId: null,

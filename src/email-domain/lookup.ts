@@ -1,20 +1,24 @@
 import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 
-/** What DNS says of one name and type. */
+/** The result of a DNS lookup for one name and type. */
 export type Answer =
   | { status: 'found'; values: string[] }
-  /** There is certainly no such record. */
+  /** The record certainly does not exist. */
   | { status: 'absent' }
-  /** Nobody knows: name servers that fail, time out or answer nonsense. `code` is c-ares' word for it. */
+  /**
+   * Unknown: the name servers failed, timed out or returned an invalid response. `code` is the c-ares code.
+   */
   | { status: 'unknown'; code: string }
 
-/** For all lookups of one check together. */
-const PATIENCE_MS = 6_000
+/** Time limit in milliseconds of all lookups of one check together. */
+const TIMEOUT_MS = 6_000
 const ABSENT = ['ENOTFOUND', 'ENODATA']
 
 const isText = (part: unknown): part is string => typeof part === 'string'
 
-/** A TXT record's strings put together; `10 mx.example.com` for an MX record. Null for what is neither. */
+/**
+ * Returns the joined strings of a TXT record, `10 mx.example.com` for an MX record, null for anything else.
+ */
 const textOf = (record: unknown): string | null => {
   if (isText(record)) return record
   if (Array.isArray(record)) return record.every(isText) ? record.join('') : null
@@ -40,16 +44,16 @@ const ask = async (resolver: DnsResolver, name: string, type: string): Promise<A
   }
 }
 
-/** A question to DNS. Never rejects. */
+/** Looks up a name in DNS. Never rejects. */
 export type Ask = (name: string, type: 'MX' | 'TXT') => Promise<Answer>
 
 /**
- * Questions that are all answered within 6 seconds, or as soon as `signal` aborts; each name and type is
- * asked once.
+ * Creates a lookup function whose lookups all end within 6 seconds, or as soon as `signal` aborts. Each name
+ * and type is looked up once.
  */
 export const createAsk = (resolver: DnsResolver, signal?: AbortSignal): Ask => {
   const known = new Map<string, Promise<Answer>>()
-  const over = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(signal ? [signal] : [])])
+  const over = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])])
   const late = new Promise<Answer>((resolve) => {
     const giveUp = () => resolve({ status: 'unknown', code: 'ETIMEOUT' })
     if (over.aborted) giveUp()

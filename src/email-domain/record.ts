@@ -1,8 +1,8 @@
 import type { PublishedKey } from './dkim.ts'
 
 /**
- * What a record is for. A domain is verified by the first three; receivers ask for the others before they
- * trust its mail.
+ * Purpose of a record. The first three verify a domain; receivers check the others before they trust its
+ * mail.
  */
 export type Purpose = 'ownership' | 'mx' | 'dkim' | 'spf' | 'dmarc'
 
@@ -12,16 +12,16 @@ export interface WantedRecord {
   type: 'MX' | 'TXT'
   name: string
   value: string
-  /** Of an MX record; null for others. */
+  /** Priority of an MX record; null for others. */
   priority: number | null
-  /** Whether the domain's state depends on it; else it is advised. */
+  /** Whether the domain's state depends on it; otherwise it is recommended. */
   required: boolean
 }
 
-/** Where the service is reached by mail, and what it is called there. */
+/** The service's mail domain and host. */
 export interface MailPlace {
   mailDomain: string
-  /** The host that MX records point at. */
+  /** Host that MX records point at. */
   mailHost: string
 }
 
@@ -40,9 +40,9 @@ const txt = (purpose: Purpose, name: string, value: string, required: boolean): 
 })
 
 /**
- * The records of a domain: that it is the workspace's (TXT), that its mail comes here (MX), that its mail is
- * signed (DKIM, a record for each key); advised: who may send for it (SPF) and what receivers shall do with
- * the rest (DMARC).
+ * Returns the records of a domain. Required: ownership (TXT), mail routed here (MX), and signed mail (DKIM,
+ * one record for each key). Recommended: which servers may send for it (SPF), and what receivers should do
+ * with other mail (DMARC).
  */
 export const wantedRecords = (
   { name, ownershipToken }: Subject,

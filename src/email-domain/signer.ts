@@ -2,7 +2,7 @@ import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import { type DkimDeps, type DkimOwner, type SigningKey, signingKey } from './dkim.ts'
 
 /**
- * How long a key is used without asking again: as long as a new one's record may be known to nobody anyway.
+ * Time in milliseconds for which a key is cached. A new key's record may take as long to be visible anyway.
  */
 const KNOWN_MS = 60_000
 
@@ -25,8 +25,9 @@ export interface SignerDeps extends DkimDeps {
 }
 
 /**
- * Finds the key for mail from an address: of the service's domain, or of the own domain that the address is
- * on, once that is verified. Null for any other. Keys are held in memory for a minute.
+ * Creates a function that finds the signing key for mail from an address: that of the service's domain, or of
+ * the workspace's domain that the address is on, once that is verified. Null for any other. Keys are cached
+ * for a minute.
  */
 export const createSigner = (deps: SignerDeps): ((from: string) => Promise<SigningKey | null>) => {
   const known = new Map<string, { until: number; key: Promise<SigningKey> }>()

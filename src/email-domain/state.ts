@@ -6,23 +6,23 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * Rechecks in a row that must find a verified domain's records wrong before it is broken: name servers have
- * bad hours.
+ * Number of consecutive rechecks that must find a verified domain's records wrong before it is marked as
+ * broken: name servers fail temporarily.
  */
 const FAILURES_TO_BREAK = 2
 
-/** How a domain stands after a check. */
+/** State of a domain after a check. */
 export interface Standing {
   state: DomainState
   failures: number
-  /** Milliseconds until the next check that nobody asks for. */
+  /** Milliseconds until the next automatic check. */
   recheckInMs: number
 }
 
 /**
- * What a check makes of a domain. It breaks when two rechecks in a row, an hour apart, find its records
- * wrong, or as soon as a member who asks is told so; DNS that gives no answer changes nothing and is asked
- * again in an hour.
+ * Returns the state of a domain after a check. A verified domain breaks when two rechecks in a row, an hour
+ * apart, find its records wrong, or immediately when a check by a member does. When DNS does not respond,
+ * nothing changes and the check is repeated after an hour.
  */
 export const standingAfter = (
   { state, failures }: Pick<Domain, 'state' | 'failures'>,

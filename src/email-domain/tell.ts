@@ -18,8 +18,8 @@ const reasonOf = (domain: Domain, lost: boolean): string =>
     : `These DNS records of ${domain.name} are not correct:\n\n${linesOf(domain)}`
 
 /**
- * Tells the owners of a broken domain's workspace, each in a letter of their own; `lost`: another workspace
- * has it now.
+ * Notifies the owners of a broken domain's workspace, each with a separate mail; `lost`: another workspace
+ * has the domain now.
  */
 export const notifyOwners = async (
   { prisma, mailer }: NotifyOwnersDeps,

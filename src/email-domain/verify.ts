@@ -12,14 +12,14 @@ import { standingAfter } from './state.ts'
 import { type NotifyOwnersDeps, notifyOwners } from './tell.ts'
 
 export interface VerifyDeps extends DomainDeps, NotifyOwnersDeps {
-  /** Takes from agents what they have on a domain that is another workspace's now. */
+  /** Removes agents' addresses on a domain that now belongs to another workspace. */
   leaveDomain(tx: Prisma.TransactionClient, domainId: string): Promise<void>
 }
 
 interface Examination {
   records: CheckedRecord[]
   verdict: Verdict
-  /** The workspace that had the name until now, if its ownership record is certainly gone. */
+  /** Domain of the workspace that has had the name until now, if its ownership record is certainly gone. */
   loser: Domain | null
 }
 
@@ -33,7 +33,7 @@ const hasLost = async (deps: DomainDeps, rival: Domain, ask: Ask): Promise<boole
   return (await checkRecords(ownership, ask, deps)).every(({ ok, certain }) => !ok && certain)
 }
 
-/** Asks DNS for all that matters to the domain's state. Takes up to 6 seconds; nothing is stored. */
+/** Looks up everything that determines the domain's state. Takes up to 6 seconds; nothing is stored. */
 const examine = async (deps: DomainDeps, domain: Domain, signal?: AbortSignal): Promise<Examination> => {
   const keys = await dkimKeys(deps, { domain: domain.name, workspaceId: domain.workspaceId })
   const ask = createAsk(deps.freshResolver, signal)
@@ -46,7 +46,7 @@ const examine = async (deps: DomainDeps, domain: Domain, signal?: AbortSignal): 
 const TAKEN =
   'Another workspace of this service proves ownership of the same domain: its record must be removed first'
 
-/** Two workspaces that both prove ownership: the one that was there first has it. */
+/** When two workspaces both prove ownership, the first one keeps the domain. */
 const withoutOwnership = (records: readonly CheckedRecord[]): CheckedRecord[] =>
   records.map((record) =>
     record.purpose === 'ownership' ? { ...record, ok: false, problem: TAKEN } : record,
@@ -57,7 +57,7 @@ const toStore = (records: readonly CheckedRecord[]): Prisma.InputJsonArray =>
     ({ purpose, name, found, ok, problem }): StoredFinding => ({ purpose, name, found, ok, problem }),
   ) as never
 
-/** The domain before and after a check, and those of other workspaces that lost the name to it. */
+/** The domain before and after a check, and the other workspaces' domains that lost the name to it. */
 interface Outcome {
   before: Domain
   after: Domain
@@ -65,8 +65,8 @@ interface Outcome {
 }
 
 /**
- * The name has one owner: whoever else had it verified, or still has addresses on it, gives it up. Returns
- * them.
+ * A name has one owner: takes it from all other workspaces that had it verified or still have addresses on
+ * it. Returns their domains.
  */
 const supersede = async (
   deps: VerifyDeps,
@@ -83,7 +83,7 @@ const supersede = async (
   return losers
 }
 
-/** Writes down what a check found. Throws `not_found` when the domain is gone. */
+/** Stores the result of a check. Throws `not_found` when the domain no longer exists. */
 const conclude = (
   deps: VerifyDeps,
   id: string,
@@ -94,7 +94,7 @@ const conclude = (
   return deps.prisma.$transaction(async (tx) => {
     const before = await tx.domain.findUnique({ where: { id } })
     if (!before) throw notFound('domain')
-    // Of two that prove the same name at once the second waits here, and then finds it taken.
+    // A concurrent second proof of the same name waits here, and then finds it taken.
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`domain:${before.name}`}, 0))) as locked`
     const rival = examination.verdict === 'right' ? await rivalOf({ prisma: tx }, before) : null
     const taken = rival !== null && rival.id !== examination.loser?.id
@@ -112,7 +112,8 @@ const conclude = (
 }
 
 /**
- * Stores what an examination found; `asked` for by a member, or by the clock. Who loses a name to it is told.
+ * Stores the result of an examination that a member or the schedule requested, and notifies the owners of
+ * domains that lost their name.
  */
 const settle = async (
   deps: VerifyDeps,
@@ -126,7 +127,8 @@ const settle = async (
 }
 
 /**
- * Looks at the domain's records because it is time, and stores what it found. Who loses a name to it is told.
+ * Runs a scheduled check of a domain's records and stores the result. Notifies the owners of domains that
+ * lost their name.
  */
 export const checkDomain = async (
   deps: VerifyDeps,
@@ -136,9 +138,9 @@ export const checkDomain = async (
   settle(deps, domain, await examine(deps, domain, signal), false)
 
 /**
- * Looks at a domain's records in DNS now. Verified when ownership, MX and DKIM are as they should be and no
- * other workspace proves the name; what is missing is told record by record. For members. Takes up to 6
- * seconds. Throws `rate_limited` while many of the token's requests wait for DNS.
+ * Checks a domain's records in DNS now. It is verified when ownership, MX and DKIM are correct and no other
+ * workspace proves the name; problems are reported for each record. For members. Takes up to 6 seconds.
+ * Throws `rate_limited` while too many of the token's requests wait for DNS.
  */
 export const verifyDomain = async (
   deps: VerifyDeps & ExternalCallDeps,

@@ -3,7 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
 
-/** What the audit keeps. */
+/** Actions that are recorded in the audit log. */
 export const ACTIONS = [
   'secret.reveal',
   'token.create',
@@ -24,16 +24,14 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** Something that may be asked about later. `detail` never holds a value or a token. */
+/** An audited action. `detail` never contains a value or a token. */
 export interface Audited {
   action: Action
   agentId: string | null
   detail: Prisma.InputJsonObject
 }
 
-/**
- * Who did it: a viewer, a person who has no token yet, or whoever may use the command line (without an id).
- */
+/** Who did it: a viewer, a person without a token, or an operator on the command line (without an id). */
 interface Actor {
   workspaceId: string
   kind: ActorKind
@@ -41,7 +39,7 @@ interface Actor {
   tokenId: string | null
 }
 
-/** Writes who did what, when. Resolves once that is committed, or part of the caller's transaction. */
+/** Records who did what, when. Resolves once that is committed, or part of the caller's transaction. */
 export const audit = async (
   { prisma, clock }: { prisma: Pick<Db['prisma'], 'auditEntry'>; clock: Clock },
   actor: Actor,

@@ -17,18 +17,18 @@ export interface NewToken {
   expiresAt?: Date | null | undefined
 }
 
-/** Whose token it is. */
+/** Owner of a token. */
 export type Holder = { memberId: string } | { agentId: string }
 
 const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
 
-/** The holder's tokens, oldest first. */
+/** Returns the holder's tokens, oldest first. */
 export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
   prisma.token.findMany({ where: holder, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 
 /**
- * Keeps the viewer's own token from being revoked until the transaction ends. Throws `unauthorized` when it
- * was revoked before.
+ * Prevents the viewer's own token from being revoked until the transaction ends. Throws `unauthorized` when
+ * it has been revoked.
  */
 const holdOwn = async (
   tx: Pick<Prisma.TransactionClient, '$queryRaw'>,
@@ -39,8 +39,8 @@ const holdOwn = async (
 }
 
 /**
- * Makes a token of the holder's. The answer's `token` is the only time that it can be read. Throws
- * `unauthorized` when the viewer's own was revoked a moment ago.
+ * Creates a token for the holder. It can be read only in the result's `token`. Throws `unauthorized` when the
+ * viewer's own token was revoked concurrently.
  */
 export const issueToken = async (
   deps: Omit<BearerTokenDeps, 'notifier'>,
@@ -72,10 +72,7 @@ export const issueToken = async (
   return { ...row, token }
 }
 
-/**
- * Revokes a token of the holder's: it counts for nothing from now on, and what it holds open is closed on
- * every process.
- */
+/** Revokes a token of the holder: it is no longer valid, and its open streams are closed in every process. */
 export const revokeToken = async (
   deps: BearerTokenDeps,
   viewer: Viewer,

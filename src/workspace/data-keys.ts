@@ -4,18 +4,18 @@ import type { Db } from '../db/client.ts'
 import { type Keyring, UnreadableError, wrapDataKey } from './keyring.ts'
 
 /**
- * Replacing workspaces' data keys, beside running processes: a new key, everything sealed anew, the old key
- * dropped.
+ * Replaces workspaces' data keys while other processes run: creates a new key, re-encrypts everything, and
+ * deletes the old key.
  */
 
 /**
- * A column of values that are sealed with data keys. `page` reads some of a workspace's ($1) behind a place
- * ($2, text[]), at most $3, as `(at, sealed, bound)` in the order of `at`; `replace` puts one ($3) where
- * another ($2) still is at a place ($1, text[]).
+ * A column of values that are encrypted with data keys. `page` reads at most $3 values of a workspace ($1)
+ * after a position ($2, text[]), as `(at, sealed, bound)` in the order of `at`; `replace` stores a new value
+ * ($3) at a position ($1, text[]) if the old one ($2) is still there.
  */
 export interface SealedColumn {
   name: string
-  /** A place before all others. */
+  /** Position before all others. */
   first: readonly string[]
   page: string
   replace: string
@@ -32,17 +32,18 @@ interface Row {
 type Deps = Db & { keyring: Keyring; clock: Clock; log: Logger; sealed: readonly SealedColumn[] }
 
 const PAGE = 100
-/** Written at once: a running service has the database too. */
-const AT_ONCE = 10
+/** Number of concurrent writes: the database is shared with a running service. */
+const MAX_CONCURRENT = 10
 /**
- * How long a replaced key is kept at least. A process may seal with it until it has read the new one (two
- * minutes), and commit what it sealed half a minute later: what is found after this was sealed before it.
+ * Minimum time in milliseconds for which a replaced key is stored. A process may encrypt with it until it has
+ * read the new one (two minutes), and commit half a minute later. So values that are read after this time
+ * were encrypted before it.
  */
 const KEPT_MS = 3_600_000
 
 /**
- * Gives a workspace another data key; the one before it is kept to open with. False for a workspace whose
- * last change is not finished: that is to be finished first.
+ * Gives a workspace a new data key; the previous one is kept for decryption. Returns false for a workspace
+ * whose last change is not finished, which must be finished first.
  */
 export const replaceDataKey = (
   { prisma, clock }: Db & { clock: Clock },
@@ -65,7 +66,7 @@ export const replaceDataKey = (
     return true
   })
 
-/** How many values were sealed anew, and how many open with no key that there is. */
+/** Number of values that were re-encrypted, and of those that no key decrypts. */
 export interface Resealed {
   values: number
   unreadable: number
@@ -79,12 +80,15 @@ const resealRow = async (
 ): Promise<Resealed> => {
   try {
     const fresh = await keyring.reseal(workspaceId, row.sealed, row.bound)
-    // Changed meanwhile: then with the key in use, or to be found by the next round.
+    // If it was changed meanwhile, it is encrypted with the current key, or the next round will find it.
     if (fresh) await pool.query(column.replace, [row.at, row.sealed, fresh])
     return { values: fresh ? 1 : 0, unreadable: 0 }
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error
-    log.error({ workspaceId, column: column.name, at: row.at }, 'a sealed value opens with no key')
+    log.error(
+      { workspaceId, column: column.name, at: row.at },
+      'could not decrypt a stored value with any key',
+    )
     return { values: 0, unreadable: 1 }
   }
 }
@@ -99,8 +103,10 @@ const resealColumn = async (deps: Deps, workspaceId: string, column: SealedColum
   let after = column.first
   for (;;) {
     const { rows } = await deps.pool.query<Row>(column.page, [workspaceId, after, PAGE])
-    for (let from = 0; from < rows.length; from += AT_ONCE) {
-      const some = rows.slice(from, from + AT_ONCE).map((row) => resealRow(deps, workspaceId, column, row))
+    for (let from = 0; from < rows.length; from += MAX_CONCURRENT) {
+      const some = rows
+        .slice(from, from + MAX_CONCURRENT)
+        .map((row) => resealRow(deps, workspaceId, column, row))
       parts.push(sum(await Promise.all(some)))
     }
     if (rows.length < PAGE) return sum(parts)
@@ -109,8 +115,8 @@ const resealColumn = async (deps: Deps, workspaceId: string, column: SealedColum
 }
 
 /**
- * Drops the old keys that nothing can have been sealed with since `began`, once everything was looked at.
- * Returns how many.
+ * Deletes the old keys that cannot have encrypted anything since `began`, after all values have been checked.
+ * Returns their number.
  */
 const drop = async ({ prisma }: Db, workspaceId: string, began: Date): Promise<number> => {
   const retiredAt = { lt: new Date(began.getTime() - KEPT_MS) }
@@ -118,9 +124,9 @@ const drop = async ({ prisma }: Db, workspaceId: string, began: Date): Promise<n
 }
 
 /**
- * Seals anew what the workspace's old data keys sealed, in small batches, and drops those that were replaced
- * an hour ago. It may be interrupted anywhere and run again, also by several processes at once. The keyring
- * must know the key in use: after `load`.
+ * Re-encrypts the values that the workspace's old data keys encrypted, in small batches, and deletes keys
+ * that were replaced an hour ago. It may be interrupted at any point and run again, also concurrently in
+ * several processes. The keyring must have the current key, hence `load`.
  */
 const finishWorkspace = async (deps: Deps, workspaceId: string): Promise<Resealed> => {
   const began = deps.clock.now()
@@ -128,11 +134,14 @@ const finishWorkspace = async (deps: Deps, workspaceId: string): Promise<Reseale
   const parts: Resealed[] = []
   for (const column of deps.sealed) parts.push(await resealColumn(deps, workspaceId, column))
   const dropped = await drop(deps, workspaceId, began)
-  if (dropped > 0) deps.log.info({ workspaceId, dropped }, 'old data keys were dropped')
+  if (dropped > 0) deps.log.info({ workspaceId, dropped }, 'old data keys deleted')
   return sum(parts)
 }
 
-/** Does this for every workspace that has an old key; `due`: only those whose old keys can be dropped now. */
+/**
+ * Does this for every workspace that has an old key; with `due`, only for those whose old keys can be deleted
+ * now.
+ */
 export const finishDataKeys = async (
   deps: Deps,
   { due }: { due: boolean },

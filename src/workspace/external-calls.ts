@@ -4,9 +4,9 @@ import type { Db } from '../db/client.ts'
 import type { Apart } from '../db/transaction.ts'
 import type { Viewer } from './viewer.ts'
 
-/** How many requests of one token may wait for external systems (DNS, a provider) at a time. */
+/** Maximum number of requests of one token that wait for external systems (DNS, a provider). */
 const MAX_PER_TOKEN = 10
-/** How many may queue for their turn. Each takes up to some seconds. */
+/** Maximum number of queued calls. Each takes up to some seconds. */
 const MAX_QUEUED = 20
 const RETRY_AFTER_S = 2
 
@@ -18,7 +18,7 @@ export class ExternalCalls {
   readonly #running = new Places(MAX_PER_TOKEN)
   readonly #waiting = new Map<string, ((leave: () => void) => void)[]>()
 
-  /** Throws `rate_limited` when 10 calls of `key` are in progress already. */
+  /** Throws `rate_limited` when 10 calls of `key` are already in progress. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const leave = this.#running.take(key)
     if (!leave) throw tooMany(MAX_PER_TOKEN)
@@ -30,8 +30,8 @@ export class ExternalCalls {
   }
 
   /**
-   * Runs at most `max` calls of `key` at a time; others queue. Throws `rate_limited` when too many are
-   * queued.
+   * Runs at max `max` calls of `key` concurrently; others are queued. Throws `rate_limited` when too many
+   * are queued.
    */
   async inTurn<Result>(key: string, max: number, work: () => Promise<Result>): Promise<Result> {
     const queue = this.#waiting.get(key) ?? []
@@ -42,7 +42,7 @@ export class ExternalCalls {
     try {
       return await work()
     } finally {
-      // The one that has waited longest takes over the place.
+      // The call that has waited longest takes over the place.
       const next = queue.shift()
       if (next) next(leave)
       else leave()
@@ -50,10 +50,10 @@ export class ExternalCalls {
   }
 }
 
-const tooMany = (most: number) =>
+const tooMany = (max: number) =>
   new AppError(
     'rate_limited',
-    `At most ${most} such requests can wait for external systems (DNS, a provider) at a time.`,
+    `At max ${max} such requests can wait for external systems (DNS, a provider) at a time.`,
     {
       retryAfter: RETRY_AFTER_S,
     },
@@ -66,7 +66,7 @@ export interface ExternalCallDeps {
 
 /**
  * Calls an external system outside the request's transaction, so that no database connection waits for it,
- * and with at most 10 calls of a token at a time.
+ * and with at max 10 calls of a token at a time.
  */
 export const callExternally = <Result>(
   deps: ExternalCallDeps,

@@ -3,14 +3,14 @@ import { AppError } from '../core/errors.ts'
 import { WindowCounts } from '../core/window-counts.ts'
 
 const WINDOW_MS = 60_000
-/** Tokens that don't count, from one address within a minute, before it is told to wait. */
+/** Maximum number of invalid tokens from one address within a minute. */
 const MAX_FAILURES = 30
 
 /**
- * Tokens that turned out not to count, by the address that they came from. An address with too many of them
- * is answered `rate_limited` for each further one, and its tokens are looked up one after the other, so that
- * guesses take no more than one connection to the database. A good token works all the same: others may share
- * the address. '' is nobody in particular, and is not counted.
+ * Counts invalid tokens by the address that they came from. An address with too many of them receives
+ * `rate_limited` for each further one, and its tokens are looked up one after the other, so that guessing
+ * uses no more than one database connection. A valid token still works, because others may share the address.
+ * The address '' is not counted.
  */
 export class FailedTokens {
   readonly #failures: WindowCounts
@@ -20,7 +20,7 @@ export class FailedTokens {
     this.#failures = new WindowCounts(clock, WINDOW_MS)
   }
 
-  /** Looks a token up: at once, or in its turn. */
+  /** Looks up a token: immediately, or in its turn. */
   async lookUp<Found>(source: string, look: () => Promise<Found>): Promise<Found> {
     if (!this.#isOver(source)) return look()
     const turn = (this.#turns.get(source) ?? Promise.resolve()).then(look, look)
@@ -32,7 +32,7 @@ export class FailedTokens {
     }
   }
 
-  /** Notes that a token does not count; returns what is said of it. */
+  /** Counts an invalid token; returns the error for it. */
   fail(source: string): AppError {
     const over = this.#isOver(source)
     if (source !== '') this.#failures.note(source)

@@ -5,8 +5,8 @@ import type { Notifier } from '../db/notify.ts'
 import { TOKEN_REVOKED } from './token.ts'
 
 /**
- * The net under the notifications, in ms: what a revoked token holds open is promised to end within a second
- * on every process, also when the word of it was lost.
+ * Interval in milliseconds at which tokens are checked, in case a notification was lost: the open streams of
+ * a revoked token are guaranteed to end within a second in every process.
  */
 export const TOKENS_LOOK_MS = 750
 
@@ -15,7 +15,7 @@ const GONE = {
   text: 'select held.id from unnest($1::uuid[]) as held(id) where not exists (select 1 from token t where t.id = held.id)',
 }
 
-/** Those of these tokens that are gone. */
+/** Returns those of these tokens that no longer exist. */
 const findGoneTokens = async ({ pool }: Pick<Db, 'pool'>, ids: readonly string[]): Promise<Set<string>> => {
   const { rows } = await pool.query<{ id: string }>({ ...GONE, values: [ids] })
   return new Set(rows.map(({ id }) => id))
@@ -24,8 +24,8 @@ const findGoneTokens = async ({ pool }: Pick<Db, 'pool'>, ids: readonly string[]
 type Deps = Db & { notifier: Pick<Notifier, 'subscribe'>; log: Logger }
 
 /**
- * Calls `end` with tokens that are gone of those that `held` says hold something open in this process.
- * Returns how to stop.
+ * Calls `end` with tokens that no longer exist, among those that `held` returns because they have something
+ * open in this process. Returns a function that stops it.
  */
 export const watchTokens = (
   { pool, notifier, log }: Deps,
@@ -41,7 +41,7 @@ export const watchTokens = (
       const gone = await findGoneTokens({ pool }, ids)
       if (gone.size > 0) end(gone)
     } catch (error) {
-      log.warn({ error: messageOf(error) }, 'tokens could not be looked at')
+      log.warn({ error: messageOf(error) }, 'could not check for revoked tokens')
     } finally {
       looking = false
     }

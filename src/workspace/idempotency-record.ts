@@ -7,7 +7,7 @@ import { NIL, type SealedColumn } from './data-keys.ts'
 import type { Keyring } from './keyring.ts'
 import type { Viewer } from './viewer.ts'
 
-/** A request that may come twice: the key that its sender gave it, and a SHA-256 of all that it asks. */
+/** A request that may be repeated: the key that its client chose, and a SHA-256 of its contents. */
 export interface Attempt {
   key: string
   hash: Buffer
@@ -19,9 +19,9 @@ export interface Answer {
 }
 
 export const KEPT_MS = 24 * 3_600_000
-/** Longer than anything outside takes: after a crash the key is free again then. */
+/** Longer than any external call takes. After a crash, the reservation expires. */
 const RESERVED_MS = 60_000
-/** What stands in the place of a status while the request still runs. */
+/** The status of a request that is still running. */
 const RUNNING = 0
 const KEY_BYTES = 32
 
@@ -31,8 +31,8 @@ type Deps = Db & { clock: Clock; keyring: Keyring }
 const bindingOf = (tokenId: string, key: string) => `idempotency:${tokenId}:${key}`
 
 /**
- * What a request is recognised by: without the key of its row, which is sealed, nobody can try out what it
- * asked.
+ * Returns the mark by which a request is recognised. Without the key in its row, which is encrypted, nobody
+ * can guess the request's contents.
  */
 const markOf = (key: Uint8Array, { hash }: Attempt): Buffer => createHmac('sha256', key).update(hash).digest()
 
@@ -41,9 +41,9 @@ const tookTooLong = () =>
   new AppError('unavailable', 'This request took too long, and nothing was done. Try again.')
 
 /**
- * The row of one request under a key. Its `body` is sealed: a random key, under which `request_hash` is an
- * HMAC of the request, and behind it the answer. That HMAC also tells a reservation from one that another
- * request made since.
+ * The row of one request with a key. Its `body` is encrypted: a random key, followed by the response.
+ * `request_hash` is an HMAC of the request under that random key, which also distinguishes a reservation from
+ * a later one of another request.
  */
 export class IdempotencyRecord {
   readonly #deps: Deps
@@ -60,7 +60,7 @@ export class IdempotencyRecord {
     this.#mark = Uint8Array.from(markOf(this.#key, attempt))
   }
 
-  /** Takes the key for this transaction. Resolves with the first answer when there is one. */
+  /** Locks the key for this transaction. Resolves with the first response if there is one. */
   async take(tx: Tx): Promise<Answer | null> {
     const [row] = await tx.$queryRaw<{ free: boolean }[]>`
       select pg_try_advisory_xact_lock(hashtextextended(${this.#binding}, 0)) as free`
@@ -76,29 +76,30 @@ export class IdempotencyRecord {
   }
 
   /**
-   * Reserves the key, for when the transaction has ended. Throws when it has written something: a crash would
-   * leave that alone.
+   * Reserves the key beyond the end of the transaction. Throws when the transaction has written something,
+   * which a crash would leave without the rest.
    */
   async reserve(tx: Tx): Promise<void> {
     const [written] = await tx.$queryRaw<
       { id: string | null }[]
     >`select pg_current_xact_id_if_assigned()::text as id`
-    if (written?.id != null) throw new Error('what a request does apart comes before it writes')
+    if (written?.id != null)
+      throw new Error('a request must not write before it runs work outside its transaction')
     await this.#write(tx, { status: RUNNING, body: '' }, new Date(this.#now.getTime() + RESERVED_MS))
     this.#reserved = true
   }
 
-  /** Throws `unavailable` when the reservation was lost because it took too long. */
+  /** Throws `unavailable` when the reservation was lost because the request took too long. */
   async ensureReserved(tx: Tx): Promise<void> {
     if ((await tx.idempotencyKey.count({ where: this.#own })) === 0) throw tookTooLong()
   }
 
-  /** Keeps the answer, in the transaction that makes what was asked for. */
+  /** Stores the response, in the transaction of the request's own changes. */
   keep(tx: Tx, answer: Answer): Promise<void> {
     return this.#write(tx, answer, null)
   }
 
-  /** Gives up the reservation, if there is one. */
+  /** Releases the reservation, if there is one. */
   async free(): Promise<void> {
     if (this.#reserved)
       await this.#deps.prisma.idempotencyKey.deleteMany({ where: { ...this.#own, status: RUNNING } })
@@ -124,10 +125,10 @@ export class IdempotencyRecord {
     return status === RUNNING && leaseUntil !== null && leaseUntil <= this.#now
   }
 
-  /** The answer in a row of this key. Throws `invalid_input` when it is another request's. */
+  /** Returns the response in a row of this key. Throws `invalid_input` when it is another request's. */
   async #bodyOf({ requestHash, body }: IdempotencyKey): Promise<string> {
     const plain = await this.#deps.keyring.open(this.#viewer.workspaceId, body, this.#binding)
-    // Rows of earlier versions have the bare SHA-256, and the answer alone; they are gone after 24 hours.
+    // Rows of earlier versions contain the plain SHA-256 and only the response; they expire after 24 hours.
     if (this.#attempt.hash.equals(requestHash)) return plain.toString()
     const [key, answer] = [plain.subarray(0, KEY_BYTES), plain.subarray(KEY_BYTES)]
     if (!markOf(key, this.#attempt).equals(requestHash))
@@ -136,8 +137,8 @@ export class IdempotencyRecord {
   }
 
   /**
-   * Writes the row in place of its reservation, or of one that counts no more. Throws when another request
-   * has the key meanwhile.
+   * Writes the row in place of its reservation or an expired row. Throws when another request has taken the
+   * key meanwhile.
    */
   async #write(tx: Tx, { status, body }: Answer, leaseUntil: Date | null): Promise<void> {
     const { tokenId, workspaceId } = this.#viewer
@@ -157,7 +158,7 @@ export class IdempotencyRecord {
   }
 }
 
-/** All answers, for when data keys are replaced: `bound` as `bindingOf` has it. */
+/** All responses, for the rotation of data keys; `bound` must equal the result of `bindingOf`. */
 export const SEALED_ANSWERS: SealedColumn = {
   name: 'idempotency_key.body',
   first: [NIL, ''],

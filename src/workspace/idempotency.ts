@@ -15,23 +15,25 @@ export interface IdempotencyDeps extends Db {
 }
 
 /**
- * Reads the header, quoted (as the IETF draft has it) or bare. `asked` is all that the request asks. Throws
- * `invalid_input`.
+ * Parses the header, quoted (as in the IETF draft) or bare. `contents` is everything that the request
+ * contains. Throws `invalid_input`.
  */
-export const readAttempt = (header: string, asked: string): Attempt => {
+export const readAttempt = (header: string, contents: string): Attempt => {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header
   if (!/^[\x20-\x7e]{1,255}$/.test(key))
     throw invalidInput('Idempotency-Key', 'must be 1 to 255 printable characters')
-  return { key, hash: createHash('sha256').update(asked).digest() }
+  return { key, hash: createHash('sha256').update(contents).digest() }
 }
 
-/** How long each transaction of the request behind a key may take, and how long it waits for a connection. */
+/**
+ * Time limits in milliseconds of each transaction of a request with a key, and of its wait for a connection.
+ */
 const TRANSACTION = { timeout: 30_000, maxWait: 5_000 }
 
 /**
- * One request under a key. What it makes and the key commit in one transaction. Where it does something
- * apart, that transaction ends before it has written anything: then the key is reserved for as long as a
- * lease runs, and another transaction goes on afterwards.
+ * A request with a key. Its changes and the key commit in one transaction. If it runs work outside it, that
+ * transaction ends before anything is written; the key is then reserved for the time of a lease, and another
+ * transaction continues afterwards.
  */
 class Once {
   readonly db: Db
@@ -46,11 +48,11 @@ class Once {
   }
 
   get #current(): OpenTransaction {
-    if (!this.#open) throw new Error('the transaction of a request was used while it does something apart')
+    if (!this.#open) throw new Error('the transaction of a request was used while work runs outside it')
     return this.#open
   }
 
-  /** Begins; the answer of the request that came first under the key, else null. */
+  /** Begins the transaction. Returns the response of the first request with the key, else null. */
   async begin(): Promise<Answer | null> {
     this.#open = await begin(this.#deps.prisma, TRANSACTION)
     const first = await this.#record.take(this.#open.tx)
@@ -75,7 +77,7 @@ class Once {
     await this.#end().commit()
   }
 
-  /** Undoes what the request did; its key is free again. */
+  /** Rolls back the request and releases its key. */
   async undo(): Promise<void> {
     if (this.#open) await this.#end().rollback()
     await this.#record.free()
@@ -89,13 +91,13 @@ class Once {
 }
 
 /**
- * Does what a request asks at most once. `work` does all of it through the database that it is given, or
- * apart (see `Apart`), and returns the answer to keep, or null when the request failed. The key is committed
- * in the transaction that makes what was asked for: a crash leaves both or neither, and a failed request
- * leaves the key free; one that crashed while it did something apart, after a minute. Returns the first
- * answer when there was one, else null.
+ * Runs a request at most once. `work` does everything through the given database, or outside the transaction
+ * (see `Apart`), and returns the response to store, or null when the request failed. The key commits in the
+ * same transaction as the request's changes, so a crash leaves both or neither. A failed request releases the
+ * key; after a crash during work outside the transaction, the key is released after a minute. Returns the
+ * stored response if there is one, else null.
  *
- * Throws `conflict` while a request with the key still runs, `invalid_input` when the key was used for
+ * Throws `conflict` while a request with the key is running, `invalid_input` when the key was used for
  * another request.
  */
 export const once = async (
@@ -104,7 +106,8 @@ export const once = async (
   attempt: Attempt,
   work: (db: Db, apart: Apart) => Promise<Answer | null>,
 ): Promise<Answer | null> => {
-  // Later, others might wait with all connections for a row that this transaction has locked.
+  // Loaded first: later, other requests might hold all connections while they wait for a row that this
+  // transaction has locked.
   await deps.keyring.load(viewer.workspaceId)
   const request = new Once(deps, viewer, attempt)
   try {
@@ -120,7 +123,7 @@ export const once = async (
   }
 }
 
-/** Deletes keys past their time. Idempotent; any process may call it at any time. */
+/** Deletes expired keys. Idempotent; safe to run in any process at any time. */
 export const pruneIdempotencyKeys = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query('delete from idempotency_key where created_at < $1', [
     new Date(now.getTime() - KEPT_MS),

@@ -5,13 +5,13 @@ import { audit } from './audit.ts'
 import { takeIdentity } from './identity.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** The part of the database that one transaction sees. */
+/** The part of the database that one transaction needs. */
 interface Within {
   prisma: Pick<Db['prisma'], '$queryRaw' | 'identityLink' | 'memberIdentity' | 'auditEntry'>
   clock: Clock
 }
 
-/** Whoever sent a code, on the channel where they did. */
+/** Account that sent a code, and its channel. */
 type Account = Pick<MemberIdentity, 'channel' | 'value'>
 
 const VALID_MS = 3_600_000
@@ -19,8 +19,8 @@ const VALID_MS = 3_600_000
 const hashOf = (code: string) => Uint8Array.from(hashToken(code))
 
 /**
- * A code that proves to be the member whoever sends it to one of the workspace's addresses; for an hour,
- * once. Only its hash is kept.
+ * Creates a code for a member: an account that sends it to one of the workspace's addresses is proven to be
+ * theirs. It works once, for an hour; only its hash is stored.
  */
 export const newIdentityLink = async (
   { prisma, clock }: Within,
@@ -35,9 +35,9 @@ export const newIdentityLink = async (
 }
 
 /**
- * Takes a code from an account: the account is the member's from now on, and no other member's of the
- * workspace. Null for a code that is none of the workspace's, or good no longer. From the same account it may
- * come again.
+ * Redeems a code: assigns the sender's account to the member, and removes it from any other member of the
+ * workspace. Returns null for a code that is not the workspace's or no longer valid. The same account may
+ * send it again.
  */
 export const redeemIdentityLink = async (
   { clock, ...db }: Db & { clock: Clock },

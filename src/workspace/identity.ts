@@ -13,12 +13,13 @@ import { ensureMember } from './member.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Viewer } from './viewer.ts'
 
-/** How a code gets to the address that somebody says is theirs. */
+/** Sends codes to addresses that members claim. */
 export interface CodeSender {
-  /** The one spelling of an address of the channel. Throws `invalid_input`. */
+  /** Normalizes an address of the channel. Throws `invalid_input`. */
   normalize(channel: Channel, value: string): string
   /**
-   * Resolves once it is on its way. Throws `conflict` where it can't be sent, `unavailable` while it can't.
+   * Resolves once it is sent. Throws `conflict` when it cannot be sent, `unavailable` when it cannot be sent
+   * now.
    */
   send(workspaceId: string, channel: Channel, value: string, text: string): Promise<void>
 }
@@ -31,8 +32,11 @@ export interface IdentityDeps extends Db, ExternalCallDeps {
 }
 
 const VALID_MS = 10 * 60_000
-const MAX_TRIES = 5
-/** Codes that a member may ask for: each costs money, and goes to somebody who may not want it. */
+const MAX_ATTEMPTS = 5
+/**
+ * Maximum numbers of codes that a member may request: each costs money, and is sent to someone who may not
+ * want it.
+ */
 const CODES_A_MINUTE = 2
 const CODES_A_DAY = 10
 const DAY_MS = 24 * 3_600_000
@@ -47,7 +51,7 @@ export const presentIdentity = ({ channel, value, verifiedAt }: MemberIdentity) 
   verifiedAt: verifiedAt.toISOString(),
 })
 
-/** The phone numbers and Telegram ids that the member who asks proved to be theirs. */
+/** Returns the phone numbers and Telegram ids that the calling member has verified. */
 export const listIdentities = async ({ prisma }: Db, viewer: Viewer): Promise<MemberIdentity[]> => {
   ensureMember(viewer)
   return prisma.memberIdentity.findMany({
@@ -68,19 +72,19 @@ const ensureRate = async (
       retryAfter: resetSeconds,
     })
   const since = new Date(clock.now().getTime() - DAY_MS)
-  const asked = await prisma.auditEntry.count({
+  const requested = await prisma.auditEntry.count({
     where: { workspaceId, actorId: id, action: 'identity.claim', createdAt: { gt: since } },
   })
-  if (asked >= CODES_A_DAY)
+  if (requested >= CODES_A_DAY)
     throw new AppError('rate_limited', `At most ${CODES_A_DAY} codes a day can be sent.`, {
       retryAfter: 3_600,
     })
 }
 
 /**
- * Sends a code to an address that the member who asks says is theirs; `verifyIdentity` takes it, for 10
- * minutes. A later one takes the earlier one's place. Throws `invalid_input`, `rate_limited`, `conflict`
- * where no code can be sent, `unavailable` while none can.
+ * Sends a code to an address that the calling member claims, valid for `verifyIdentity` for 10 minutes. A
+ * later code replaces an earlier one. Throws `invalid_input`, `rate_limited`, `conflict` when no code can be
+ * sent, `unavailable` when none can be sent now.
  */
 export const claimIdentity = async (
   deps: IdentityDeps,
@@ -93,7 +97,7 @@ export const claimIdentity = async (
   const code = String(randomInt(1_000_000)).padStart(6, '0')
   await callExternally(deps, viewer, async (db) => {
     await ensureRate({ ...deps, ...db }, viewer)
-    // Counted before it is sent, and for good: it may cost money although the request fails.
+    // Counted before it is sent, even if the request then fails, because it may cost money.
     await audit({ ...deps, ...db }, viewer, {
       action: 'identity.claim',
       agentId: null,
@@ -116,14 +120,15 @@ export const claimIdentity = async (
 }
 
 /**
- * The claim, with this try counted: of many at once none is free. Null when there is none that can be tried.
+ * Returns the claim after counting this attempt, so that concurrent attempts are all counted. Null when there
+ * is no claim with attempts left.
  */
 const tryClaim = async (
   { prisma, clock }: Pick<IdentityDeps, 'prisma' | 'clock'>,
   memberId: string,
   channel: Channel,
 ) => {
-  const where = { memberId, channel, tries: { lt: MAX_TRIES }, expiresAt: { gt: clock.now() } }
+  const where = { memberId, channel, tries: { lt: MAX_ATTEMPTS }, expiresAt: { gt: clock.now() } }
   const { count } = await prisma.identityClaim.updateMany({ where, data: { tries: { increment: 1 } } })
   return count === 0
     ? null
@@ -131,9 +136,9 @@ const tryClaim = async (
 }
 
 /**
- * Takes the code that was sent: the address is the member's from now on, and no other member's of the
- * workspace. Throws `invalid_input` for a wrong code, after 10 minutes, after 5 wrong ones, and where none
- * was asked for; which, it does not tell.
+ * Redeems a code: assigns the address to the member, and removes it from any other member of the workspace.
+ * Throws the same `invalid_input` for a wrong code, after 10 minutes, after 5 wrong codes, and when none was
+ * requested.
  */
 export const verifyIdentity = async (
   deps: IdentityDeps,
@@ -142,7 +147,8 @@ export const verifyIdentity = async (
 ): Promise<MemberIdentity> => {
   ensureMember(viewer)
   const { id: memberId, workspaceId } = viewer
-  // A wrong code is counted also when the request, which then fails, has an Idempotency-Key.
+  // Outside the transaction, so that a wrong code counts even if the request has an Idempotency-Key, which
+  // rolls it back.
   const claim = await deps.apart(({ prisma }) => tryClaim({ prisma, clock: deps.clock }, memberId, channel))
   const expected = claim && (await deps.keyring.open(workspaceId, claim.code, boundTo(memberId, channel)))
   if (
@@ -154,7 +160,7 @@ export const verifyIdentity = async (
     throw wrongCode()
   const { value } = claim
   return deps.prisma.$transaction(async (tx) => {
-    // Of the same code many times at once, one counts.
+    // Of concurrent requests with the same code, only one succeeds.
     const { count } = await tx.identityClaim.deleteMany({ where: { memberId, channel, code: claim.code } })
     if (count === 0) throw wrongCode()
     await audit({ ...deps, prisma: tx }, viewer, {
@@ -169,7 +175,8 @@ export const verifyIdentity = async (
 const wrongCode = () => invalidInput('code', 'is wrong or has expired: request a new one')
 
 /**
- * Makes an identity the member's, and no other member's of the workspace; of several at once the last one's.
+ * Assigns an identity to a member and removes it from any other member of the workspace. Of concurrent calls,
+ * the last one wins.
  */
 export const takeIdentity = async (
   tx: Pick<Prisma.TransactionClient, '$queryRaw' | 'memberIdentity'>,
@@ -181,7 +188,7 @@ export const takeIdentity = async (
   return tx.memberIdentity.create({ data: identity })
 }
 
-/** Takes an identity back: messages from it are nobody's of the team any more. */
+/** Removes an identity: messages from it are no longer the member's. */
 export const removeIdentity = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
@@ -195,7 +202,7 @@ export const removeIdentity = async (
   await audit(deps, viewer, { action: 'identity.remove', agentId: null, detail: { channel, value } })
 }
 
-/** All codes, for when data keys are replaced: `bound` as `boundTo` has it. */
+/** All codes, for the rotation of data keys; `bound` must equal the result of `boundTo`. */
 export const SEALED_CODES: SealedColumn = {
   name: 'identity_claim.code',
   first: [NIL, ''],

@@ -10,24 +10,24 @@ import { ensureRoom } from './plan.ts'
 import { hashToken, type LinkState, linkState, newToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
-/** How the service itself writes to people. */
+/** Sends the service's own mail to people. */
 export interface Mailer {
-  /** The one spelling of an email address. Throws `invalid_input`. */
+  /** Normalizes an email address. Throws `invalid_input`. */
   normalize(address: string): string
-  /** Tries once, in the background: nobody waits for it, and a failure is in the log. */
-  send(letter: { to: string; subject: string; text: string }): void
+  /** Makes one attempt, in the background. Failures are logged. */
+  send(mail: { to: string; subject: string; text: string }): void
 }
 
 export interface InvitationDeps extends Db {
   clock: Clock
   mailer: Mailer
-  /** Where people reach the service, as it is known once HTTP listens. */
+  /** Public URL of the service, known once HTTP listens. */
   publicUrl(): string
 }
 
 const VALID_MS = 7 * 24 * 3_600_000
 
-/** An invitation as members read it: everything but its link, which is shown once. */
+/** Returns an invitation in its public form, without its link, which is shown once. */
 export const presentInvitation = ({ id, email, role, expiresAt }: Invitation) => ({
   id,
   email,
@@ -45,7 +45,7 @@ const spelled = ({ mailer }: InvitationDeps, email: string): string => {
   }
 }
 
-const letterOf = (workspace: string, inviter: Viewer, url: string) => ({
+const mailOf = (workspace: string, inviter: Viewer, url: string) => ({
   subject: `Join ${workspace} on Agent Messaging Service`,
   text: `${inviter.name ?? inviter.email} invites you to the workspace ${workspace}.
 
@@ -58,10 +58,10 @@ The link can be used once and is only for you. If you did not expect this invita
 })
 
 /**
- * The member may have been removed since the request was authenticated: the workspace is held now, as by a
- * removal.
+ * Throws `unauthorized` when the member has been removed since the request was authenticated. The workspace
+ * is locked now, as it is during a removal.
  */
-const ensureStillThere = async (
+const ensureStillMember = async (
   { member }: Pick<Prisma.TransactionClient, 'member'>,
   { id }: Viewer,
 ): Promise<void> => {
@@ -70,10 +70,10 @@ const ensureStillThere = async (
 }
 
 /**
- * Invites a person by email to join as a member, or as an owner if an owner asks; an earlier link to the same
- * address stops working. The link is mailed and returned; it ends with the membership of whoever asks. Throws
- * `conflict` for a member or when too many are open, `rate_limited` after too many, `plan_limit` when the
- * workspace is full.
+ * Invites a person by email to join as a member, or as an owner if the viewer is one; an earlier link to the
+ * same address becomes invalid. The link is mailed and returned; it ends with the membership of the inviter.
+ * Throws `conflict` for an existing member or when too many invitations are open, `rate_limited` after too
+ * many, `plan_limit` when the workspace is full.
  */
 export const inviteMember = async (
   deps: InvitationDeps,
@@ -96,7 +96,7 @@ export const inviteMember = async (
   }
   const { invitation, workspace } = await deps.prisma.$transaction(async (prisma) => {
     await ensureRoom(prisma, workspaceId, 'members')
-    await ensureStillThere(prisma, viewer)
+    await ensureStillMember(prisma, viewer)
     await ensureMayInvite({ prisma, clock: deps.clock }, workspaceId, email)
     const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
     if (known) throw new AppError('conflict', `${email} is already a member.`)
@@ -120,11 +120,11 @@ export const inviteMember = async (
     }
   })
   const url = `${deps.publicUrl()}/join/${token}`
-  deps.mailer.send({ to: email, ...letterOf(workspace.name, viewer, url) })
+  deps.mailer.send({ to: email, ...mailOf(workspace.name, viewer, url) })
   return { invitation, url }
 }
 
-/** Who was asked and has not joined yet, oldest first. For members. */
+/** Returns the invitations that have not been accepted, oldest first. For members. */
 export const listInvitations = async ({ prisma }: Db, viewer: Viewer): Promise<Invitation[]> => {
   ensureMember(viewer)
   return prisma.invitation.findMany({
@@ -133,7 +133,7 @@ export const listInvitations = async ({ prisma }: Db, viewer: Viewer): Promise<I
   })
 }
 
-/** Takes an invitation back: its link is unknown from now on. For members. */
+/** Revokes an invitation; its link becomes invalid. For members. */
 export const revokeInvitation = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
@@ -154,7 +154,7 @@ export const revokeInvitation = async (
 
 type OpenInvitation = Prisma.InvitationGetPayload<{ include: { workspace: true } }>
 
-/** The invitation behind a link's token, and whether it can still be taken. */
+/** Returns the invitation of a link's token, and whether it can still be accepted. */
 export const findInvitation = async (
   { prisma, clock }: Db & { clock: Clock },
   token: string,
@@ -170,7 +170,7 @@ export const findInvitation = async (
     : { state: state as Exclude<LinkState, 'open'> }
 }
 
-/** What a person gets who joins: shown once. */
+/** Result for a person who joins, shown once. */
 export interface Joined {
   workspace: string
   email: string
@@ -178,8 +178,8 @@ export interface Joined {
 }
 
 /**
- * Makes the invited person a member with a token of their own, once. Null when the link can't be taken (any
- * more). Throws `plan_limit` when the workspace has become full: the link stays good.
+ * Makes the invited person a member with their own token, once. Returns null when the link is not valid or no
+ * longer valid. Throws `plan_limit` when the workspace has become full; the link then stays valid.
  */
 export const join = async (
   deps: Db & { clock: Clock },
@@ -190,7 +190,7 @@ export const join = async (
   const token = newToken('member')
   return deps.prisma.$transaction(async (prisma) => {
     const tokenHash = Uint8Array.from(hashToken(linkToken))
-    // Of two at once the second waits here, and then finds it taken.
+    // A concurrent second request waits here, and then finds the link used.
     const { count } = await prisma.invitation.updateMany({
       where: { tokenHash, acceptedAt: null, expiresAt: { gt: now } },
       data: { acceptedAt: now },

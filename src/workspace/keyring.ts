@@ -9,8 +9,8 @@ const TAG = 16
 const VERSION = 1
 
 /**
- * Layout: version (1 byte), nonce (12), tag (16), ciphertext. `bound` is authenticated, not stored: opening
- * needs the same words again.
+ * Encrypts a value. Layout: version (1 byte), nonce (12), tag (16), ciphertext. `bound` is authenticated but
+ * not stored: decryption needs the same text.
  */
 const sealWith = (key: Uint8Array, plain: Uint8Array, bound: string): Buffer => {
   const nonce = randomBytes(NONCE)
@@ -29,13 +29,13 @@ const openWith = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer =>
 }
 
 /**
- * A key of 32 bytes for one purpose, made of the master key: the same again in every process, and no way
- * back.
+ * Derives a 32-byte key for one purpose from the master key. It is the same in every process, and does not
+ * reveal the master key.
  */
 export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))
 
-/** A workspace's own data key, as it is stored: wrapped by the master key, bound to the workspace. */
+/** Encrypts a workspace's data key for storage, with the master key and bound to the workspace. */
 export const wrapDataKey = (
   masterKey: Uint8Array,
   workspaceId: string,
@@ -45,7 +45,7 @@ export const wrapDataKey = (
 const unwrapDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): Buffer =>
   openWith(masterKey, wrapped, `workspace:${workspaceId}`)
 
-/** Whether this master key is the one that wrapped a workspace's data key. */
+/** Returns whether this master key encrypted a workspace's data key. */
 export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
   try {
     return unwrapDataKey(masterKey, workspaceId, wrapped).length === 32
@@ -55,14 +55,13 @@ export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped
 }
 
 /**
- * Master keys besides the one in use. Called when that one doesn't open something, and worth calling again:
- * they may be changed meanwhile.
+ * Returns the master keys besides the current one. Called each time when that one does not decrypt something,
+ * because the keys may have changed.
  */
 export type OtherKeys = () => readonly Uint8Array[]
 
 /**
- * Opens with the key in use, else with one of the others. Throws what the key in use made of it when none
- * does.
+ * Decrypts with the current key, else with one of the others. Throws the current key's error when none works.
  */
 const openWithAny = (
   masterKey: Uint8Array,
@@ -76,7 +75,7 @@ const openWithAny = (
       try {
         return open(key)
       } catch {
-        // the next one
+        // try the next key
       }
     }
     throw error
@@ -84,8 +83,8 @@ const openWithAny = (
 }
 
 /**
- * Wraps with `masterKey` the data keys that another one wrapped; returns how many. Throws when one opens with
- * none of the keys.
+ * Re-encrypts with `masterKey` the data keys that another key encrypted; returns their number. Throws when
+ * none of the keys decrypts one.
  */
 export const rewrapDataKeys = async (
   tx: Prisma.TransactionClient,
@@ -108,42 +107,42 @@ export const rewrapDataKeys = async (
 }
 
 /**
- * Seals what must not be readable in the database with the data key of its workspace. `bound` names what the
- * value belongs to (its table and ids): a sealed value that was moved elsewhere does not open. What is no
- * workspace's but the service's own (`workspaceId` null) is sealed with the master key itself.
+ * Encrypts values that must not be readable in the database with the data key of their workspace. `bound`
+ * identifies what the value belongs to (its table and ids): a value that was moved elsewhere does not
+ * decrypt. The service's own values (`workspaceId` null) are encrypted with the master key itself.
  */
 export interface Keyring {
-  /** Fetches a workspace's keys: what seals with them in the next minute needs no connection of its own. */
+  /** Loads a workspace's keys: encryption with them needs no database connection for the next minute. */
   load(workspaceId: string): Promise<void>
   seal(workspaceId: string | null, plain: string | Uint8Array, bound: string): Promise<Buffer>
   open(workspaceId: string | null, sealed: Uint8Array, bound: string): Promise<Buffer>
   /**
-   * The same value under the key in use; null when it is that already. Throws `UnreadableError` when no key
-   * opens it.
+   * Re-encrypts a value with the current key; null when it already is. Throws `UnreadableError` when no key
+   * decrypts it.
    */
   reseal(workspaceId: string, sealed: Uint8Array, bound: string): Promise<Buffer | null>
 }
 
-/** A sealed value that opens with none of its workspace's keys. */
+/** An encrypted value that none of its workspace's keys decrypts. */
 export class UnreadableError extends Error {}
 
 /**
- * How old what a process knows of a workspace's keys may be, in ms: after `load`, and when it seals. Another
- * process may replace them.
+ * Maximum age in milliseconds of a workspace's cached keys, after `load` and for encryption. Another process
+ * may replace the keys.
  */
 const FRESH_MS = 60_000
 const MAX_AGE_MS = 2 * FRESH_MS
 
-/** A workspace's data keys: the one in use, then those that it replaced. */
+/** A workspace's data keys: the current one, then the former ones. */
 type DataKeys = readonly [Buffer, ...Buffer[]]
 
 interface Known {
   keys: Promise<DataKeys>
-  /** When they were read, in milliseconds since 1970. */
+  /** Time at which they were read, in milliseconds since 1970. */
   at: number
 }
 
-/** What one of the keys makes of a sealed value, with its place among them; null when none opens it. */
+/** Decrypts a value with one of the keys. Returns the key's index too; null when no key works. */
 const openWithOneOf = (
   keys: DataKeys,
   sealed: Uint8Array,
@@ -153,7 +152,7 @@ const openWithOneOf = (
     try {
       return { plain: openWith(key, sealed, bound), index }
     } catch {
-      // the next one
+      // try the next key
     }
   }
   return null
@@ -193,7 +192,7 @@ export const createKeyring = (
       openWithOneOf(await keysOf(workspaceId, Number.POSITIVE_INFINITY), sealed, bound) ??
       // Another process may have replaced the key since they were read.
       openWithOneOf(await keysOf(workspaceId, -1), sealed, bound)
-    if (!found) throw new UnreadableError('a sealed value does not open')
+    if (!found) throw new UnreadableError('no key decrypts this value')
     return found.plain
   }
 
@@ -212,7 +211,7 @@ export const createKeyring = (
     reseal: async (workspaceId, sealed, bound) => {
       const keys = await keysOf(workspaceId, FRESH_MS)
       const found = openWithOneOf(keys, sealed, bound)
-      if (!found) throw new UnreadableError('a sealed value does not open')
+      if (!found) throw new UnreadableError('no key decrypts this value')
       return found.index === 0 ? null : sealWith(keys[0], found.plain, bound)
     },
   }

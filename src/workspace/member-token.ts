@@ -4,13 +4,13 @@ import { type BearerTokenDeps, issueToken, listTokens, type NewToken, revokeToke
 import { ensureMember } from './member.ts'
 import type { Viewer } from './viewer.ts'
 
-/** A member's own tokens, oldest first. Nobody sees another's. */
+/** Returns the calling member's own tokens, oldest first. */
 export const listOwnTokens = async (db: Db, viewer: Viewer): Promise<Token[]> => {
   ensureMember(viewer)
   return listTokens(db, { memberId: viewer.id })
 }
 
-/** Makes a token of the member who asks. */
+/** Creates a token for the calling member. */
 export const createOwnToken = async (
   deps: Omit<BearerTokenDeps, 'notifier'>,
   viewer: Viewer,
@@ -20,7 +20,7 @@ export const createOwnToken = async (
   return issueToken(deps, viewer, { memberId: viewer.id }, input)
 }
 
-/** Revokes a token of the member who asks. */
+/** Revokes a token of the calling member. */
 export const revokeOwnToken = async (
   deps: BearerTokenDeps,
   viewer: Viewer,

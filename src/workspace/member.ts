@@ -10,11 +10,11 @@ import type { Viewer } from './viewer.ts'
 export interface MemberDeps extends Db {
   clock: Clock
   notifier: Notifier
-  /** Takes a member off the lists of the workspace's agents. */
+  /** Removes a member from the lists of the workspace's agents. */
   forgetMember(tx: Prisma.TransactionClient, member: Member): Promise<void>
 }
 
-/** A member as other members read it. */
+/** Returns a member in its public form. */
 export const presentMember = ({ id, email, name, role, createdAt }: Member) => ({
   id,
   email,
@@ -28,12 +28,12 @@ export const ensureMember = (viewer: Viewer): void => {
   if (viewer.kind !== 'member') throw new AppError('forbidden', 'Only a member can do this.')
 }
 
-/** Throws `forbidden` for everybody but the workspace's owners. */
+/** Throws `forbidden` for everyone but the workspace's owners. */
 export const ensureOwner = (viewer: Viewer): void => {
   if (viewer.role !== 'owner') throw new AppError('forbidden', 'Only an owner of the workspace can do this.')
 }
 
-/** The people of the workspace, oldest first. For members. */
+/** Returns the members of the workspace, oldest first. For members. */
 export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Member[]> => {
   ensureMember(viewer)
   return prisma.member.findMany({
@@ -43,10 +43,9 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 }
 
 /**
- * Takes a person out of the workspace: their tokens count for nothing from now on, and what those hold open
- * is closed on every process. With them go the invitations that they made, the links that they asked for, and
- * their entries in the access lists of the agents. For owners. Throws `conflict` for the last owner: somebody
- * must be able to do this.
+ * Removes a member from the workspace: their tokens are no longer valid, and the tokens' open streams are
+ * closed in every process. Their invitations, their links and their entries in the agents' access lists are
+ * deleted too. For owners. Throws `conflict` for the last owner, because a workspace needs one.
  */
 export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: string): Promise<void> => {
   ensureOwner(viewer)
@@ -54,7 +53,7 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
   const revoked = await deps.prisma.$transaction(async (prisma) => {
     const removed = await prisma.member.findFirst({ where: { id: memberId, workspaceId } })
     if (removed) await deps.forgetMember(prisma, removed)
-    // Two owners who remove each other at the same moment would leave none.
+    // Locked, because two owners who remove each other concurrently would leave none.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
     const member = await prisma.member.findFirst({
       where: { id: memberId, workspaceId },

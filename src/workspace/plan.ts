@@ -3,16 +3,15 @@ import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Plan, Prisma } from '../db/generated/prisma/client.ts'
 
-/** How old an answer about a plan, or about how full it is, may be. */
+/** Maximum age in milliseconds of a cached plan or message count. */
 const FRESH_MS = 5_000
 const DAY_MS = 24 * 3_600_000
-/** Messages before a workspace is full from which on each one is counted. */
+/** Number of messages below the limit from which on the count is not cached. */
 const NEARLY_FULL = 100
 
 const planLimit = (plan: Plan, what: string) =>
   new AppError('plan_limit', `The plan ${plan.key} includes ${what}.`)
 
-/** The plan of a workspace. */
 const planOf = async (
   { prisma }: { prisma: Pick<Prisma.TransactionClient, 'workspace'> },
   workspaceId: string,
@@ -25,13 +24,13 @@ const planOf = async (
 }
 
 /**
- * Holds a workspace until the transaction commits: of two who want its last place one waits, and then finds
- * it taken.
+ * Locks a workspace until the transaction commits: of two concurrent requests for its last place, one waits
+ * and then finds it taken.
  */
 const lock = (tx: Prisma.TransactionClient, workspaceId: string): Promise<unknown> =>
   tx.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
 
-/** What `ensureRoom` counts, each with its name in messages (in the singular). */
+/** What `ensureRoom` counts, with its name in error messages (in the singular). */
 const COUNTED = {
   agents: {
     word: 'agent',
@@ -53,9 +52,9 @@ const COUNTED = {
 }
 
 /**
- * Makes sure that a workspace may have one more agent, member, own domain or phone number. Inside the
- * caller's transaction, with the workspace locked until it commits: two that are made at once can't both be
- * the last. Throws `plan_limit`.
+ * Ensures that a workspace may have one more agent, member, own domain or phone number. Runs inside the
+ * caller's transaction, with the workspace locked until it commits, so that two concurrent requests cannot
+ * both take the last place. Throws `plan_limit`.
  */
 export const ensureRoom = async (
   tx: Prisma.TransactionClient,
@@ -63,37 +62,38 @@ export const ensureRoom = async (
   kind: keyof typeof COUNTED,
 ): Promise<void> => {
   await lock(tx, workspaceId)
-  await expectRoom(tx, workspaceId, kind)
+  await checkRoom(tx, workspaceId, kind)
 }
 
-/** The same as of now, holding nothing: for before something costly. */
-export const expectRoom = async (
+/** Does the same without a lock, for a check before costly work. */
+export const checkRoom = async (
   tx: Prisma.TransactionClient,
   workspaceId: string,
   kind: keyof typeof COUNTED,
 ): Promise<void> => {
   const plan = await planOf({ prisma: tx }, workspaceId)
-  const most = plan[kind]
-  if (most === null) return
+  const limit = plan[kind]
+  if (limit === null) return
   const { word, count } = COUNTED[kind]
-  if ((await count(tx, workspaceId)) >= most) throw planLimit(plan, `${most} ${word}${most === 1 ? '' : 's'}`)
+  if ((await count(tx, workspaceId)) >= limit)
+    throw planLimit(plan, `${limit} ${word}${limit === 1 ? '' : 's'}`)
 }
 
-/** How much of what plans limit a workspace has. */
+/** A workspace's usage of the limits of its plan. */
 export interface Usage {
   agents: number
   members: number
   ownDomains: number
   webhooks: number
-  /** Sent in the last 24 hours. */
+  /** Messages sent in the last 24 hours. */
   sendsPerDay: number
   storedMessages: number
   phoneNumbers: number
 }
 
 /**
- * Messages that count against a plan. Refused ones don't: it is for strangers to say how many there are. Both
- * counts read an index alone, which one count of all other states could not.
+ * Counts the messages that count against a plan. Refused ones do not, because strangers decide how many there
+ * are. Both counts are index-only scans, which a single count of all other states could not be.
  */
 const countStored = async ({ pool }: Pick<Db, 'pool'>, workspaceId: string): Promise<number> => {
   const { rows } = await pool.query<{ stored: number }>({
@@ -105,7 +105,7 @@ const countStored = async ({ pool }: Pick<Db, 'pool'>, workspaceId: string): Pro
   return rows[0]!.stored
 }
 
-/** What counts against a plan, as of now. */
+/** Returns the current usage. */
 export const usageOf = async (deps: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
   const { prisma, clock } = deps
   const where = { workspaceId }
@@ -134,7 +134,7 @@ const ensureSendsLeft = async ({ prisma, clock }: Sent, workspaceId: string, pla
   if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
 }
 
-/** Makes sure, like `ensureRoom`, that a workspace may send one more message today. Throws `plan_limit`. */
+/** Ensures, like `ensureRoom`, that a workspace may send one more message today. Throws `plan_limit`. */
 export const ensureRoomToSend = async (
   tx: Prisma.TransactionClient,
   clock: Clock,
@@ -144,7 +144,7 @@ export const ensureRoomToSend = async (
   await ensureSendsLeft({ prisma: tx, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
 }
 
-/** Throws `plan_limit` where the plan doesn't let the given address be changed. */
+/** Throws `plan_limit` when the plan does not allow changing the assigned address. */
 export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
   const plan = await planOf(db, workspaceId)
   if (!plan.changeAddress) throw planLimit(plan, 'the address that the service assigns, but not changing it')
@@ -156,7 +156,7 @@ interface Remembered<Value> {
 }
 
 /**
- * What the hot paths ask of plans, remembered for a few seconds: most workspaces have no limit, and then
+ * Caches what the hot paths need about plans for a few seconds. Most workspaces have no limit, and then
  * nothing is counted.
  */
 export class Plans {
@@ -169,9 +169,9 @@ export class Plans {
   }
 
   /**
-   * Throws `plan_limit` when the workspace has sent as much in the last 24 hours as its plan includes.
-   * Returns whether that is limited: then others may send the last one at the same moment, which
-   * `ensureRoomToSend` sees.
+   * Throws `plan_limit` when the workspace has sent as many messages in the last 24 hours as its plan
+   * includes. Returns whether there is a limit: concurrent requests may then send the last one, which
+   * `ensureRoomToSend` prevents.
    */
   async ensureMaySend(workspaceId: string): Promise<boolean> {
     const plan = await this.#planOf(workspaceId)
@@ -179,7 +179,7 @@ export class Plans {
     return plan.sendsPerDay !== null
   }
 
-  /** Whether the workspace stores as many messages as its plan includes. */
+  /** Returns whether the workspace has reached the stored message limit of its plan. */
   async isFull(workspaceId: string): Promise<boolean> {
     const { storedMessages } = await this.#planOf(workspaceId)
     if (storedMessages === null) return false

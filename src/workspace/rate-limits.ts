@@ -6,13 +6,13 @@ import type { Db, RootDb } from '../db/client.ts'
 
 const WINDOW_MS = 60_000
 /**
- * How often the processes add up what they counted. As long, several of them may together let more through
- * than the limit.
+ * Interval in milliseconds at which the processes add up their counts. Until then, several of them may
+ * together allow more than the limit.
  */
 const SYNC_MS = 250
 
 /**
- * What a use came to: whether it is within the limit, how many are left, and in how many seconds the window
+ * Result of a use: whether it is within the limit, how many uses remain, and in how many seconds the window
  * ends.
  */
 export interface Quota {
@@ -22,42 +22,41 @@ export interface Quota {
   resetSeconds: number
 }
 
-/** A token's quota in the headers of an answer (draft-ietf-httpapi-ratelimit-headers). */
+/** Returns a token's quota as response headers (draft-ietf-httpapi-ratelimit-headers). */
 export const quotaHeaders = ({ limit, remaining, resetSeconds }: Quota) => ({
   'RateLimit-Policy': `"token";q=${limit};w=${WINDOW_MS / 1000}`,
   RateLimit: `"token";r=${remaining};t=${resetSeconds}`,
 })
 
-/** What a request over its token's quota is answered. */
+/** Returns the error for a request over its token's quota. */
 export const overQuota = ({ limit, resetSeconds }: Quota) =>
   new AppError('rate_limited', `At most ${limit} requests a minute for each token.`, {
     retryAfter: resetSeconds,
   })
 
-/** One use of a limit. */
 export interface Use {
   key: string
-  /** At most so much in a window. */
+  /** Maximum amount in a window. */
   limit: number
-  /** How much of the limit it uses; 1 when left out. */
+  /** Amount of the limit that it uses; 1 by default. */
   amount?: number
-  /** Milliseconds; a minute when left out. */
+  /** Length of the window in milliseconds; a minute by default. */
   windowMs?: number
 }
 
 interface Counter {
-  /** When its window began, in milliseconds since 1970. */
+  /** Start of its window, in milliseconds since 1970. */
   window: number
   windowMs: number
-  /** The sum over all processes, as of the last time that they were added up. */
+  /** Sum over all processes when they were last added up. */
   total: number
-  /** Counted here since. */
+  /** Amount counted in this process since then. */
   pending: number
 }
 
 /**
- * Limits per minute, or another window, that all processes share: counted in memory, so that a request waits
- * for nothing, and added up in PostgreSQL four times a second, in one statement for all that was counted.
+ * Limits per minute, or another window, that all processes share. Uses are counted in memory, so that no
+ * request waits, and added up in PostgreSQL four times a second, in one statement for all counters.
  */
 export class RateLimits {
   readonly #deps: Db & { clock: Clock; log: Logger }
@@ -69,13 +68,13 @@ export class RateLimits {
     const { clock, log } = deps
     this.#adding = new Routine(() => this.#sync(), {
       everyMs: SYNC_MS,
-      failed: 'rate limits could not be added up',
+      failed: 'could not synchronize rate limits',
       clock,
       log,
     })
   }
 
-  /** Counts one use of `key`, unless that is over the limit. */
+  /** Counts one use of `key`, unless it would exceed the limit. */
   take(key: string, limit: number): Quota {
     const now = this.#deps.clock.now().getTime()
     const counter = this.#counterOf(key, WINDOW_MS, now)
@@ -90,7 +89,7 @@ export class RateLimits {
     }
   }
 
-  /** Counts all of these uses, unless one of them is over its limit: then none, and that one is returned. */
+  /** Counts all of these uses. If one exceeds its limit, counts none and returns that one. */
   takeAll<Each extends Use>(uses: readonly Each[]): Each | null {
     const now = this.#deps.clock.now().getTime()
     const taken: [Counter, number][] = []
@@ -125,7 +124,7 @@ export class RateLimits {
     const now = this.#deps.clock.now().getTime()
     for (const [key, { window, windowMs }] of this.#counters)
       if (window + windowMs <= now) this.#counters.delete(key)
-    // In the order of their keys, so that two processes can't deadlock.
+    // Sorted by key, so that two processes cannot deadlock.
     const counted = [...this.#counters]
       .filter(([, { pending }]) => pending > 0)
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -155,7 +154,7 @@ export class RateLimits {
   }
 }
 
-/** Deletes counters of windows long past. Idempotent; any process may call it at any time. */
+/** Deletes counters of windows long past. Idempotent; safe to run in any process at any time. */
 export const pruneRates = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const past = new Date(now.getTime() - 10 * WINDOW_MS)
   const { rowCount } = await pool.query(

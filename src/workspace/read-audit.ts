@@ -5,7 +5,7 @@ import type { Action } from './audit.ts'
 import { ensureMember } from './member.ts'
 import type { Viewer } from './viewer.ts'
 
-/** An entry as members read it. */
+/** Returns an entry in its public form. */
 export const presentAudit = ({
   id,
   action,
@@ -24,7 +24,7 @@ export const presentAudit = ({
   createdAt: createdAt.toISOString(),
 })
 
-/** An entry's place in the list: its cursor. */
+/** Returns the cursor of an entry in the list. */
 export const auditCursor = ({ createdAt, id }: AuditEntry): string => writeCursor(createdAt.getTime(), id)
 
 const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
@@ -33,8 +33,8 @@ const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
 }
 
 /**
- * Who did what in the workspace, newest first, a page at a time: of everything or of one agent, which may be
- * gone. For members.
+ * Returns a page of the workspace's audit log, newest first: of everything, or of one agent, which may have
+ * been deleted. For members.
  */
 export const listAudit = async (
   { prisma }: Db,

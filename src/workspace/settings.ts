@@ -10,10 +10,7 @@ export interface SettingsDeps extends Db {
   clock: Clock
 }
 
-/**
- * What a workspace is called, what its agents may do by themselves, how long refused messages are kept, what
- * its plan includes and how much of that is in use.
- */
+/** A workspace with its settings, its plan and its usage of the plan. */
 export interface WorkspaceView {
   workspace: Workspace & { plan: Plan }
   usage: Usage
@@ -27,7 +24,7 @@ export interface WorkspaceChanges {
   keepRefusedDays?: number | undefined
 }
 
-/** A workspace as clients read it. A null limit is none. */
+/** Returns a workspace in its public form. A limit of null means no limit. */
 export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
   const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } =
     workspace.plan
@@ -46,7 +43,7 @@ export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
   }
 }
 
-/** The workspace of whoever asks. */
+/** Returns the viewer's workspace. */
 export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer): Promise<WorkspaceView> => {
   const [workspace, usage] = await Promise.all([
     deps.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } }),
@@ -55,7 +52,7 @@ export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer)
   return { workspace, usage }
 }
 
-/** Changes what is given; the rest stays. For members. */
+/** Changes the given settings. For members. */
 export const updateWorkspace = async (
   deps: SettingsDeps,
   viewer: Viewer,

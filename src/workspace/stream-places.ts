@@ -1,17 +1,20 @@
 import { AppError } from '../core/errors.ts'
 import { Places } from '../core/places.ts'
 
-/** How many event streams and subscriptions may be open at a time, in each process. */
+/** Maximum numbers of open event streams and subscriptions in each process. */
 export interface StreamLimits {
   perToken: number
   perAgent: number
   perWorkspace: number
 }
 
-/** A dashboard has a few for each of its agents; a fleet's workspace one or two for each agent. */
+/**
+ * A dashboard needs a few for each of its agents; a workspace with a fleet of agents needs one or two for
+ * each.
+ */
 const LIMITS: StreamLimits = { perToken: 200, perAgent: 500, perWorkspace: 5_000 }
 
-/** Whose stream it is, and whose events it tells. */
+/** Owner of a stream, and the agent whose events it contains. */
 export interface StreamOf {
   tokenId: string
   agentId: string
@@ -20,18 +23,18 @@ export interface StreamOf {
 
 const RETRY_AFTER_S = 5
 
-const full = (whose: string, most: number) =>
+const full = (whose: string, max: number) =>
   new AppError(
     'rate_limited',
-    `${whose} can have ${most} event streams and subscriptions open at a time. Close one first.`,
+    `${whose} can have ${max} event streams and subscriptions open at a time. Close one first.`,
     {
       retryAfter: RETRY_AFTER_S,
     },
   )
 
 /**
- * Counts what is open, whatever it is open over: each stream of REST and each subscription of GraphQL takes a
- * place until it is closed.
+ * Limits what is open, regardless of the interface: each event stream and each subscription holds a place
+ * until it is closed.
  */
 export class StreamPlaces {
   readonly #tokens: Places
@@ -45,8 +48,8 @@ export class StreamPlaces {
   }
 
   /**
-   * Takes a place; returns how to give it back, which may be called again. Throws `rate_limited` when there
-   * is none.
+   * Takes a place. Returns a function that releases it, which may be called repeatedly. Throws `rate_limited`
+   * when there is none.
    */
   take({ tokenId, agentId, workspaceId }: StreamOf): () => void {
     const counted = [

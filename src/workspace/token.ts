@@ -1,12 +1,12 @@
 import { createHash, randomInt } from 'node:crypto'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** 43 base62 characters carry 256 bits. */
+/** 43 base62 characters contain 256 bits. */
 const LENGTH = 43
 
 /**
- * Bearer tokens of members and agents, and what the links for setting an address up, for joining and for
- * proving an identity hold.
+ * Bearer tokens of members and agents, and tokens in links for setting up an address, joining and verifying
+ * an identity.
  */
 export type TokenKind = 'member' | 'agent' | 'setup' | 'invitation' | 'identity'
 const PREFIX: Record<TokenKind, string> = {
@@ -17,20 +17,22 @@ const PREFIX: Record<TokenKind, string> = {
   identity: 'apt_',
 }
 
-/** A new token. Shown once; what is kept of it is `hashToken`. */
+/** Creates a token. It is shown once; only its `hashToken` is stored. */
 export const newToken = (kind: TokenKind): string =>
   PREFIX[kind] + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 
-/** The topic on which every process hears that a token is revoked; the key is the token's id. */
+/** Topic that notifies every process that a token was revoked; the key is the token's id. */
 export const TOKEN_REVOKED = 'token_revoked'
 
-/** SHA-256, 32 bytes: with 256 bits of randomness in the token a slow hash would add nothing. */
+/**
+ * Returns the token's SHA-256 (32 bytes). The token has 256 random bits, so a slow hash would add nothing.
+ */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** What a link can be. `unknown` is also what was taken back or replaced. */
+/** State of a link. Revoked and replaced links are `unknown` too. */
 export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 
-/** What became of a link that is asked at `now`. */
+/** Returns the state of a link at `now`. */
 export const linkState = (link: { expiresAt: Date; usedAt: Date | null } | null, now: Date): LinkState => {
   if (!link) return 'unknown'
   if (link.usedAt) return 'used'

@@ -7,18 +7,18 @@ import type { Notifier } from '../db/notify.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { hashToken, TOKEN_REVOKED } from './token.ts'
 
-/** Who asks. Every operation takes one; nobody sees past its workspace. */
+/** The authenticated caller. Every operation takes one, and returns only data of its workspace. */
 export interface Viewer {
   readonly kind: 'member' | 'agent'
-  /** The member's or the agent's id. */
+  /** Id of the member or the agent. */
   readonly id: string
   readonly workspaceId: string
   readonly tokenId: string
   readonly name: string | null
-  /** A member's email address and role; null of an agent. */
+  /** Email address and role of a member; null for an agent. */
   readonly email: string | null
   readonly role: MemberRole | null
-  /** When the token ends by itself, and with it what it holds open. */
+  /** Expiry of the token, at which its open streams end too. */
   readonly expiresAt: Date | null
 }
 
@@ -29,18 +29,21 @@ export interface ViewerDeps extends Db {
   failedTokens: FailedTokens
 }
 
-/** How long a process believes what it read of a token, should the word that it was revoked get lost. */
-const BELIEVED_MS = 1_000
+/**
+ * Time in milliseconds for which a process trusts what it read about a token, in case the notification of its
+ * revocation is lost.
+ */
+const TRUSTED_MS = 1_000
 const MAX_KNOWN = 10_000
 
 /**
- * Viewers that were authenticated within the last second, by the hash of their token. A process that is told
- * that a token is revoked forgets it at once.
+ * Viewers that were authenticated within the last second, by the hash of their token. A revoked token is
+ * removed as soon as the process is notified.
  */
 export class KnownViewers {
   readonly #viewers = new Map<string, { viewer: Viewer; until: number }>()
 
-  /** Forgets revoked tokens as they are told; returns how to stop. */
+  /** Removes revoked tokens when notified; returns a function that stops it. */
   follow(notifier: Pick<Notifier, 'subscribe'>): () => void {
     return notifier.subscribe(TOKEN_REVOKED, (tokenId) => {
       for (const [hash, { viewer }] of this.#viewers)
@@ -56,7 +59,7 @@ export class KnownViewers {
   add(hash: Buffer, viewer: Viewer, now: Date): void {
     const key = hash.toString('latin1')
     this.#viewers.delete(key)
-    this.#viewers.set(key, { viewer, until: now.getTime() + BELIEVED_MS })
+    this.#viewers.set(key, { viewer, until: now.getTime() + TRUSTED_MS })
     if (this.#viewers.size > MAX_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
   }
 }
@@ -80,7 +83,7 @@ const BY_HASH = {
           where t.hash = $1`,
 }
 
-/** `lastUsedAt` is to the minute: a write for every request would cost more than it tells. */
+/** `lastUsedAt` is accurate to the minute: a write for every request would cost too much. */
 const USE_GRAIN_MS = 60_000
 
 const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
@@ -91,13 +94,15 @@ const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
       'update token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)',
       [row.id, now],
     )
-    .catch((error: unknown) => log.warn({ err: error, tokenId: row.id }, 'could not note the use of a token'))
+    .catch((error: unknown) =>
+      log.warn({ err: error, tokenId: row.id }, 'could not record the last use of a token'),
+    )
 }
 
 /**
- * Who a bearer token speaks for. Throws `unauthorized` in the same words for every token that doesn't count,
- * so that nothing is told of why, and `rate_limited` for one of too many from one address. `source`: that
- * address, as `clientOf` gives it.
+ * Authenticates a bearer token. Throws the same `unauthorized` for every invalid token, so that the reason is
+ * not revealed, and `rate_limited` after too many of them from one address. `source` is that address, as
+ * returned by `clientOf`.
  */
 export const authenticate = async (
   deps: ViewerDeps,
@@ -134,6 +139,6 @@ const toViewer = (row: TokenRow): Viewer => ({
   expiresAt: row.expires_at,
 })
 
-/** The token of an `Authorization` header's value, or null when there is none to read. */
+/** Returns the token in the value of an `Authorization` header, or null if it has none. */
 export const bearerOf = (authorization: string | null | undefined): string | null =>
   /^bearer +(\S(?:.{0,298}\S)?) *$/i.exec(authorization ?? '')?.[1] ?? null

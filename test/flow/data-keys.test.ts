@@ -149,7 +149,7 @@ test('a value that no key opens is told of and holds nothing up', async () => {
   const where = { agentId_name: { agentId: agent.id, name: 'KEY_7' } }
   await service.db.prisma.secret.update({ where, data: { sealed: new Uint8Array(64).fill(1) } })
   expect(await rotate()).toMatchObject({ replaced: true, unreadable: 1 })
-  expect(log.text()).toContain('a sealed value opens with no key')
+  expect(log.text()).toContain('could not decrypt a stored value with any key')
   await expect(fresh().open(owner.id, new Uint8Array(64).fill(1), 'x')).rejects.toThrow(UnreadableError)
   expect(await revealed()).toEqual({ KEY_0: 'value 0', KEY_249: 'value 249' })
 })

@@ -178,7 +178,7 @@ describe('files', () => {
     ['elsewhere', 'http://127.0.0.1:9/secret', /not at Twilio/],
     ['in the inside', 'http://169.254.169.254/latest/meta-data', /not at Twilio/],
     ['nowhere', 'no url', /Invalid URL/],
-    ['gone', '/2010-04-01/Accounts/ACx/Media/MEgone', /answered 404/],
+    ['gone', '/2010-04-01/Accounts/ACx/Media/MEgone', /HTTP 404/],
   ])('%s are left out, and the message says so', async (_, url, says) => {
     await text('look', { NumMedia: '1', MediaUrl0: url.startsWith('/') ? world.twilio.url + url : url })
     const { attachments, checks, status } = await newest()

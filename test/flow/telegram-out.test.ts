@@ -275,7 +275,7 @@ describe('files', () => {
 
 test('a text of white space is failed in words', async () => {
   const { id } = await toAnn(' \n ')
-  expect(await settled(id, 'failed')).toMatchObject({ error: 'a text of only white space' })
+  expect(await settled(id, 'failed')).toMatchObject({ error: 'the text contains only white space' })
 })
 
 test('a bot that was taken away meanwhile: failed', async () => {

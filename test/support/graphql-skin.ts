@@ -64,7 +64,7 @@ const sms = {
     find: async () => null,
     webhookUrl: () => 'https://agents.example/channels/sms/messages',
     connect: async () => undefined,
-    giveBack: async () => undefined,
+    release: async () => undefined,
   },
 }
 

@@ -5,9 +5,10 @@ import { joinAddress, listSenders, type OpenSetupDeps, provenAddresses, redeem }
 export type { AddressSetUp }
 
 /**
- * Gives the agent of a set-up link the address that its channel takes what was typed for; the member of the
- * link can wake the agent from what they proved to be theirs there. Null when the link can't be used (any
- * more). Throws what `claim` throws, and `conflict` when somebody has the address: the link stays good.
+ * Creates the agent's address from a set-up link and the text that the member entered. The member can reach
+ * the agent from the addresses that they verified on the channel. Returns null when the link is not valid or
+ * no longer valid. Throws what `claim` throws, and `conflict` when the address is in use; the link then stays
+ * valid.
  */
 export const setUpAddress = async (
   deps: OpenSetupDeps,

@@ -8,8 +8,8 @@ export interface SetUpEmailDeps extends OwnAddressDeps {
 }
 
 /**
- * The domains that an agent's email address can be on: the service's first, then the workspace's verified
- * ones.
+ * Returns the domains that an agent's email address can be on: first the service's, then the workspace's
+ * verified ones.
  */
 export const listDomains = async (
   { prisma, mailDomain }: OwnAddressDeps,
@@ -24,10 +24,10 @@ export const listDomains = async (
 }
 
 /**
- * Gives the agent of a set-up link for email one more address, once; the member of the link can wake the
- * agent from theirs. Null when the link can't be used (any more). Throws `invalid_input` or `conflict` for an
- * address that the agent can't have, `plan_limit` where the plan includes only what the service gives: the
- * link stays good.
+ * Adds an email address to the agent of a set-up link. The link's member can reach the agent from their own
+ * address. Returns null when the link is not valid or no longer valid. Throws `invalid_input` or `conflict`
+ * for an address that the agent cannot have, and `plan_limit` when the plan includes only the assigned
+ * address; the link then stays valid.
  */
 export const setUpEmailAddress = async (
   deps: SetUpEmailDeps,

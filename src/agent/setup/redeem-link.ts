@@ -6,25 +6,25 @@ import type { Address, Prisma } from '../../db/generated/prisma/client.ts'
 import { hashToken, type LinkState, linkState } from '../../workspace/token.ts'
 
 /**
- * What all channels' set-ups have in common: a link that works once, an address that joins the agent, a
- * member who gets on its list.
+ * Common to the set-ups of all channels: redeeming a link once, adding an address to the agent, and adding
+ * the member to its list.
  */
 
 export interface OpenSetupDeps extends Db {
   clock: Clock
 }
 
-/** What an open link is for. */
+/** Purpose of an open link. */
 export interface Setup {
   channel: ChannelKind
   agent: { id: string; name: string; workspaceId: string }
-  /** The name that its channel suggested for the address. */
+  /** Name that the channel suggested for the address. */
   suggestion: string | null
-  /** The member who asked for it; null when the agent did. */
+  /** Member who created the link; null when the agent did. */
   member: { id: string; email: string } | null
 }
 
-/** More on one channel than this are somebody collecting names. */
+/** Maximum number of addresses per agent and channel. More would be collecting names. */
 const MAX_PER_AGENT = 10
 
 const hashOf = (token: string) => Uint8Array.from(hashToken(token))
@@ -42,7 +42,7 @@ const setupOf = ({
   member,
 })
 
-/** What a set-up link is for, and whether it can still be used. */
+/** Returns what a set-up link is for and whether it can still be used. */
 export const findSetup = async (
   { prisma, clock }: OpenSetupDeps,
   token: string,
@@ -53,15 +53,12 @@ export const findSetup = async (
   return state === 'open' && setup ? { state, setup } : { state: state as Exclude<LinkState, 'open'>, setup }
 }
 
-/**
- * How long a link's work may take in its transaction, in milliseconds: a provider may have to be asked
- * meanwhile.
- */
+/** Time limit of the transaction in milliseconds: it may include calls to a provider. */
 const WORK_MS = 25_000
 
 /**
- * Uses a link up and does what it is for in one transaction, with the agent locked. Null when it can't be
- * used (any more). What `work` throws leaves the link as it was. `link`: its token, or its id.
+ * Redeems a link (its token or id) and runs `work` in one transaction, with the agent locked. Returns null
+ * when the link is not valid or no longer valid. When `work` throws, the link stays unused.
  */
 export const redeem = async <Result>(
   { prisma, clock }: OpenSetupDeps,
@@ -71,7 +68,7 @@ export const redeem = async <Result>(
   const now = clock.now()
   const which = typeof link === 'string' ? { tokenHash: hashOf(link) } : link
   const use = async (tx: Prisma.TransactionClient) => {
-    // Of two at once the second waits here, and then finds it used.
+    // A concurrent second use waits here, and then finds the link used.
     const { count } = await tx.setupLink.updateMany({
       where: { ...which, usedAt: null, expiresAt: { gt: now } },
       data: { usedAt: now },
@@ -84,13 +81,14 @@ export const redeem = async <Result>(
   return prisma.$transaction(use, { timeout: WORK_MS })
 }
 
-/** Longer than any use of a link takes, in milliseconds: after a crash it is free again then. */
+/**
+ * Time in milliseconds for which a link is reserved, longer than any use takes. After a crash, the
+ * reservation expires.
+ */
 const BUSY_MS = 60_000
 
-/**
- * Keeps others from using a link while `work` spends money on it. Throws `conflict` while another is at it.
- */
-export const alone = async <Result>(
+/** Reserves a link while `work` spends money on it. Throws `conflict` while it is reserved. */
+export const withLinkReserved = async <Result>(
   { prisma, clock }: OpenSetupDeps,
   token: string,
   work: () => Promise<Result>,
@@ -113,8 +111,8 @@ export const alone = async <Result>(
 }
 
 /**
- * Gives the agent an address. New messages go out from it when the agent has no other on the channel. Throws
- * `conflict` past the limit.
+ * Adds an address to the agent. It becomes the primary one if the agent has no other on the channel. Throws
+ * `conflict` beyond the limit.
  */
 export const joinAddress = async (
   tx: Prisma.TransactionClient,
@@ -136,7 +134,7 @@ export const joinAddress = async (
   })
 }
 
-/** What the member of a link proved to be theirs on its channel. */
+/** Returns the addresses that the link's member verified on its channel. */
 export const provenAddresses = async (
   tx: Pick<Prisma.TransactionClient, 'memberIdentity'>,
   { channel, member }: Setup,
@@ -148,10 +146,10 @@ export const provenAddresses = async (
     : []
 
 /**
- * Whether a link may put senders on the list whom nobody has proven: not one that an agent made, where only
- * members set access.
+ * Returns whether a link may add unproven senders to the list. A link that an agent created may not when only
+ * members can set access.
  */
-export const mayListAnybody = async (
+export const mayListUnproven = async (
   tx: Pick<Prisma.TransactionClient, 'workspace'>,
   { agent, member }: Setup,
 ): Promise<boolean> => {
@@ -159,7 +157,7 @@ export const mayListAnybody = async (
   return (await tx.workspace.findUniqueOrThrow({ where: { id: agent.workspaceId } })).agentsMaySetAccess
 }
 
-/** Puts senders on the list of the set-up's channel, unless it names them already. */
+/** Adds senders to the list of the set-up's channel, unless it already contains them. */
 export const listSenders = async (
   tx: Pick<Prisma.TransactionClient, '$executeRaw'>,
   { channel, agent }: { channel: ChannelKind; agent: { id: string } },

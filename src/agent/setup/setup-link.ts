@@ -8,15 +8,15 @@ import { findAgent } from '../permission.ts'
 export interface SetupLinkDeps extends Db {
   clock: Clock
   channels: Channels
-  /** Where people reach the service, as it is known once HTTP listens. */
+  /** Public URL of the service, known once HTTP listens. */
   publicUrl(): string
 }
 
 const VALID_MS = 3_600_000
 
 /**
- * A link where a member creates an address for the agent with its provider. It works once, for an hour; only
- * its hash is kept.
+ * Creates a link with which a member sets up an address for the agent. It works once, for an hour; only its
+ * hash is stored.
  */
 export const createSetupLink = async (
   deps: SetupLinkDeps,

@@ -4,15 +4,15 @@ import type { PhoneNumber } from '../../db/generated/prisma/client.ts'
 import type { ExternalCalls } from '../../workspace/external-calls.ts'
 import { lockNumber, type NumberOffer, type PhoneNumbers } from '../phone-numbers.ts'
 import {
-  alone,
   findSetup,
   joinAddress,
   listSenders,
-  mayListAnybody,
+  mayListUnproven,
   type OpenSetupDeps,
   provenAddresses,
   redeem,
   type Setup,
+  withLinkReserved,
 } from './redeem-link.ts'
 
 export interface SetUpSmsDeps extends OpenSetupDeps {
@@ -21,7 +21,7 @@ export interface SetUpSmsDeps extends OpenSetupDeps {
   phoneNumbers: Pick<PhoneNumbers, 'available' | 'list' | 'named' | 'search' | 'buy' | 'connect'>
 }
 
-/** The member's own number, if they gave one: `invalid_input` where nobody can text from it. */
+/** Returns the member's own number, if given. Throws `invalid_input` for one that cannot send texts. */
 const ownNumber = ({ channels }: SetUpSmsDeps, input: string): string[] => {
   if (input === '') return []
   try {
@@ -34,8 +34,8 @@ const ownNumber = ({ channels }: SetUpSmsDeps, input: string): string[] => {
 }
 
 /**
- * Only a member spends the workspace's money: the link of an agent's own offers what the workspace has
- * already.
+ * Returns whether a link may rent numbers. Only members spend the workspace's money: a link that an agent
+ * created offers only numbers that the workspace already has.
  */
 export const mayRent = ({ member }: Setup): boolean => member !== null
 
@@ -43,8 +43,8 @@ const notYours = () =>
   new AppError('forbidden', 'This link was created by the agent, and only a member can rent a number.')
 
 /**
- * A number of the pool, rented now unless it is there already. What follows may fail: the workspace keeps it
- * for its next agent.
+ * Returns a number of the pool, renting it unless it is already there. If a later step fails, the number
+ * stays in the pool.
  */
 const obtain = async (
   { phoneNumbers }: SetUpSmsDeps,
@@ -60,7 +60,7 @@ const obtain = async (
   return (await phoneNumbers.buy(agent.workspaceId, value, buyer)).number
 }
 
-/** Numbers that can be rented through a link. Throws `forbidden` for an agent's own. */
+/** Returns numbers that can be rented through a link. Throws `forbidden` for a link that an agent created. */
 export const searchNumbersFor = async (
   { phoneNumbers, externalCalls }: SetUpSmsDeps,
   setup: Setup,
@@ -72,12 +72,12 @@ export const searchNumbersFor = async (
 }
 
 /**
- * Gives the agent of a set-up link a phone number: one that waits in the workspace's pool or, where a member
- * made the link, a new one. The member of the link can wake the agent from the numbers that they proved to be
- * theirs, and from the one that they name; the one named on an agent's link counts only where agents may set
- * access. Null when the link can't be used (any more). Throws `invalid_input`, `plan_limit`, `forbidden` for
- * a number that would have to be rented, `conflict` for one that can't be had, or while the link is being
- * used, `unavailable`: the link stays good.
+ * Gives the agent of a set-up link a phone number: one from the workspace's pool or, if a member created the
+ * link, a new one. The link's member can reach the agent from the numbers that they verified and from the one
+ * that they enter; on a link that an agent created, the entered one counts only if agents may set access.
+ * Returns null when the link is not valid or no longer valid. Throws `invalid_input`, `plan_limit`,
+ * `forbidden` for a number that would have to be rented, `conflict` for one that is not available or while
+ * the link is being used, and `unavailable`; the link then stays valid.
  */
 export const setUpPhoneNumber = async (
   deps: SetUpSmsDeps,
@@ -89,12 +89,12 @@ export const setUpPhoneNumber = async (
   const own = ownNumber(deps, input.own)
   const setUp = async () => {
     const number = await obtain(deps, found.setup, input.value)
-    // Before the transaction, which would hold a connection while the provider is asked. The service may have
-    // moved since it was rented.
+    // Before the transaction, so that it holds no connection during the provider call. `PUBLIC_URL` may have
+    // changed since the number was rented.
     const webhookUrl = number.addressId === null ? await deps.phoneNumbers.connect(number) : number.webhookUrl
     return take(deps, token, { ...number, webhookUrl }, own)
   }
-  return alone(deps, token, () => deps.externalCalls.run(`agent:${found.setup.agent.id}`, setUp))
+  return withLinkReserved(deps, token, () => deps.externalCalls.run(`agent:${found.setup.agent.id}`, setUp))
 }
 
 const take = (deps: SetUpSmsDeps, token: string, { id, webhookUrl }: PhoneNumber, own: readonly string[]) =>
@@ -104,7 +104,7 @@ const take = (deps: SetUpSmsDeps, token: string, { id, webhookUrl }: PhoneNumber
     if (!number || number.addressId || (number.busyUntil && number.busyUntil > now))
       throw new AppError('conflict', 'This number was just assigned to another agent, or is being released.')
     const address = await joinAddress(tx, setup, { value: number.value, createdAt: now })
-    const named = (await mayListAnybody(tx, setup)) ? own : []
+    const named = (await mayListUnproven(tx, setup)) ? own : []
     const listed = [...new Set([...(await provenAddresses(tx, setup)), ...named])]
     await listSenders(tx, setup, listed)
     await tx.phoneNumber.update({ where: { id }, data: { addressId: address.id, webhookUrl } })

@@ -12,7 +12,7 @@ import { type BotDeps, openBotToken, sealBotToken } from '../telegram-bot.ts'
 import {
   joinAddress,
   listSenders,
-  mayListAnybody,
+  mayListUnproven,
   type OpenSetupDeps,
   provenAddresses,
   redeem,
@@ -26,18 +26,18 @@ export interface SetUpTelegramDeps extends OpenSetupDeps, BotDeps {
 }
 
 /**
- * Set-ups whose transaction may wait for Telegram at a time, in one process: the other connections are for
- * everybody else.
+ * Maximum number of set-ups in one process whose transactions may wait for Telegram concurrently. The other
+ * connections stay available to other requests.
  */
-const MAX_AT_ONCE = 4
+const MAX_CONCURRENT = 4
 
 const limited = <Result>(
   { externalCalls }: SetUpTelegramDeps,
   work: () => Promise<Result>,
-): Promise<Result> => externalCalls.inTurn('telegram set-ups', MAX_AT_ONCE, work)
+): Promise<Result> => externalCalls.inTurn('telegram set-ups', MAX_CONCURRENT, work)
 
 interface NewBot {
-  /** Telegram's id of it. */
+  /** Telegram's id of the bot. */
   id: number
   address: string
   token: string
@@ -50,8 +50,8 @@ const taken = ({ address }: NewBot, isOurs: boolean) =>
   )
 
 /**
- * The agent has the bot already, but under a token that counts no more, or another name: the new one takes
- * its place. Null when nobody has the bot.
+ * Replaces the token and name of a bot that the agent already has. Returns null when no agent has the bot;
+ * throws `conflict` when nothing changed or another agent has it.
  */
 const renew = async (
   deps: SetUpTelegramDeps,
@@ -83,8 +83,8 @@ const bringUpToDate = async (
 }
 
 /**
- * Gives the agent a bot. Telegram is told last, inside the transaction: a bot that somebody else has got
- * meanwhile never has its webhook moved, and one that Telegram refuses is not the agent's.
+ * Adds a bot to the agent. Telegram is called last, inside the transaction: the webhook of a bot that another
+ * agent took concurrently is never changed, and a bot that Telegram refuses is not added.
  */
 const addBot = async (
   deps: SetUpTelegramDeps,
@@ -104,15 +104,15 @@ const addBot = async (
 }
 
 /**
- * Telegram's page where the member makes the link's bot; null when this service has no manager bot, or it may
- * not make any now.
+ * Returns Telegram's page on which the member creates the link's bot; null when this service has no manager
+ * bot, or when it cannot create bots now.
  */
 export const newBotLink = async (
   { manager }: { manager: Pick<Manager, 'linkFor'> | null },
   { suggestion, agent }: Setup,
 ) => (suggestion && (await manager?.linkFor(suggestion, agent.name))) || null
 
-/** The bot that was made under the name that a link suggested, once it is the agent's. */
+/** Returns the bot with the name that a link suggested, once it belongs to the agent. */
 export const findMadeBot = async (
   { prisma }: Db,
   { suggestion, agent }: Setup,
@@ -122,10 +122,11 @@ export const findMadeBot = async (
     : prisma.address.findFirst({ where: { agentId: agent.id, channel: 'telegram', value: `@${suggestion}` } })
 
 export interface TelegramBotMade {
-  /** The bot's address. */
+  /** Address of the bot. */
   value: string
   /**
-   * Opens the bot so that it gets to know the member's account; null when it knows it, or no member asked.
+   * Link that opens the bot, so that it learns the member's account; null when the account is known or the
+   * link has no member.
    */
   startUrl: string | null
 }
@@ -143,11 +144,11 @@ const introduce = async (
   )
 
 /**
- * Gives the agent of a set-up link the bot of a token that a member brought; they can wake the agent from the
- * Telegram ids that they proved to be theirs, or else from the account with which they open `startUrl`. Null
- * when the link can't be used (any more). Throws `invalid_input` for a token that is no bot's, `conflict` for
- * a bot that an agent has or that Telegram doesn't connect, `rate_limited` while several are being set up,
- * `unavailable` while Telegram can't be asked: the link stays good.
+ * Adds the bot with a given token to the agent of a set-up link. The link's member can reach the agent from
+ * the Telegram ids that they verified, or else from the account with which they open `startUrl`. Returns null
+ * when the link is not valid or no longer valid. Throws `invalid_input` for a token that is not a bot's,
+ * `conflict` for a bot that an agent has or that Telegram does not connect, `rate_limited` while too many are
+ * being set up, and `unavailable` while Telegram does not respond; the link then stays valid.
  */
 export const setUpTelegramBot = async (
   deps: SetUpTelegramDeps,
@@ -167,8 +168,8 @@ export const setUpTelegramBot = async (
 }
 
 /**
- * The open link that a bot was made for: the one that suggested its name, else the newest of the member whose
- * Telegram account made it.
+ * Returns the open link that a bot was created for: the one that suggested its name, else the newest one of
+ * the member whose Telegram account created it.
  */
 const linkFor = async (
   { prisma, clock }: SetUpTelegramDeps,
@@ -183,9 +184,9 @@ const linkFor = async (
 }
 
 /**
- * Takes on a bot that somebody made with the manager's link, or the new token and name of one that an agent
- * has. Whoever made it can wake the agent, unless the link is an agent's where only members set access. May
- * come twice; a bot that no open link waits for is nobody's. Throws what `BotProvider.connect` throws.
+ * Adds a bot that was created with the manager's link, or updates the token and name of one that an agent
+ * has. The account that created it can reach the agent, unless an agent created the link and only members can
+ * set access. Idempotent; a bot without an open link is ignored. Throws what `BotProvider.connect` throws.
  */
 export const adoptManagedBot = async (deps: SetUpTelegramDeps, bot: ManagedBot): Promise<void> => {
   const known = await deps.prisma.telegramBot.findUnique({
@@ -200,10 +201,10 @@ export const adoptManagedBot = async (deps: SetUpTelegramDeps, bot: ManagedBot):
   const add = (open: { id: string }) => () =>
     redeem(deps, open, async (tx, setup) => {
       await addBot(deps, tx, setup, bot)
-      const maker = (await mayListAnybody(tx, setup)) ? [String(bot.ownerId)] : []
+      const maker = (await mayListUnproven(tx, setup)) ? [String(bot.ownerId)] : []
       await listSenders(tx, setup, [...(await provenAddresses(tx, setup)), ...maker])
       return true
     })
   const added = link && (await limited(deps, () => mapUniqueViolation(bot.address, add(link))))
-  deps.log.info({ bot: bot.id, added: added === true }, 'a managed bot was made')
+  deps.log.info({ bot: bot.id, added: added === true }, 'managed bot created')
 }

@@ -5,12 +5,12 @@ import type { Check, InboundAttachment } from '../channel.ts'
 import { oneLine } from '../sanitize-text.ts'
 import type { Twilio } from './twilio.ts'
 
-/** Twilio takes 5 MB in an MMS; some carriers more in one file. */
+/** Twilio accepts 5 MB in an MMS; some carriers accept larger files. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_FILES = 10
 const MAX_REDIRECTS = 3
-/** For all files together: Twilio waits 15 s for the answer to its webhook. */
-const PATIENCE_MS = 8_000
+/** Time in milliseconds for all files together: Twilio waits 15 s for the response to its webhook. */
+const TIMEOUT_MS = 8_000
 
 export interface MediaDeps {
   twilio: Pick<Twilio, 'authorization'>
@@ -18,7 +18,7 @@ export interface MediaDeps {
   publicFetch: PublicFetch
 }
 
-/** What a fetch answers, as far as it is used: Node's own, or undici's. */
+/** The part of a response that is used, from Node's own fetch or undici's. */
 type Answer = Pick<Response, 'ok' | 'status'> & {
   headers: { get(name: string): string | null }
   body: FileBody | null
@@ -26,8 +26,8 @@ type Answer = Pick<Response, 'ok' | 'status'> & {
 type FileBody = AsyncIterable<Uint8Array> & { cancel(): Promise<void> }
 
 /**
- * Where files may lie: at Twilio's API, with our credentials, or where it redirects to, without them, but
- * never inside our network.
+ * Requests a file: from Twilio's API with our credentials, or from where it redirects without them, but never
+ * from inside our network.
  */
 const ask = async (
   { twilio, apiUrl, publicFetch }: MediaDeps,
@@ -37,15 +37,15 @@ const ask = async (
 ): Promise<Answer> => {
   const home = new URL(apiUrl)
   const atHome = url.origin === home.origin
-  if (!atHome && (url.protocol !== 'https:' || url.username !== '')) throw elsewhere()
+  if (!atHome && (url.protocol !== 'https:' || url.username !== '')) throw notAtTwilio()
   if (redirected && !atHome) return (await publicFetch(url, signal)) as Answer
   if (!atHome && !(home.hostname.endsWith('.twilio.com') && url.hostname.endsWith('.twilio.com')))
-    throw elsewhere()
+    throw notAtTwilio()
   const headers: Record<string, string> = redirected ? {} : { Authorization: twilio.authorization }
   return (await fetch(url, { headers, redirect: 'manual', signal })) as Answer
 }
 
-const elsewhere = () => new Error('it is not at Twilio')
+const notAtTwilio = () => new Error('its URL is not at Twilio')
 
 const open = async (deps: MediaDeps, link: string, signal: AbortSignal): Promise<Answer> => {
   let url = new URL(link)
@@ -77,26 +77,26 @@ const fetchFile = async (
   signal: AbortSignal,
 ): Promise<InboundAttachment> => {
   const response = await open(deps, form.get(`MediaUrl${index}`) ?? '', signal)
-  if (!response.ok) throw new Error(`Twilio answered ${response.status}`)
+  if (!response.ok) throw new Error(`Twilio responded with HTTP ${response.status}`)
   const content = await readUpTo(response.body as AsyncIterable<Uint8Array> | null, MAX_FILE_BYTES)
   if (!content) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`)
-  const told = form.get(`MediaContentType${index}`) || response.headers.get('content-type') || ''
-  const [type = ''] = told.toLowerCase().split(';')
+  const declared = form.get(`MediaContentType${index}`) || response.headers.get('content-type') || ''
+  const [type = ''] = declared.toLowerCase().split(';')
   const known = TYPE.test(type.trim()) ? type.trim() : 'application/octet-stream'
   return { name: `media-${index + 1}.${extensionOf(known)}`, type: known, content }
 }
 
 /**
- * The files of an MMS. What can't be had is left out, and said so in the checks: the text that came with it
- * is worth more than another try would be.
+ * Fetches the files of an MMS. A file that cannot be fetched is left out and recorded in the checks: storing
+ * the text now is worth more than a retry.
  */
 export const fetchMedia = async (
   deps: MediaDeps,
   form: URLSearchParams,
 ): Promise<{ attachments: InboundAttachment[]; checks: Check[] }> => {
-  const told = Number(form.get('NumMedia') ?? 0)
-  const count = Number.isInteger(told) && told > 0 ? Math.min(told, MAX_FILES) : 0
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const declared = Number(form.get('NumMedia') ?? 0)
+  const count = Number.isInteger(declared) && declared > 0 ? Math.min(declared, MAX_FILES) : 0
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const files = await Promise.allSettled(
     Array.from({ length: count }, (_, index) => fetchFile(deps, form, index, signal)),
   )
@@ -106,7 +106,7 @@ export const fetchMedia = async (
       {
         name: 'media',
         verdict: 'missing',
-        detail: oneLine(`file ${index + 1} of ${told}: ${messageOf(file.reason)}`, 300),
+        detail: oneLine(`file ${index + 1} of ${declared}: ${messageOf(file.reason)}`, 300),
       },
     ]
   })

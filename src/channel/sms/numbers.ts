@@ -4,12 +4,12 @@ import { type Twilio, type TwilioAnswer, text } from './twilio.ts'
 
 export interface NumberDeps {
   twilio: Twilio
-  /** Where Twilio calls in with what is texted to a number. */
+  /** Returns the URL at which Twilio delivers incoming texts. */
   webhookUrl(): string
 }
 
 const MAX_OFFERS = 20
-/** The kinds of numbers that people text with; not every country has each. */
+/** The kinds of numbers that people text with; not every country has all of them. */
 const KINDS = { Local: 'local', Mobile: 'mobile' } as const
 type Kind = keyof typeof KINDS
 
@@ -17,11 +17,11 @@ const unavailable = (cause: string) =>
   new AppError('unavailable', 'The phone number provider does not respond; try again later.', { cause })
 
 /**
- * What went wrong for whoever asked: Twilio's words of what it refuses, and no more than that it is away of
- * all else.
+ * Returns the error for the caller: Twilio's reason for a refusal; for anything else, only that the provider
+ * is unavailable.
  */
-const failed = ({ temporary, words }: Extract<TwilioAnswer, { ok: false }>): AppError =>
-  temporary ? unavailable(words) : new AppError('conflict', words)
+const failed = ({ temporary, reason }: Extract<TwilioAnswer, { ok: false }>): AppError =>
+  temporary ? unavailable(reason) : new AppError('conflict', reason)
 
 const rows = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value)
@@ -39,7 +39,7 @@ const offersOf = (body: Record<string, unknown>, kind: Kind, prices: Prices): Nu
 
 type Prices = Record<string, { amount: string; currency: string }>
 
-/** Monthly prices by kind of number. What can't be had is not known. */
+/** Returns monthly prices by kind of number, or none if they cannot be fetched. */
 const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
   const answer = await twilio.sibling('pricing', `v1/PhoneNumbers/Countries/${country}`)
   if (!answer.ok) return {}
@@ -57,7 +57,7 @@ const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
   )
 }
 
-/** Numbers bought from Twilio and kept there. */
+/** Creates the provider of phone numbers that are rented from Twilio. */
 export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvider => {
   const find = async (value: string): Promise<string | null> => {
     const answer = await twilio.call('GET', 'IncomingPhoneNumbers.json', { PhoneNumber: value })
@@ -79,8 +79,7 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
           answer: await twilio.call('GET', `AvailablePhoneNumbers/${country}/${kind}.json`, filter),
         })),
       ])
-      // A country without one of the kinds answers 404; being refused, or not answered at all, is another
-      // matter.
+      // A country without one of the kinds returns 404, which is not a failure.
       const refused = answers.map(({ answer }) => answer).find((answer) => !answer.ok && !answer.missing)
       if (refused && !refused.ok) throw failed(refused)
       return answers
@@ -96,7 +95,7 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
       })
       if (!answer.ok) throw failed(answer)
       const sid = text(answer.body.sid)
-      if (sid === '') throw unavailable('the response has no id of the number')
+      if (sid === '') throw unavailable('the response has no number id')
       return sid
     },
     webhookUrl,
@@ -107,9 +106,9 @@ export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvide
       })
       if (!answer.ok) throw failed(answer)
     },
-    giveBack: async (providerId) => {
+    release: async (providerId) => {
       const answer = await twilio.call('DELETE', `IncomingPhoneNumbers/${providerId}.json`)
-      // It is not ours any more, which is what was wanted.
+      // Already released, which is the desired state.
       if (!answer.ok && !answer.missing) throw failed(answer)
     },
   }

@@ -7,8 +7,8 @@ import { normalizeNumber, senderOf } from './number.ts'
 const SIGNED = { name: 'signature', verdict: 'pass', detail: 'signed by Twilio' }
 
 /**
- * A signed webhook about a text as what the sink takes; null when it names no number of ours or no id. Throws
- * `invalid_input` never.
+ * Converts a signed webhook about a text for the sink. Returns null when it has no valid recipient or no id.
+ * Never throws `invalid_input`.
  */
 export const toInbound = async (deps: MediaDeps, form: URLSearchParams): Promise<Inbound | null> => {
   const messageId = form.get('MessageSid') ?? form.get('SmsMessageSid') ?? form.get('SmsSid') ?? ''

@@ -3,8 +3,8 @@ import { oneLine } from '../sanitize-text.ts'
 import { normalizeNumber } from './number.ts'
 
 /**
- * Twilio's statuses of a message that say something new; the others (accepted, scheduled, queued, sending …)
- * say that it is on its way.
+ * Twilio's message statuses that change anything; the others (accepted, scheduled, queued, sending …) mean
+ * that the message is in transit.
  */
 const STATES: Record<string, DeliveryReport['status']> = {
   sent: 'sent',
@@ -18,10 +18,7 @@ const STATES: Record<string, DeliveryReport['status']> = {
 export const stateOf = (status: string): DeliveryReport['status'] | null =>
   STATES[status.toLowerCase()] ?? null
 
-/**
- * Twilio's dictionary of errors, as far as messages fail with them after they were taken: callbacks bring the
- * number alone.
- */
+/** Twilio's texts of the errors with which accepted messages fail: callbacks contain only the number. */
 const WORDS: Record<number, string> = {
   30001: 'Queue overflow',
   30002: 'Account suspended',
@@ -38,7 +35,7 @@ const WORDS: Record<number, string> = {
   30410: 'Provider timeout error',
   30453: 'Message could not be delivered',
 }
-const LONGEST_DETAIL = 300
+const MAX_DETAIL_LENGTH = 300
 
 export const detailOf = (code: unknown, message: unknown): string => {
   const number = Number(code)
@@ -47,7 +44,7 @@ export const detailOf = (code: unknown, message: unknown): string => {
     'Twilio could not deliver the message'
   return oneLine(
     Number.isInteger(number) && number > 0 ? `${words} (Twilio error ${number})` : words,
-    LONGEST_DETAIL,
+    MAX_DETAIL_LENGTH,
   )
 }
 
@@ -60,8 +57,8 @@ const recipientOf = (to: string): string | undefined => {
 }
 
 /**
- * A status callback as a report; null when it says nothing that is not known. `messageId` is ours, from the
- * callback's URL.
+ * Converts a status callback to a report; null when it contains nothing new. `messageId` is our own id, from
+ * the callback's URL.
  */
 export const reportOf = (form: URLSearchParams, messageId: string): DeliveryReport | null => {
   const status = stateOf(form.get('MessageStatus') ?? form.get('SmsStatus') ?? '')

@@ -5,12 +5,12 @@ import { type Twilio, text } from './twilio.ts'
 
 export interface SendDeps {
   twilio: Twilio
-  /** Where Twilio reports on a message of ours. */
+  /** Returns the URL at which Twilio reports on one of our messages. */
   callbackOf(messageId: string): string
   progress?: Progress | undefined
 }
 
-/** The recipient texted STOP, and Twilio knows it. */
+/** The recipient texted STOP to Twilio. */
 const OPTED_OUT = 21610
 
 type Outcome = { recipient: string } & ({ accepted: boolean; providerId: string } | Rejection)
@@ -22,24 +22,23 @@ const sendOne = async (
   signal: AbortSignal,
 ): Promise<Outcome> => {
   const [known] = progress?.of(recipient) ?? []
-  // Twilio has it since an attempt that broke off afterwards.
+  // Twilio already has it from an attempt that was interrupted afterwards.
   if (known !== undefined) return { recipient, accepted: false, providerId: known }
   const { from, text: body, messageId } = message
   const fields = { From: from.address, To: recipient, Body: body, StatusCallback: callbackOf(messageId) }
   const answer = await twilio.call('POST', 'Messages.json', fields, signal)
   if (!answer.ok) {
-    const { temporary, code, words } = answer
+    const { temporary, code, reason } = answer
     return {
       recipient,
-      reason: words,
+      reason,
       permanent: !temporary,
       ...(code === OPTED_OUT ? { optedOut: true } : {}),
     }
   }
   const sid = text(answer.body.sid)
   const state = stateOf(text(answer.body.status))
-  if (sid === '')
-    return { recipient, reason: 'the response of Twilio has no id of the message', permanent: false }
+  if (sid === '') return { recipient, reason: "Twilio's response has no message id", permanent: false }
   if (state === 'failed')
     return { recipient, reason: detailOf(answer.body.error_code, answer.body.error_message), permanent: true }
   await progress?.took(recipient, sid)
@@ -47,7 +46,7 @@ const sendOne = async (
 }
 
 /**
- * One SMS for each recipient, one after the other: Twilio lets a number send about one a second and queues
+ * Sends one SMS to each recipient, one after the other: Twilio sends about one a second per number and queues
  * the rest.
  */
 export const sendSms = async (
@@ -67,15 +66,16 @@ export const sendSms = async (
 }
 
 /**
- * What became of a message that Twilio took; null while it is on its way. Throws while Twilio can't be asked.
+ * Returns the status of a message that Twilio accepted; null while it is in transit. Throws while Twilio does
+ * not respond.
  */
-export const askSms = async (
+export const querySms = async (
   twilio: Twilio,
   sid: string,
 ): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null> => {
   const answer = await twilio.call('GET', `Messages/${sid}.json`)
-  if (!answer.ok && answer.missing) return { status: 'failed', detail: answer.words }
-  if (!answer.ok) throw new AppError('unavailable', answer.words)
+  if (!answer.ok && answer.missing) return { status: 'failed', detail: answer.reason }
+  if (!answer.ok) throw new AppError('unavailable', answer.reason)
   const status = stateOf(text(answer.body.status))
   return (
     status && {

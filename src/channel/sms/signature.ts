@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Twilio's signature of a webhook: HMAC-SHA1, in base64, of the URL and the form's fields sorted by name. */
+/**
+ * Computes Twilio's signature of a webhook: HMAC-SHA1, in base64, of the URL and the form's fields sorted by
+ * name.
+ */
 export const sign = (authToken: string, url: string, form: URLSearchParams): string => {
   const fields = [...new Set(form.keys())]
     .sort()
@@ -13,8 +16,8 @@ export const sign = (authToken: string, url: string, form: URLSearchParams): str
 const PORTS: Record<string, string> = { 'https:': '443', 'http:': '80' }
 
 /**
- * Twilio names the port in what it signs, or leaves it out, inconsistently: its own libraries take either.
- * The rest is to the letter as it was called.
+ * Returns the URLs that Twilio may have signed. Twilio includes the port or leaves it out inconsistently, and
+ * its own libraries accept either. The rest is exactly the requested URL.
  */
 const spellings = (url: string): string[] => {
   const { protocol, port } = new URL(url)
@@ -24,8 +27,8 @@ const spellings = (url: string): string[] => {
 }
 
 /**
- * Whether Twilio, who shares the token with us, signed this form for this URL (or for `url` with a fragment
- * of its settings).
+ * Returns whether Twilio, which shares the token with us, signed this form for this URL, or for the URL with
+ * the `fragment` of its settings.
  */
 export const isSigned = (
   authToken: string,
@@ -36,7 +39,7 @@ export const isSigned = (
 ): boolean => {
   const given = Buffer.from(signature)
   const expected = spellings(url).flatMap((each) => [each, each + fragment])
-  // All of them, so that the time tells nothing.
+  // Compare all of them, so that the timing reveals nothing.
   const matches = expected
     .map((each) => Buffer.from(sign(authToken, each, form)))
     .map((e) => e.length === given.length && timingSafeEqual(e, given))

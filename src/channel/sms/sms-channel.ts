@@ -3,12 +3,12 @@ import { createPublicFetch } from '../../core/public-fetch.ts'
 import type { Channel, NumberProvider } from '../channel.ts'
 import { matchesNumber, normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
-import { askSms, sendSms } from './send.ts'
+import { querySms, sendSms } from './send.ts'
 import { Twilio, type TwilioAccount } from './twilio.ts'
 import { MESSAGES, OVERRIDES, STATUS, webhooks } from './webhooks.ts'
 
 export interface SmsChannelOptions extends TwilioAccount {
-  /** Where Twilio reaches the service, without a slash at its end. */
+  /** Public URL of the service, without a trailing slash. */
   publicUrl(): string
   log: Logger
 }
@@ -17,10 +17,10 @@ export interface SmsChannel extends Channel {
   readonly numbers: NumberProvider
 }
 
-/** Twilio's limit for one message, which it splits into segments and the phone puts together again. */
+/** Twilio's limit for one message, which is sent in segments and reassembled by the phone. */
 const MAX_CHARACTERS = 1_600
 
-/** SMS and MMS through Twilio as a channel. Calls nobody until it is used. */
+/** Creates the channel for SMS and MMS through Twilio. Makes no request until it is used. */
 export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptions): SmsChannel => {
   const twilio = new Twilio(account)
   const { authToken, apiUrl } = account
@@ -38,7 +38,7 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
         message,
         signal,
       ),
-    ask: (providerId) => askSms(twilio, providerId),
+    ask: (providerId) => querySms(twilio, providerId),
     numbers: createNumbers({ twilio, webhookUrl: () => publicUrl() + MESSAGES + OVERRIDES }),
   }
 }

@@ -2,27 +2,27 @@ import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
 import { oneLine } from '../sanitize-text.ts'
 
-/** Twilio's REST API as far as it is used here: plain calls, without their library. */
+/** The part of Twilio's REST API that is used here, as plain HTTP calls without Twilio's library. */
 
 export interface TwilioAccount {
   accountSid: string
   authToken: string
-  /** `https://api.twilio.com`, or who stands in for it. */
+  /** `https://api.twilio.com`, or a stand-in for it. */
   apiUrl: string
 }
 
 /**
- * What a call came to. `temporary`: nobody was there, or Twilio says to come back later, or what came back
- * makes no sense. `missing`: there is no such thing, or not any more.
+ * Result of a call. `temporary`: no response, an invalid response, or Twilio asks to retry later. `missing`:
+ * the resource does not exist or no longer exists.
  */
 export type TwilioAnswer =
   | { ok: true; body: Record<string, unknown> }
-  | { ok: false; temporary: boolean; missing: boolean; code: number | null; words: string }
+  | { ok: false; temporary: boolean; missing: boolean; code: number | null; reason: string }
 
-/** How long one call may take. */
-const PATIENCE_MS = 10_000
-const MAX_ANSWER_BYTES = 1024 * 1024
-const LONGEST_WORDS = 300
+/** Time limit of one call in milliseconds. */
+const TIMEOUT_MS = 10_000
+const MAX_RESPONSE_BYTES = 1024 * 1024
+const MAX_REASON_LENGTH = 300
 
 const parse = (text: string): Record<string, unknown> | null => {
   try {
@@ -35,7 +35,7 @@ const parse = (text: string): Record<string, unknown> | null => {
   }
 }
 
-/** 429, 408 and what is the server's fault pass; what is wrong with the request stays wrong. */
+/** 429, 408 and server errors are temporary; an invalid request stays invalid. */
 const isTemporary = (status: number): boolean =>
   status === 429 || status === 408 || status >= 500 || status < 400
 
@@ -51,7 +51,7 @@ export class Twilio {
     return `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`
   }
 
-  /** Calls something below the account: `Messages.json`. Never throws. */
+  /** Calls a resource of the account, such as `Messages.json`. Never throws. */
   call(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
@@ -66,10 +66,7 @@ export class Twilio {
     )
   }
 
-  /**
-   * Calls another of Twilio's APIs, where Twilio itself is called: each has a host of its own. A stand-in has
-   * one for all.
-   */
+  /** Calls another of Twilio's APIs. At Twilio, each has its own host; a stand-in has one for all. */
   sibling(product: string, path: string): Promise<TwilioAnswer> {
     const host = this.#account.apiUrl.replace(/^https:\/\/api\.twilio\.com$/, `https://${product}.twilio.com`)
     return this.request('GET', `${host}/${path}`, {})
@@ -83,7 +80,7 @@ export class Twilio {
   ): Promise<TwilioAnswer> {
     const form = new URLSearchParams(fields).toString()
     const asQuery = method === 'GET' && form !== ''
-    const patience = AbortSignal.timeout(PATIENCE_MS)
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
     try {
       const response = await fetch(asQuery ? `${url}?${form}` : url, {
         method,
@@ -94,47 +91,49 @@ export class Twilio {
         },
         ...(method === 'POST' ? { body: new URLSearchParams(fields) } : {}),
         redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, patience]) : patience,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       })
-      return this.#understand(
+      return this.#interpret(
         response.status,
-        (await readUpTo(response.body, MAX_ANSWER_BYTES))?.toString() ?? '',
+        (await readUpTo(response.body, MAX_RESPONSE_BYTES))?.toString() ?? '',
       )
     } catch (error) {
       return this.#failed(
         null,
         null,
-        patience.aborted ? `Twilio did not answer within ${PATIENCE_MS / 1000} s` : causeOf(error),
+        timeout.aborted ? `Twilio did not respond within ${TIMEOUT_MS / 1000} s` : causeOf(error),
       )
     }
   }
 
-  #understand(status: number, text: string): TwilioAnswer {
+  #interpret(status: number, text: string): TwilioAnswer {
     if (status === 204) return { ok: true, body: {} }
     const body = parse(text)
     if (status >= 200 && status < 300)
       return body
         ? { ok: true, body }
-        : this.#failed(null, null, `Twilio answered ${status} with an invalid response`)
+        : this.#failed(null, null, `Twilio sent an invalid response (HTTP ${status})`)
     const code = typeof body?.code === 'number' ? body.code : null
-    const said =
-      typeof body?.message === 'string' && body.message !== '' ? body.message : `Twilio answered ${status}`
-    return this.#failed(status, code, code === null ? said : `${said} (Twilio error ${code})`)
+    const message =
+      typeof body?.message === 'string' && body.message !== ''
+        ? body.message
+        : `Twilio responded with HTTP ${status}`
+    return this.#failed(status, code, code === null ? message : `${message} (Twilio error ${code})`)
   }
 
   /**
-   * Its words, of which a message's `error` and the log may hold all: what it repeats of our credentials is
-   * taken out. `status`: null where there was no answer that makes sense.
+   * Returns a failure whose text can be stored in a message's `error` and in the log: our credentials are
+   * removed from it. `status` is null when there was no valid response.
    */
-  #failed(status: number | null, code: number | null, words: string): TwilioAnswer {
+  #failed(status: number | null, code: number | null, reason: string): TwilioAnswer {
     const { authToken } = this.#account
-    const clean = words.replaceAll(authToken, '…').replaceAll(this.authorization.slice('Basic '.length), '…')
+    const clean = reason.replaceAll(authToken, '…').replaceAll(this.authorization.slice('Basic '.length), '…')
     const temporary = status === null || isTemporary(status)
-    return { ok: false, temporary, missing: status === 404, code, words: oneLine(clean, LONGEST_WORDS) }
+    return { ok: false, temporary, missing: status === 404, code, reason: oneLine(clean, MAX_REASON_LENGTH) }
   }
 }
 
-/** Node's `fetch failed` says nothing; its cause says what. */
+/** Node's message is only `fetch failed`; its cause contains the reason. */
 const causeOf = (error: unknown): string => {
   const { cause } = error as { cause?: { code?: string } }
   return `Twilio could not be reached: ${cause?.code ?? messageOf(cause ?? error)}`

@@ -6,13 +6,13 @@ import { toInbound } from './receive.ts'
 import { reportOf } from './report.ts'
 import { isSigned } from './signature.ts'
 
-/** Where Twilio calls in. */
+/** Paths that Twilio calls. */
 export const MESSAGES = '/channels/sms/messages'
 export const STATUS = '/channels/sms/status'
 
 /**
- * How Twilio is asked to call (its connection overrides): again, up to 3 times within its 15 s, when we fail
- * or don't answer.
+ * Connection overrides for Twilio's calls: up to 3 retries within its 15 s when the service fails or does not
+ * respond.
  */
 export const OVERRIDES = '#rc=3&rp=5xx,ct,rt'
 
@@ -21,14 +21,14 @@ const MAX_BYTES = 64 * 1024
 
 export interface WebhookDeps extends MediaDeps {
   authToken: string
-  /** As the world sees the service: what Twilio signed, whatever a proxy made of it on the way. */
+  /** Public URL of the service, for which Twilio signs its calls, whatever a proxy changes on the way. */
   publicUrl(): string
   log: Logger
 }
 
 const forbidden = () => new AppError('forbidden', 'The signature is missing or does not match.')
 
-/** An HMAC-SHA1 in base64. What it signs is the form, so that nothing is proven before the body is read. */
+/** An HMAC-SHA1 in base64. It signs the form, so nothing is proven before the body is read. */
 const SIGNATURE = /^[A-Za-z0-9+/]{27}=$/
 
 const enter = async ({ headers }: RouteHead): Promise<Entrance> => {
@@ -36,7 +36,7 @@ const enter = async ({ headers }: RouteHead): Promise<Entrance> => {
   return { proven: false }
 }
 
-/** The form, once it is proven to be Twilio's. Throws `forbidden`. */
+/** Returns the form after verifying that Twilio signed it. Throws `forbidden`. */
 const proven = (
   { authToken, publicUrl }: WebhookDeps,
   { url, headers, body }: RouteCall,
@@ -48,7 +48,7 @@ const proven = (
   return form
 }
 
-/** Says nothing back: Twilio itself answers STOP, START and HELP. */
+/** An empty response: Twilio itself replies to STOP, START and HELP. */
 const NOTHING: RouteAnswer = {
   status: 200,
   type: 'text/xml',
@@ -63,7 +63,7 @@ const messages = (deps: WebhookDeps, sink: Sink): Route => ({
   handle: async (call) => {
     const message = await toInbound(deps, proven(deps, call))
     if (message) await sink.inbound(message)
-    else deps.log.warn({}, 'a signed call of Twilio that is about no message to a number')
+    else deps.log.warn({}, 'signed request from Twilio ignored: no valid recipient or message id')
     return NOTHING
   },
 })
@@ -84,5 +84,5 @@ const status = (deps: WebhookDeps, sink: Sink): Route => ({
   },
 })
 
-/** The webhooks that Twilio calls, for texts to our numbers and for what becomes of ours. */
+/** Returns the webhooks that Twilio calls, for texts to our numbers and for the status of our messages. */
 export const webhooks = (deps: WebhookDeps, sink: Sink): Route[] => [messages(deps, sink), status(deps, sink)]

@@ -2,7 +2,7 @@ import type { ApiMethods, ApiResponse } from '@grammyjs/types'
 import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
 
-/** A file that goes along with a call. */
+/** A file that is uploaded with a call. */
 export class InputFile {
   readonly name: string
   readonly type: string
@@ -21,16 +21,16 @@ export type Arguments<M extends Method> = Parameters<Methods[M]>[0]
 export type Result<M extends Method> = ReturnType<Methods[M]>
 
 /**
- * Why a call came to nothing. Its message is Telegram's own description, or what went wrong on the way; never
- * a token.
+ * A failed call. Its message is Telegram's own description, or the reason why there was none; it never
+ * contains a token.
  */
 export class BotApiError extends Error {
   override readonly name = 'BotApiError'
-  /** Telegram's `error_code`; null when there was no answer of the Bot API's. */
+  /** Telegram's `error_code`; null without a response from the Bot API. */
   readonly code: number | null
-  /** How long Telegram asks to be left alone, in milliseconds. */
+  /** Time in milliseconds that Telegram asks us to wait. */
   readonly retryAfterMs: number | null
-  /** The chat's new id: the group has become a supergroup. */
+  /** New id of a chat that has become a supergroup. */
   readonly migratedTo: number | null
 
   constructor(
@@ -45,16 +45,16 @@ export class BotApiError extends Error {
   }
 
   /**
-   * The bot's token counts no more. Somebody can put that right, so what waits for the bot is tried again.
+   * Whether the bot's token is no longer valid. That can be corrected, so messages of the bot are retried.
    */
-  get tokenDead(): boolean {
+  get tokenInvalid(): boolean {
     return this.code === 401 || this.code === 404
   }
 
-  /** Whether the same call would come to the same. */
+  /** Whether a retry would fail too. */
   get permanent(): boolean {
     const { code } = this
-    return code !== null && code >= 400 && code < 500 && !this.tokenDead && ![408, 409, 429].includes(code)
+    return code !== null && code >= 400 && code < 500 && !this.tokenInvalid && ![408, 409, 429].includes(code)
   }
 }
 
@@ -71,29 +71,29 @@ export interface BotApi {
     signal?: AbortSignal,
   ): Promise<Result<M>>
   /**
-   * Downloads a file that `getFile` told the path of. Throws `BotApiError`, also when it is longer than
+   * Downloads a file at the path from `getFile`. Throws `BotApiError`, also when it is longer than
    * `maxBytes`.
    */
   download(token: string, path: string, maxBytes: number, signal?: AbortSignal): Promise<Uint8Array>
 }
 
 export interface BotApiOptions {
-  /** Telegram's, or a local Bot API server's; without a slash at its end. */
+  /** URL of Telegram's Bot API or a local Bot API server, without a trailing slash. */
   apiUrl: string
-  /** How long one call may take. */
+  /** Time limit of one call in milliseconds. */
   callMs?: number
-  /** How long a file may take, up or down. */
+  /** Time limit of an upload or a download in milliseconds. */
   fileMs?: number
 }
 
 const CALL_MS = 15_000
 const FILE_MS = 60_000
-/** More than any answer of the methods that we call. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+/** More than any response of the methods that are called. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
 /**
- * Runs `work` with a signal that aborts with `outer`, or after `ms` milliseconds. Leaves nothing on `outer`,
- * which may live long.
+ * Runs `work` with a signal that aborts with `outer`, or after `ms` milliseconds. Leaves no listener on
+ * `outer`, which may be long-lived.
  */
 const within = async <T>(
   ms: number,
@@ -103,7 +103,7 @@ const within = async <T>(
   if (outer?.aborted) throw new BotApiError('stopped')
   const inner = new AbortController()
   const stop = () => inner.abort(new BotApiError('stopped'))
-  const timer = setTimeout(() => inner.abort(new BotApiError(`no answer within ${ms / 1000} s`)), ms)
+  const timer = setTimeout(() => inner.abort(new BotApiError(`no response within ${ms / 1000} s`)), ms)
   outer?.addEventListener('abort', stop, { once: true })
   try {
     return await work(inner.signal)
@@ -113,7 +113,7 @@ const within = async <T>(
   }
 }
 
-/** What fetch threw, without the URL that some errors quote: it holds the token. */
+/** Converts an error of fetch without the URL that some errors quote, which contains the token. */
 const unreachable = (error: unknown): BotApiError => {
   if (error instanceof BotApiError) return error
   const { cause } = error as { cause?: { code?: unknown } }
@@ -125,13 +125,13 @@ const unreachable = (error: unknown): BotApiError => {
 const request = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, { ...init, redirect: 'manual' }).catch((error: unknown) => Promise.reject(unreachable(error)))
 
-/** The body, or null when it is longer than `most` bytes. */
-const read = (response: Response, most: number): Promise<Buffer | null> =>
-  readUpTo(response.body, most).catch((error: unknown) => Promise.reject(unreachable(error)))
+/** Reads the body; null when it is longer than `max` bytes. */
+const read = (response: Response, max: number): Promise<Buffer | null> =>
+  readUpTo(response.body, max).catch((error: unknown) => Promise.reject(unreachable(error)))
 
 /**
- * As an answer of the Bot API, or null. One without an `error_code`, which is not promised, has the status of
- * HTTP.
+ * Returns a response of the Bot API, or null if it is not one. `error_code` is not guaranteed; the HTTP
+ * status replaces it.
  */
 const asAnswer = (value: unknown, status: number): ApiResponse<unknown> | null => {
   if (typeof value !== 'object' || value === null) return null
@@ -142,14 +142,14 @@ const asAnswer = (value: unknown, status: number): ApiResponse<unknown> | null =
 }
 
 const answerOf = async (response: Response): Promise<ApiResponse<unknown>> => {
-  const body = await read(response, MAX_ANSWER_BYTES)
+  const body = await read(response, MAX_RESPONSE_BYTES)
   try {
     const answer = asAnswer(JSON.parse(body?.toString() ?? ''), response.status)
     if (answer) return answer
   } catch {
-    // falls through: a proxy's page, half an answer
+    // not a response of the Bot API: a proxy's page, or a truncated response
   }
-  throw new BotApiError(`an answer that is not the Bot API's (HTTP ${response.status})`)
+  throw new BotApiError(`not a response of the Bot API (HTTP ${response.status})`)
 }
 
 const formOf = (args: Record<string, unknown>): FormData => {
@@ -167,9 +167,9 @@ const bodyOf = (args: Record<string, unknown>): RequestInit =>
     ? { method: 'POST', body: formOf(args) }
     : { method: 'POST', body: JSON.stringify(args), headers: { 'Content-Type': 'application/json' } }
 
-/** The Bot API over plain HTTP. Keeps no state: every call says which bot it is. */
+/** Creates a stateless client of the Bot API over plain HTTP. */
 export const createBotApi = ({ apiUrl, callMs = CALL_MS, fileMs = FILE_MS }: BotApiOptions): BotApi => {
-  /** The token is in every URL; what an error says must not carry it further, whoever wrote it. */
+  /** Removes the token, which every URL contains, from an error's message, whatever its origin. */
   const withoutToken = (token: string, error: unknown): BotApiError => {
     if (!(error instanceof BotApiError)) return new BotApiError(messageOf(error).replaceAll(token, '…'))
     error.message = error.message.replaceAll(token, '…')
@@ -178,9 +178,9 @@ export const createBotApi = ({ apiUrl, callMs = CALL_MS, fileMs = FILE_MS }: Bot
   return {
     async call(token, method, args, signal) {
       const init = bodyOf((args ?? {}) as Record<string, unknown>)
-      const patience = init.body instanceof FormData ? fileMs : callMs
+      const timeout = init.body instanceof FormData ? fileMs : callMs
       try {
-        const answer = await within(patience, signal, async (inner) =>
+        const answer = await within(timeout, signal, async (inner) =>
           answerOf(await request(`${apiUrl}/bot${token}/${method}`, { ...init, signal: inner })),
         )
         if (answer.ok) return answer.result as never
@@ -199,7 +199,7 @@ export const createBotApi = ({ apiUrl, callMs = CALL_MS, fileMs = FILE_MS }: Bot
         return await within(fileMs, signal, async (inner) => {
           const response = await request(`${apiUrl}/file/bot${token}/${segments}`, { signal: inner })
           if (!response.ok)
-            throw new BotApiError(`the file was answered with HTTP ${response.status}`, response.status)
+            throw new BotApiError(`the download failed with HTTP ${response.status}`, response.status)
           const content = await read(response, maxBytes)
           if (!content) throw new BotApiError(`the file is longer than ${maxBytes} bytes`, 413)
           return content

@@ -1,50 +1,47 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A bot of ours, as the channel needs it. */
+/** An agent's bot, as the channel needs it. */
 export interface Bot {
-  /** The address's id: the last part of its webhook's path. */
+  /** Id of the address: the last part of its webhook's path. */
   addressId: string
-  /** Telegram's id of it. */
+  /** Telegram's id of the bot. */
   id: number
-  /** `@support_bot`, in lower case. */
+  /** `@support_bot`, in lowercase. */
   address: string
 }
 
-/** What the channel must know of its bots. Given by whoever keeps them. */
+/** The channel's access to stored bots. */
 export interface BotStore {
-  /** The bot whose webhook this is, with the SHA-256 of what Telegram must repeat with every call. */
+  /** Finds the bot of a webhook, with the SHA-256 of the secret that Telegram repeats in every call. */
   behind(addressId: string): Promise<(Bot & { secretHash: Uint8Array }) | null>
-  /** The bot with its token, by its `@username`. */
+  /** Finds a bot with its token by its `@username`. */
   named(address: string): Promise<(Bot & { token: string }) | null>
   token(addressId: string): Promise<string | null>
-  /** Bots whose webhook was last set to another place than below `base`, at most `most` of them. */
-  elsewhere(base: string, most: number): Promise<Bot[]>
-  /** Notes where a bot's webhook was set to. */
+  /** Returns at limit `limit` bots whose webhook was last set to a URL that is not below `base`. */
+  elsewhere(base: string, limit: number): Promise<Bot[]>
+  /** Records the webhook that was set for a bot. */
   connected(addressId: string, webhook: Webhook): Promise<void>
 }
 
-/** Where a bot sends its updates, and the hash of the secret that comes with them. */
+/** URL to which a bot's updates are sent, and the hash of the secret that they contain. */
 export interface Webhook {
   url: string
   secretHash: Uint8Array<ArrayBuffer>
 }
 
-/** SHA-256 of a secret, which is all that is kept of it. */
+/** Returns the SHA-256 of a secret; the secret itself is not stored. */
 export const hashSecret = (secret: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(createHash('sha256').update(secret).digest())
 
 /**
- * What Telegram repeats as `X-Telegram-Bot-Api-Secret-Token`. It follows from the token, so that any process
- * can set a webhook again, and tells nothing of it; a new token makes a new one. 43 characters of
- * `A-Za-z0-9_-`.
+ * Returns the secret that Telegram repeats as `X-Telegram-Bot-Api-Secret-Token`: 43 characters of
+ * `A-Za-z0-9_-`. It is derived from the token, so that any process can set the webhook again, without
+ * revealing the token.
  */
 export const secretOf = (token: string): string =>
   createHmac('sha256', token).update('secret_token of the webhook').digest('base64url')
 
-/**
- * Whether this is the secret with that hash, in the same time whatever it is. Without a hash there is nothing
- * to prove.
- */
+/** Returns whether the secret has this hash, in constant time. Without a hash, nothing matches. */
 export const isSecret = (secret: unknown, hash: Uint8Array | undefined): boolean => {
   const given = hashSecret(typeof secret === 'string' ? secret : '')
   return timingSafeEqual(given, hash ?? new Uint8Array(given.length)) && hash !== undefined

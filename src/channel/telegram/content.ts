@@ -1,7 +1,7 @@
 import { richText } from './rich.ts'
 import type { Entity, FileRef, TelegramMessage, User } from './update.ts'
 
-/** What a message says in words, and the file that goes with it. */
+/** A message as text, with its file. */
 export interface Content {
   text: string
   file: FileToFetch | null
@@ -11,16 +11,16 @@ export interface FileToFetch {
   id: string
   name: string
   type: string
-  /** In bytes, as Telegram says; null when it doesn't. */
+  /** Size in bytes; null when Telegram does not state it. */
   size: number | null
 }
 
 /**
- * A message's kinds of files: how each is called in a text, its extension and media type where Telegram tells
- * none.
+ * Kinds of files in messages: how a text refers to each, and its extension and media type when Telegram
+ * states none.
  */
 const KINDS = {
-  // Before `document`, which repeats it.
+  // Must precede `document`, which repeats it.
   animation: { words: 'animation', extension: 'mp4', type: 'video/mp4' },
   document: { words: 'file', extension: 'bin', type: 'application/octet-stream' },
   audio: { words: 'audio', extension: 'mp3', type: 'audio/mpeg' },
@@ -32,7 +32,7 @@ const KINDS = {
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** `kind-number.extension`, for files that have no name of their own. */
+/** Returns `kind-number.extension`, for files without a name. */
 const nameOf = (kind: string, { message_id }: TelegramMessage, extension: string): string =>
   `${kind.replaceAll(' ', '-')}-${message_id}.${extension}`
 
@@ -60,7 +60,7 @@ const ofFile = (message: TelegramMessage): Described | null => {
   return null
 }
 
-/** Telegram offers each photo in several sizes, the largest last. */
+/** Telegram provides each photo in several sizes. */
 const ofPhoto = (message: TelegramMessage): Described | null => {
   const largest = message.photo?.toSorted((a, b) => (a.file_size ?? 0) - (b.file_size ?? 0)).at(-1)
   return largest
@@ -91,8 +91,8 @@ const place = ({ latitude, longitude }: { latitude: number; longitude: number })
 const listed = (items: readonly { text: string }[]): string => items.map(({ text }) => `\n- ${text}`).join('')
 
 /**
- * What has no file and is no text. Null for service messages (somebody joined, a title changed), which are
- * nobody's to answer.
+ * Describes a message that has neither a file nor text. Null for service messages (someone joined, a title
+ * changed), which need no reply.
  */
 const inWords = (message: TelegramMessage): string | null => {
   const { contact, venue, location, poll, dice, checklist, rich_message } = message
@@ -110,17 +110,17 @@ const inWords = (message: TelegramMessage): string | null => {
 }
 
 /**
- * Links that stand behind other words, written out behind those: `here (https://…)`. From the last to the
- * first, so that offsets hold.
+ * Writes out links after their link text: `here (https://…)`. From the last to the first, so that the offsets
+ * stay valid.
  */
 const withLinks = (text: string, entities: readonly Entity[] = []): string =>
   entities
     .filter(({ type, url }) => type === 'text_link' && url)
     .toSorted((a, b) => b.offset - a.offset)
-    .reduce((said, { offset, length, url }) => {
+    .reduce((result, { offset, length, url }) => {
       const end = offset + length
-      const isSpelledOut = said.slice(offset, end) === url
-      return isSpelledOut ? said : `${said.slice(0, end)} (${url})${said.slice(end)}`
+      const isSpelledOut = result.slice(offset, end) === url
+      return isSpelledOut ? result : `${result.slice(0, end)} (${url})${result.slice(end)}`
     }, text)
 
 const forwardedFrom = ({ forward_origin: origin }: TelegramMessage): string => {
@@ -130,7 +130,7 @@ const forwardedFrom = ({ forward_origin: origin }: TelegramMessage): string => {
   return `[forwarded${who ? ` from ${who}` : ''}]\n`
 }
 
-/** A message in words, with its file. Null when there is nothing that anybody wrote. */
+/** Returns a message as text, with its file. Null for service messages. */
 export const contentOf = (message: TelegramMessage): Content | null => {
   const described = ofPhoto(message) ?? ofFile(message) ?? ofSticker(message)
   const written = withLinks(
@@ -141,7 +141,7 @@ export const contentOf = (message: TelegramMessage): Content | null => {
   return words ? { text: forwardedFrom(message) + words, file: described?.file ?? null } : null
 }
 
-/** A person's or a chat's name; null when it has none. */
+/** Returns the name of a person or a chat; null when it has none. */
 export const displayName = (
   sender: Pick<User, 'first_name' | 'last_name'> & { title?: string | undefined },
 ): string | null => sender.title ?? (fullName(sender) || null)

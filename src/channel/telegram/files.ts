@@ -5,25 +5,26 @@ import { Semaphore } from '../semaphore.ts'
 import { type BotApi, BotApiError } from './bot-api.ts'
 import type { FileToFetch } from './content.ts'
 
-/** What the Bot API lets bots download. */
+/** Maximum size of a file that bots can download. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
-/** Files of that size in memory at once. */
-const MAX_AT_ONCE = 4
-const TRIES = 3
+/** Maximum number of such files in memory. */
+const MAX_CONCURRENT = 4
+const MAX_ATTEMPTS = 3
 /**
- * Until its turn, and then all tries together: Telegram waits about a minute for the answer to its update.
+ * Time limits in milliseconds for the wait in the queue, and then for all attempts together: Telegram waits
+ * about a minute for the response to its update.
  */
-const TURN_MS = 10_000
-const PATIENCE_MS = 40_000
+const QUEUE_MS = 10_000
+const TIMEOUT_MS = 40_000
 const MAX_NAME = 200
 
-/** A file, or why it is not there, in words for the message's text. */
+/** A file, or the reason why it is missing, for the message's text. */
 export type Fetched = { attachment: InboundAttachment } | { missing: string }
 
 export interface Files {
   /**
-   * A file that can't be had doesn't keep its message back. Throws `unavailable` only when there is no room
-   * for it now: then the message is asked for again.
+   * Fetches a file. A failure does not hold back its message. Throws `unavailable` only when too many files
+   * are being fetched; Telegram then sends the update again.
    */
   fetch(token: string, file: FileToFetch): Promise<Fetched>
 }
@@ -31,19 +32,19 @@ export interface Files {
 const tooLarge = (size: number) =>
   `it has ${Math.ceil(size / (1024 * 1024))} MB; bots can download at most 20`
 
-/** A name without a path, for whoever saves the file under it. */
+/** Returns the name without a path, so that it is safe to save the file under it. */
 const fileName = (name: string): string => oneLine(name.replaceAll(/[/\\]/g, '_'), MAX_NAME) || 'file'
 
 export const createFiles = (api: BotApi): Files => {
-  const room = new Semaphore(MAX_AT_ONCE)
+  const semaphore = new Semaphore(MAX_CONCURRENT)
 
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!(await room.enter(TURN_MS)))
+    if (!(await semaphore.enter(QUEUE_MS)))
       throw new AppError('unavailable', 'Too many files are being fetched.', { retryAfter: 10 })
     try {
       return await work()
     } finally {
-      room.leave()
+      semaphore.leave()
     }
   }
 
@@ -53,13 +54,13 @@ export const createFiles = (api: BotApi): Files => {
     return api.download(token, file_path, MAX_FILE_BYTES, signal)
   }
 
-  const patiently = async (token: string, file: FileToFetch): Promise<Uint8Array> => {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+  const withRetries = async (token: string, file: FileToFetch): Promise<Uint8Array> => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
     for (let attempt = 1; ; attempt++) {
       try {
         return await once(token, file, signal)
       } catch (error) {
-        if (attempt === TRIES || signal.aborted || (error instanceof BotApiError && error.permanent))
+        if (attempt === MAX_ATTEMPTS || signal.aborted || (error instanceof BotApiError && error.permanent))
           throw error
       }
     }
@@ -71,7 +72,7 @@ export const createFiles = (api: BotApi): Files => {
       if (file.size !== null && file.size > MAX_FILE_BYTES)
         return { missing: `[${name} is missing: ${tooLarge(file.size)}]` }
       try {
-        const content = await inTurn(() => patiently(token, file))
+        const content = await inTurn(() => withRetries(token, file))
         return { attachment: { name, type: oneLine(file.type, MAX_NAME), content } }
       } catch (error) {
         if (error instanceof AppError) throw error

@@ -13,11 +13,11 @@ export interface FollowOptions {
   log: Logger
 }
 
-const MAX_A_ROUND = 500
+const MAX_PER_ROUND = 500
 
 /**
- * Sets the webhooks that were last set to another place than where `PUBLIC_URL` is now: one look into the
- * database when there are none. Resolves with whether all are here; one that can't be set is in the log.
+ * Sets the webhooks whose URL no longer matches `PUBLIC_URL`; one query if there are none. Resolves with
+ * whether all are up to date; failures are logged.
  */
 export const registerWebhooks = async (options: FollowOptions, signal: AbortSignal): Promise<boolean> => {
   const { bots, provider, manager, publicUrl, log } = options
@@ -26,13 +26,13 @@ export const registerWebhooks = async (options: FollowOptions, signal: AbortSign
       await work()
       return true
     } catch (error) {
-      log.warn({ bot: whose, error: messageOf(error) }, "a bot's webhook could not be set")
+      log.warn({ bot: whose, error: messageOf(error) }, 'could not set the webhook of a Telegram bot')
       return false
     }
   }
   const managed = manager === null || (await attempt('the manager bot', () => manager.connect()))
-  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MAX_A_ROUND)
-  let all = managed && elsewhere.length < MAX_A_ROUND
+  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MAX_PER_ROUND)
+  let all = managed && elsewhere.length < MAX_PER_ROUND
   for (const { addressId } of elsewhere) {
     if (signal.aborted) return false
     const done = await attempt(addressId, async () => {

@@ -5,10 +5,10 @@ import { type Content, contentOf, displayName } from './content.ts'
 import type { Fetched } from './files.ts'
 import type { TelegramMessage } from './update.ts'
 
-/** A bot of ours, as its updates are read. */
+/** The bot that receives an update. */
 export interface BotIdentity {
   id: number
-  /** `@support_bot`, in lower case: the address that its messages come to. */
+  /** `@support_bot`, in lowercase: the address of its messages. */
   address: string
 }
 
@@ -17,28 +17,31 @@ const MAX_NAME = 200
 const isPrivate = ({ chat }: TelegramMessage): boolean => chat.type === 'private'
 
 /**
- * `@support_bot` as a word of its own, in any case: not in an email address, not the beginning of a longer
- * name.
+ * Returns whether the text contains `@support_bot` as a separate word, in any case: not in an email address,
+ * and not as the beginning of a longer name.
  */
 const mentions = (text: string, { address }: BotIdentity): boolean => {
-  const said = text.toLowerCase()
-  for (let at = said.indexOf(address); at >= 0; at = said.indexOf(address, at + 1)) {
-    const before = said.charAt(at - 1)
-    const after = said.charAt(at + address.length)
+  const lowercase = text.toLowerCase()
+  for (let at = lowercase.indexOf(address); at >= 0; at = lowercase.indexOf(address, at + 1)) {
+    const before = lowercase.charAt(at - 1)
+    const after = lowercase.charAt(at + address.length)
     if (!/[\w@.]/.test(before) && !/\w/.test(after)) return true
   }
   return false
 }
 
-/** `/help` is for every bot of the group, `/help@support_bot` for that one. */
+/**
+ * Returns whether the text is a command for this bot: `/help` is for every bot of the group,
+ * `/help@support_bot` for that one.
+ */
 const commands = (text: string, { address }: BotIdentity): boolean => {
   const [, whose] = /^\/\w+(@\w+)?/.exec(text) ?? [null, null]
   return text.startsWith('/') && whose !== null && (whose === undefined || whose.toLowerCase() === address)
 }
 
 /**
- * In a group a bot is spoken to by its name, a command, or an answer to what it said; the rest is talk among
- * others.
+ * In a group, a message is for the bot if it mentions the bot, is a command, or replies to one of its
+ * messages; everything else is conversation among others.
  */
 const isAddressed = (message: TelegramMessage, bot: BotIdentity): boolean => {
   if (isPrivate(message)) return true
@@ -49,11 +52,14 @@ const isAddressed = (message: TelegramMessage, bot: BotIdentity): boolean => {
   return named || mentions(text, bot) || commands(text, bot) || repliedTo(message)?.from?.id === bot.id
 }
 
-/** What it answers. In a topic every message that answers nothing else "answers" the one that opened it. */
+/**
+ * Returns the message that it replies to. In a topic, a message without a reply refers to the one that opened
+ * the topic.
+ */
 const repliedTo = ({ reply_to_message: original }: TelegramMessage) =>
   original && original.forum_topic_created === undefined ? original : undefined
 
-/** Groups have posts by the group itself or by a channel: then `from` is a stand-in of Telegram's. */
+/** Posts by the group itself or by a channel have a placeholder of Telegram's as `from`. */
 const senderOf = (message: TelegramMessage) => {
   const { from, sender_chat } = message
   if (sender_chat)
@@ -67,15 +73,15 @@ const senderOf = (message: TelegramMessage) => {
   }
 }
 
-/** The group that it was written in, and where it is answered; a private chat is its user. */
+/** Returns the group that it was written in, where replies go; null for a private chat. */
 const groupOf = ({ chat, message_thread_id, is_topic_message }: TelegramMessage): string | null =>
   chat.type === 'private'
     ? null
     : chatOf({ id: chat.id, ...(is_topic_message && message_thread_id ? { topic: message_thread_id } : {}) })
 
 /**
- * Whether somebody wrote it, to the bot. Not so: what a channel posts, service messages, what a group says to
- * others.
+ * Returns whether a person wrote it to the bot. Excluded are posts of channels, service messages, and
+ * messages to others in a group.
  */
 const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
   message.chat.type !== 'channel' &&
@@ -84,9 +90,8 @@ const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
   isAddressed(message, bot)
 
 /**
- * A message to a bot as the sink takes it; null when nobody wrote anything (see `isForBot`). `fetch` gets its
- * file. Telegram itself says who wrote it, over a connection that proved to be Telegram's: the sender is
- * proven.
+ * Converts a message to a bot for the sink; null when it is not for the bot (see `isForBot`). `fetch` fetches
+ * its file. The sender is proven, because Telegram itself states it over an authenticated connection.
  */
 export const toInbound = async (
   message: TelegramMessage,

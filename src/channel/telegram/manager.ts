@@ -6,12 +6,12 @@ import { hashSecret, secretOf } from './bots.ts'
 import { MANAGER_UPDATES, type TelegramUpdate } from './update.ts'
 import { MANAGER_PATH, WEBHOOK_PATH } from './webhook.ts'
 
-/** A bot that somebody made with the manager's link, or whose token they changed. */
+/** A bot that was created with the manager's link, or whose token was changed. */
 export interface ManagedBot {
   id: number
-  /** `@support_bot`, in lower case. */
+  /** `@support_bot`, in lowercase. */
   address: string
-  /** Telegram's id of the person who made it. */
+  /** Telegram's id of the person who created it. */
   ownerId: number
   token: string
 }
@@ -20,16 +20,18 @@ export interface ManagerOptions {
   api: BotApi
   token: string
   publicUrl(): string
-  /** Resolves once the bot is taken on, or is nobody's here; rejects when Telegram shall tell of it again. */
+  /** Resolves once the bot is added or ignored; rejects when Telegram must send the update again. */
   onManaged(bot: ManagedBot): Promise<void>
   clock: Clock
   log: Logger
 }
 
-/** How long what `getMe` said is believed, in milliseconds. */
+/** Time in milliseconds for which a result of `getMe` is cached. */
 const FRESH_MS = 60_000
 
-/** The bot that makes other bots for members, by Telegram's own link, so that nobody handles a token. */
+/**
+ * The bot that creates other bots for members through Telegram's own link, so that nobody handles a token.
+ */
 export class Manager {
   readonly #options: ManagerOptions
   readonly secretHash: Uint8Array
@@ -40,9 +42,7 @@ export class Manager {
     this.secretHash = hashSecret(secretOf(options.token))
   }
 
-  /**
-   * Its username while it may manage bots; null while it may not, or Telegram can't be asked. Never rejects.
-   */
+  /** Returns its username; null while it may not manage bots or Telegram does not respond. Never rejects. */
   async #username(): Promise<string | null> {
     const { api, token, clock, log } = this.#options
     const now = clock.now().getTime()
@@ -52,26 +52,26 @@ export class Manager {
       if (!can_manage_bots)
         log.warn(
           { username },
-          'the bot of TELEGRAM_MANAGER_TOKEN may not manage bots: BotFather can allow it',
+          'the bot of TELEGRAM_MANAGER_TOKEN may not manage bots; enable bot management in BotFather',
         )
       this.#known = { username: can_manage_bots ? username : null, until: now + FRESH_MS }
       return this.#known.username
     } catch (error) {
-      log.warn({ error: (error as BotApiError).message }, 'Telegram could not be asked about the manager bot')
+      log.warn({ error: (error as BotApiError).message }, 'could not query the manager bot at Telegram')
       return null
     }
   }
 
   /**
-   * `https://t.me/newbot/…`: Telegram's own page, where a member makes a bot with one tap, and may change the
-   * suggested username. Null while the manager can't make any.
+   * Returns `https://t.me/newbot/…`: Telegram's own page, where a member creates a bot with one tap and may
+   * change the suggested username. Null while the manager cannot create bots.
    */
   async linkFor(suggestion: string, name: string): Promise<string | null> {
     const username = await this.#username()
     return username && `https://t.me/newbot/${username}/${suggestion}?name=${encodeURIComponent(name)}`
   }
 
-  /** Lets the manager's updates come to us. Throws `BotApiError`. */
+  /** Sets the manager's webhook to this service. Throws `BotApiError`. */
   async connect(): Promise<void> {
     const { api, token, publicUrl } = this.#options
     const url = `${publicUrl()}${WEBHOOK_PATH}/${MANAGER_PATH}`
@@ -82,16 +82,16 @@ export class Manager {
     })
   }
 
-  /** Takes on the bot that an update tells of. Throws `unavailable` when its token can't be had now. */
-  async handle({ managed_bot: told }: TelegramUpdate): Promise<void> {
-    if (!told?.bot.username) return
+  /** Adds the bot that an update reports. Throws `unavailable` when its token is not available now. */
+  async handle({ managed_bot: managed }: TelegramUpdate): Promise<void> {
+    if (!managed?.bot.username) return
     const { api, token, onManaged } = this.#options
-    const { bot, user } = told
+    const { bot, user } = managed
     try {
       const its = await api.call(token, 'getManagedBotToken', { user_id: bot.id })
       await onManaged({
         id: bot.id,
-        address: `@${told.bot.username.toLowerCase()}`,
+        address: `@${managed.bot.username.toLowerCase()}`,
         ownerId: user.id,
         token: its,
       })
@@ -100,7 +100,7 @@ export class Manager {
       if (error.permanent)
         return this.#options.log.warn(
           { error: error.message },
-          'a managed bot whose token Telegram does not give',
+          'managed bot ignored: Telegram refused to provide its token',
         )
       throw new AppError('unavailable', 'Telegram did not provide the bot’s token.', {
         cause: error,

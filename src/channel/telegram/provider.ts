@@ -4,37 +4,37 @@ import { hashSecret, secretOf, type Webhook } from './bots.ts'
 import { BOT_UPDATES } from './update.ts'
 import { WEBHOOK_PATH } from './webhook.ts'
 
-/** A bot as Telegram knows it. */
+/** A bot's account at Telegram. */
 export interface BotAccount {
   id: number
-  /** `@support_bot`, in lower case. */
+  /** `@support_bot`, in lowercase. */
   address: string
-  /** The bot may make others. */
+  /** Whether the bot may create other bots. */
   canManage: boolean
 }
 
-/** What setting up and taking down a bot asks of Telegram. */
+/** Calls to Telegram for setting up and removing a bot. */
 export interface BotProvider {
   /**
-   * Whose token this is. Throws `invalid_input` for a token that is nobody's, `unavailable` when Telegram
-   * can't be asked.
+   * Returns the bot of a token. Throws `invalid_input` for an unknown token, `unavailable` when Telegram does
+   * not respond.
    */
   identify(token: string): Promise<BotAccount>
   /**
-   * Lets the bot's updates come to us. Throws `conflict` with Telegram's words when it will not, or
+   * Sets the bot's webhook to this service. Throws `conflict` with Telegram's reason when it refuses, or
    * `unavailable`.
    */
   connect(token: string, addressId: string): Promise<Webhook>
-  /** Ends that. A token that counts no more has nothing to end. */
+  /** Deletes the webhook. Does nothing for a token that is no longer valid. */
   disconnect(token: string): Promise<void>
-  /** Opens a bot in Telegram and, at a tap on Start, sends it the code. */
+  /** Returns a link that opens a bot in Telegram and sends it the code at a tap on Start. */
   startLink(address: string, code: string): string
 }
 
-/** How long one call may take: a person waits for it, and a transaction. */
-const PATIENCE_MS = 8_000
+/** Time limit of one call in milliseconds: a person and a transaction wait for it. */
+const TIMEOUT_MS = 8_000
 
-/** A bot's token as BotFather writes it. */
+/** Form of a token from BotFather. */
 const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{1,100}$/
 
 const unavailable = (error: BotApiError) =>
@@ -56,12 +56,12 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
         token,
         'getMe',
         undefined,
-        AbortSignal.timeout(PATIENCE_MS),
+        AbortSignal.timeout(TIMEOUT_MS),
       )
       return { id, address: `@${username.toLowerCase()}`, canManage: can_manage_bots === true }
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error
-      throw error.tokenDead
+      throw error.tokenInvalid
         ? invalidInput('token', 'is not valid: Telegram does not recognize it')
         : unavailable(error)
     }
@@ -74,7 +74,7 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
         token,
         'setWebhook',
         { url, secret_token: secret, allowed_updates: BOT_UPDATES },
-        AbortSignal.timeout(PATIENCE_MS),
+        AbortSignal.timeout(TIMEOUT_MS),
       )
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error
@@ -85,8 +85,8 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
     return { url, secretHash: hashSecret(secret) }
   },
   async disconnect(token) {
-    await api.call(token, 'deleteWebhook', {}, AbortSignal.timeout(PATIENCE_MS)).catch((error: unknown) => {
-      if (!(error instanceof BotApiError && error.tokenDead)) throw error
+    await api.call(token, 'deleteWebhook', {}, AbortSignal.timeout(TIMEOUT_MS)).catch((error: unknown) => {
+      if (!(error instanceof BotApiError && error.tokenInvalid)) throw error
     })
   },
   startLink: (address, code) => `https://t.me/${address.slice(1)}?start=${code}`,

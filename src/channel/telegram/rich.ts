@@ -1,9 +1,9 @@
 /**
- * Deeper than Telegram nests anything (16 levels of blocks and of formatting), and no danger to the stack.
+ * Deeper than anything that Telegram nests (16 levels of blocks and of formatting), and safe for the stack.
  */
 const MAX_DEPTH = 64
 
-/** A rich text: a string, a list of them, or a formatting around one. */
+/** Returns the words of a rich text: a string, a list of rich texts, or formatting around one. */
 const inline = (value: unknown, depth: number): string => {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return ''
@@ -30,5 +30,5 @@ const blocks = (value: unknown, depth: number): string[] => {
   return lines.map((line, index) => (index === 0 ? label + line : line))
 }
 
-/** A rich message's words, a line for each of its blocks; '' when there are none. */
+/** Returns the words of a rich message, one line for each of its blocks; '' when there are none. */
 export const richText = (message: unknown): string => blocks(message, 0).join('\n')

@@ -9,15 +9,15 @@ type Sender = Bot & { token: string }
 
 type Part = { text: string } | { file: InputFile }
 
-/** What goes out for a message, in order: its text in as many parts as Telegram needs, then its files. */
+/** Returns the parts that a message is sent in: its text, split as Telegram requires, then its files. */
 const partsOf = ({ text, attachments }: Outbound): Part[] => [
   ...split(text).map((part) => ({ text: part })),
   ...attachments.map(({ name, type, content }) => ({ file: new InputFile(name, type, content) })),
 ]
 
 /**
- * The message that it answers, as far as that is in the chat that it goes to. One that was deleted meanwhile
- * is no obstacle.
+ * Returns the reference to the message that it replies to, if that one is in the same chat. One that was
+ * deleted in the meantime is ignored.
  */
 const answeredIn = (message: Outbound, bot: Bot, chat: Chat) => {
   const key = message.inReplyTo === null ? null : readKey(message.inReplyTo)
@@ -25,7 +25,7 @@ const answeredIn = (message: Outbound, bot: Bot, chat: Chat) => {
   return isHere ? { reply_parameters: { message_id: key.messageId, allow_sending_without_reply: true } } : {}
 }
 
-/** One chat that a message goes to. */
+/** A chat that a message is sent to. */
 class Conversation {
   readonly #api: BotApi
   readonly #bot: Sender
@@ -40,8 +40,8 @@ class Conversation {
   }
 
   /**
-   * Sends one part; resolves with its key. Throws `BotApiError`. A group that became another one is followed
-   * there, once.
+   * Sends one part; resolves with its key. Follows a group that became a supergroup, once. Throws
+   * `BotApiError`.
    */
   async send(part: Part, message: Outbound | null): Promise<string> {
     try {
@@ -53,7 +53,7 @@ class Conversation {
     }
   }
 
-  /** `message`: what its answer is told of. */
+  /** Sends one part, as a reply if `message` is given and is one. */
   async #call(part: Part, message: Outbound | null): Promise<string> {
     const { id, topic } = this.#chat
     const place = {
@@ -66,7 +66,7 @@ class Conversation {
       'file' in part
         ? await this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
         : await this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
-    // Sent is what `ok` says: without an id nobody can answer it, and sending it again would be worse.
+    // `ok` means sent. Without an id it cannot be replied to, but sending it again would be worse.
     return keyOf({ botId: this.#bot.id, chatId: id, messageId: sent?.message_id ?? 0 })
   }
 }
@@ -77,7 +77,9 @@ const rejectionOf = (recipient: string, error: unknown): Rejection => {
   return { recipient, reason: message, permanent, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
 }
 
-/** Sends what a recipient doesn't have yet. Null when they have it all, else what was in the way. */
+/**
+ * Sends the parts that a recipient does not have yet. Returns null when all were sent, else the rejection.
+ */
 const sendRest = async (
   conversation: Conversation,
   recipient: string,
@@ -98,8 +100,8 @@ const sendRest = async (
 }
 
 /**
- * Sends a message to those of its recipients who don't have it whole yet. Each part is noted before the next
- * one goes: what a crash leaves unsent goes out later, and what was sent is not sent again.
+ * Sends a message to the recipients that do not have all of its parts. Each part is recorded before the next
+ * one is sent: after a crash, the missing parts are sent, and no part twice.
  */
 export const sendMessage = async (
   api: BotApi,
@@ -113,8 +115,8 @@ export const sendMessage = async (
   const refuse = (recipient: string, reason: string): Rejection => ({ recipient, reason, permanent: true })
   const sendTo = async (recipient: string): Promise<Rejection | null> => {
     const chat = readChat(recipient)
-    if (!chat) return refuse(recipient, 'no Telegram chat')
-    if (parts.length === 0) return refuse(recipient, 'a text of only white space')
+    if (!chat) return refuse(recipient, 'not a Telegram chat')
+    if (parts.length === 0) return refuse(recipient, 'the text contains only white space')
     return sendRest(new Conversation(api, bot, chat, signal), recipient, message, parts, progress)
   }
   for (const recipient of message.envelopeTo) {

@@ -12,9 +12,9 @@ import { suggestUsername } from './username.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface TelegramChannelOptions extends BotApiOptions {
-  /** The token of the bot that makes others; null: members bring their own. */
+  /** Token of the bot that creates others; null when members enter the tokens of their own bots. */
   managerToken: string | null
-  /** Where Telegram reaches us, as it is known once HTTP listens. */
+  /** Public URL of the service, known once HTTP listens. */
   publicUrl(): string
   bots: BotStore
   onManaged(bot: ManagedBot): Promise<void>
@@ -23,14 +23,14 @@ export interface TelegramChannelOptions extends BotApiOptions {
 }
 
 export interface TelegramChannel extends Channel {
-  /** What setting up a bot asks of Telegram. */
+  /** Calls to Telegram for setting up a bot. */
   readonly provider: BotProvider
   readonly manager: Manager | null
 }
 
 const NO_PROGRESS = { of: () => [], took: async () => undefined }
 
-/** Telegram as a channel. Calls nobody until it is asked to. */
+/** Creates the Telegram channel. Makes no request until it is used. */
 export const createTelegramChannel = (options: TelegramChannelOptions): TelegramChannel => {
   const { managerToken, bots, log } = options
   const api = createBotApi(options)
@@ -47,7 +47,7 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     async send(message, signal, progress = NO_PROGRESS) {
       const bot = await bots.named(message.from.address)
       if (bot) return sendMessage(api, bot, message, signal, progress)
-      const reason = 'the bot that it was to go out from is gone'
+      const reason = 'the bot that should send it no longer exists'
       return {
         accepted: [],
         rejected: message.envelopeTo.map((recipient) => ({ recipient, reason, permanent: true })),

@@ -3,8 +3,8 @@ import { invalidInput } from '../../core/errors.ts'
 import { parseJson } from '../../core/json.ts'
 
 /**
- * As much of an update as the service reads, in the Bot API's own names. What is not named here is passed
- * over: Telegram adds fields and kinds of messages all the time.
+ * The part of an update that the service reads, with the Bot API's own names. All else is ignored: Telegram
+ * adds fields and kinds of messages all the time.
  */
 
 const user = z.object({
@@ -99,17 +99,17 @@ const update = z.object({
 })
 export type TelegramUpdate = z.infer<typeof update>
 
-/** The kinds of updates that are asked for: no edits, no channel posts, no reactions. */
+/** The kinds of updates that are subscribed to: no edits, no channel posts, no reactions. */
 export const BOT_UPDATES = ['message'] as const
 export const MANAGER_UPDATES = ['message', 'managed_bot'] as const
 
 /**
- * A message's blocks nest, in Telegram no deeper than a few levels; what is beyond them is not read, and the
- * rest is.
+ * Maximum nesting of a JSON body. Telegram nests a message's blocks only a few levels deep; deeper levels are
+ * not read.
  */
 const MAX_LEVELS = 5_000
 
-/** Reads a webhook's body. Throws `invalid_input`, naming the field. */
+/** Parses a webhook's body. Throws `invalid_input` with the name of the field. */
 export const readUpdate = (body: Buffer): TelegramUpdate => {
   const read = update.safeParse(parseJson(body.toString(), 'body', MAX_LEVELS))
   if (read.success) return read.data

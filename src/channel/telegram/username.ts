@@ -3,18 +3,20 @@ import { slugOf } from '../../core/slug.ts'
 
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 /** Telegram's usernames have 5 to 32 characters; a bot's ends in `bot`. */
-const LONGEST_NAME = 18
+const MAX_NAME_LENGTH = 18
 
 /**
- * A username for an agent's bot that nobody has and nobody guesses: the bot that is made under it belongs to
+ * Returns a unique and unguessable username for an agent's bot: the bot that is created with it belongs to
  * the link that suggested it.
  */
 export const suggestUsername = (agentName: string): string => {
   const slug = slugOf(agentName)
     .replaceAll('-', '_')
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_LENGTH)
     .replace(/(?<!_)_+$/, '')
-  const start = /^[a-z]/.test(slug) ? slug : `agent_${slug}`.slice(0, LONGEST_NAME).replace(/(?<!_)_+$/, '')
+  const start = /^[a-z]/.test(slug)
+    ? slug
+    : `agent_${slug}`.slice(0, MAX_NAME_LENGTH).replace(/(?<!_)_+$/, '')
   const random = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
   return `${start}_${random}_bot`
 }

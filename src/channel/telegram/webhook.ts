@@ -7,41 +7,41 @@ import { createFiles } from './files.ts'
 import { toInbound } from './inbound.ts'
 import { readUpdate, type TelegramMessage, type TelegramUpdate } from './update.ts'
 
-/** Below it each bot has a path of its own, which holds no token; what proves Telegram is a header. */
+/** Each bot has a path below this one, which does not contain its token; a header authenticates Telegram. */
 export const WEBHOOK_PATH = '/channels/telegram'
-/** Where the manager bot hears of the bots that it manages. */
+/** Path of the manager bot's webhook. */
 export const MANAGER_PATH = 'manager'
-/** Updates have some kilobytes; a rich message may have more. */
+/** An update has a few kilobytes; a rich message may have more. */
 const MAX_BYTES = 1024 * 1024
 
 const SECRET = 'x-telegram-bot-api-secret-token'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What a tap on Start sends when the link that led to the bot has a code. */
+/** Text that a tap on Start sends when the link to the bot contains a code. */
 const START = /^\/start ([A-Za-z0-9_-]{20,64})$/
 
 export interface WebhookOptions {
   api: BotApi
   bots: BotStore
-  /** Takes the manager bot's updates; null when there is no manager. */
+  /** Handles the manager bot's updates; null without a manager bot. */
   manager: { secretHash: Uint8Array; handle(update: TelegramUpdate): Promise<void> } | null
   log: Logger
 }
 
 const forbidden = () => new AppError('forbidden', 'This call could not be verified as coming from Telegram.')
 
-/** Telegram's calls: an answer of 200 means that what it told is committed, or is nothing to keep. */
+/** Creates the route that Telegram calls. A response of 200 means that the update is committed or ignored. */
 export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink: Sink): Route => {
   const files = createFiles(api)
 
-  /** Whether the message is the code of a link, and for nobody else. */
+  /** Redeems the code of a link. Returns whether the message was one; it is then not passed to an agent. */
   const isProof = async (bot: Bot, { chat, from, text }: TelegramMessage): Promise<boolean> => {
     const [, code] = (chat.type === 'private' && START.exec(text ?? '')) || []
     if (!code || !from || from.is_bot) return false
     const answer = await sink.proof({ channel: 'telegram', to: bot.address, from: String(from.id), code })
     if (answer === null) return false
     const token = await bots.token(bot.addressId)
-    // What counts is committed; whether they are told is not worth another try.
+    // The proof is committed. If the reply fails, a retry is not worth it.
     if (token !== null)
       await api.call(token, 'sendMessage', { chat_id: chat.id, text: answer }).catch(() => undefined)
     return true
@@ -54,7 +54,7 @@ export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink:
       return token === null ? { missing: `[${file.name} is missing]` } : files.fetch(token, file)
     })
     if (inbound) await sink.inbound(inbound)
-    else log.debug({ addressId: bot.addressId, chat: message.chat.type }, 'an update that is nothing to keep')
+    else log.debug({ addressId: bot.addressId, chat: message.chat.type }, 'Telegram update ignored')
   }
 
   const provenBot = async (addressId: string, secret: unknown): Promise<Bot> => {
@@ -68,7 +68,10 @@ export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink:
     return manager
   }
 
-  /** Who calls for whom. Throws `forbidden` unless the secret is the one that Telegram was given. */
+  /**
+   * Returns the bot or the manager that a call is for. Throws `forbidden` unless it contains the secret that
+   * Telegram was given.
+   */
   const prove = async ({ url, headers }: Pick<RouteHead, 'url' | 'headers'>) => {
     const whose = url.split('?', 1)[0]!.slice(WEBHOOK_PATH.length + 1)
     return whose === MANAGER_PATH
@@ -85,7 +88,7 @@ export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink:
       return { proven: true }
     },
     async handle(call) {
-      // Again: while the body came, the bot may have been given up.
+      // Checked again, because the bot may have been removed while the body was received.
       const { bot, manager } = await prove(call)
       if (bot) await take(bot, readUpdate(call.body))
       else await manager?.handle(readUpdate(call.body))
