@@ -1,25 +1,24 @@
 import type { Check } from '../channel/channel.ts'
 import type { Admission, Admit, Refusal } from '../db/generated/prisma/enums.ts'
 
-/** What is known of one inbound message and one agent that it is for. */
+/** Facts about one inbound message and one agent that it is addressed to. */
 export interface Admittance {
-  /** Why it is the agent's own message or a machine's answer, in words; null when it is neither. */
+  /** Reason, in words, why it is the agent's own message or an automatic reply; null when it is neither. */
   self: string | null
-  /** Why it is spam, in words; null when it is none. */
+  /** Reason, in words, why it is spam; null when it is not. */
   spam: string | null
-  /**
-   * Whether the sender claims to be a member or an agent of the workspace, or to be on the channel's list.
-   */
+  /** Whether the sender claims to be a member or an agent of the workspace. */
   team: boolean
+  /** Whether the sender claims an address on the channel's list. */
   listed: boolean
   /** Whether the channel proved who the sender is. */
   proven: boolean
   admit: Admit
-  /** The workspace stores as many messages as its plan includes. */
+  /** Whether the workspace has reached the stored message limit of its plan. */
   full: boolean
   /**
-   * Counts the message against the sender's rate; why it is over that, in words, or null. Asked only of what
-   * got this far.
+   * Counts the message against the sender's rate limit. Returns the reason, in words, when it exceeds the
+   * limit, else null. Called only for messages that the earlier rules did not refuse.
    */
   overRate(): string | null
 }
@@ -34,12 +33,12 @@ const refuse = (refusal: Refusal, rule: string): Verdict => ({ refusal, admissio
 const receive = (admission: Admission, rule: string): Verdict => ({ refusal: null, admission, rule })
 
 /**
- * How often agents may wake an agent in one of its threads within an hour. Two that answer each other without
- * end stop there; people, who write in between, are never counted.
+ * Maximum number of times within an hour that agents may wake an agent in one of its threads. It ends endless
+ * exchanges between two agents; messages from people in between are not counted.
  */
 export const AGENT_TURNS_AN_HOUR = 20
 
-/** In this order; the first that applies decides. */
+/** Checked in this order; the first rule that applies decides. */
 const RULES: readonly Rule[] = [
   ({ self }) => (self === null ? null : refuse('self', self)),
   ({ spam }) => (spam === null ? null : refuse('spam', spam)),
@@ -69,7 +68,7 @@ const RULES: readonly Rule[] = [
   ({ admit }) => (admit === 'list' ? refuse('sender', "not on the channel's list") : null),
 ]
 
-/** Whether the message wakes the agent, and which rule said so. */
+/** Returns whether the message wakes the agent, and the rule that decided. */
 export const admit = (claim: Admittance): Verdict => {
   for (const rule of RULES) {
     const verdict = rule(claim)
@@ -78,7 +77,7 @@ export const admit = (claim: Admittance): Verdict => {
   return refuse('outsider', 'neither in the team nor on the list')
 }
 
-/** The rule that decided, as the last line of a message's evidence. */
+/** Returns the deciding rule as the last entry of the message's checks. */
 export const evidenceOf = (verdict: Verdict): Check => ({
   name: 'admission',
   verdict: verdict.refusal ?? verdict.admission,

@@ -2,17 +2,17 @@ import type { Inbound } from '../channel/channel.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 
 /**
- * What one sender may send to one agent in a minute; where nothing proves who that is, what may come from one
- * source.
+ * Maximum number of messages from one proven sender to one agent in a minute. For unproven senders, the limit
+ * applies to each source instead.
  */
 export const MESSAGES_A_MINUTE = 30
-/** What may come to one agent in a minute from all senders together who are not proven. */
+/** Maximum number of messages in a minute to one agent from all unproven senders together. */
 export const UNPROVEN_A_MINUTE = 300
 
 /**
- * Counts a message against the rate of its sender. Why it is over that, in words, or null. A sender who is
- * not proven may be anybody: what they send is counted by where it comes from, and never against the one whom
- * they claim to be.
+ * Counts a message against the rate limit of its sender. Returns the reason, in words, when it exceeds the
+ * limit, else null. Anyone can claim an unproven sender's address, so unproven messages count against their
+ * source and never against the address that they claim.
  */
 export const overRate = (
   rates: Pick<RateLimits, 'take' | 'takeAll'>,

@@ -1,18 +1,18 @@
 const BYTEA_OID = 17
 const HEADER = 20
-/** No dimension, no nulls, the type. */
+/** An empty array: no dimensions, no nulls, the type. */
 const NONE = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, BYTEA_OID])
 
 /**
- * Values as the binary form of a `bytea[]` parameter. The driver would write such an array as one text of
- * hexadecimal digits: of a mail of 25 MiB with its files a string of 90 MB, and as much again to send it.
+ * Encodes values as the binary form of a `bytea[]` parameter. The driver would encode such an array as one
+ * hexadecimal text: for a mail of 25 MiB with its files, a string of 90 MB, and as much again to send it.
  */
 export const byteaArray = (values: readonly Uint8Array[]): Buffer => {
   if (values.length === 0) return NONE
   const length = values.reduce((sum, value) => sum + 4 + value.byteLength, HEADER)
   const bytes = Buffer.allocUnsafe(length)
   let at = 0
-  // Dimensions, whether there are nulls, the type, how many, the first one's number.
+  // Number of dimensions, whether there are nulls, the type, the length, the lower bound.
   for (const number of [1, 0, BYTEA_OID, values.length, 1]) at = bytes.writeInt32BE(number, at)
   for (const value of values) {
     at = bytes.writeInt32BE(value.byteLength, at)

@@ -4,13 +4,16 @@ import type { Logger } from '../core/logger.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 
 export interface Statement {
-  /** With a name it is prepared once for each connection. */
+  /** A statement with a name is prepared once for each connection. */
   name?: string
   text: string
   values?: unknown[]
 }
 
-/** Raw SQL, as a pool and an open transaction both answer it: rows, no count of rows, no connections. */
+/**
+ * Raw SQL, as both a pool and an open transaction offer it: it returns rows only, without a row count or
+ * connections.
+ */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(
     statement: string | Statement,
@@ -19,12 +22,12 @@ export interface Queryable {
 }
 
 /**
- * One database, two ways to speak to it. It may be a transaction (see `within`): what uses it is committed or
- * undone with it.
+ * The database, through Prisma and through raw SQL. It may be a transaction (see `within`): its operations
+ * are then committed or rolled back together.
  */
 export interface Db {
   prisma: PrismaClient
-  /** Raw SQL. int8 comes as a number as long as that is exact, else as its decimal digits. */
+  /** Raw SQL. An int8 is returned as a number if that is exact, else as its decimal digits. */
   pool: Queryable
 }
 
@@ -34,7 +37,7 @@ export interface RootDb extends Db {
 }
 
 export interface DbOptions {
-  /** Most connections of this process. */
+  /** Maximum number of connections of this process. */
   max: number
   log: Logger
 }
@@ -44,7 +47,7 @@ const timeouts = {
   idleTimeoutMillis: 30_000,
   statement_timeout: 30_000,
   idle_in_transaction_session_timeout: 30_000, // a lost client must not keep a lane's row lock
-  query_timeout: 35_000, // longer than the server's own: for a server that has gone without a word
+  query_timeout: 35_000, // longer than the server's own, for a server that disappeared silently
 }
 
 const readInt8 = (digits: string): number | string => {
@@ -52,7 +55,7 @@ const readInt8 = (digits: string): number | string => {
   return Number.isSafeInteger(value) ? value : digits
 }
 
-/** Reads int8 as a number, everything else as pg does. For one pool or client, not for the whole process. */
+/** Parses int8 as a number, everything else as pg does. For one pool or client, not for the whole process. */
 const rawTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8 && format !== 'binary'
@@ -61,9 +64,9 @@ const rawTypes: pg.CustomTypesConfig = {
 }
 
 /**
- * Opens a pool that Prisma and raw SQL share. Nothing connects before the first query, and a database that
- * goes away makes queries fail (`isUnavailable`), never the process; it is used again as soon as it is back.
- * `close` waits for what is in hand.
+ * Opens a pool that Prisma and raw SQL share. Connects at the first query. While the database is unavailable,
+ * queries fail (`isUnavailable`), but the process does not; they succeed again as soon as it is back. `close`
+ * waits for running queries.
  */
 export async function openDb(
   url: string,
@@ -79,13 +82,13 @@ export async function openDb(
     ...timeouts,
   })
   let closing = false
-  // `pool.end()` does not wait for sockets: an embedded database that stops right after it may still be heard
-  // breaking them off.
+  // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
+  // right after it.
   const onError = (error: Error) => {
-    if (!closing) log.warn({ error: error.message }, 'a connection to the database was lost')
+    if (!closing) log.warn({ error: error.message }, 'database connection lost')
   }
-  // An 'error' event without a listener ends the process: the pool reports idle connections, a client in use
-  // reports itself.
+  // An 'error' event without a listener ends the process: the pool emits it for idle connections, a client in
+  // use emits it itself.
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })

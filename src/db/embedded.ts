@@ -12,11 +12,11 @@ export { EmbeddedPostgresError } from './embedded/error.ts'
 
 const DATABASE = 'ams'
 /**
- * How long a starter waits for another one's initdb (0.7 s), or for what a killed server left behind to go
- * away.
+ * Time in milliseconds to wait for another process's initdb (0.7 s), or for the remains of a killed server to
+ * disappear.
  */
-const START_PATIENCE_MS = 30_000
-const STOP_PATIENCE_MS = 10_000
+const START_TIMEOUT_MS = 30_000
+const STOP_TIMEOUT_MS = 10_000
 
 /** Another service runs on this DATA_DIR: exit code 2. */
 export class DataDirInUseError extends Error {
@@ -29,8 +29,8 @@ export class DataDirInUseError extends Error {
 }
 
 /**
- * Makes DATA_DIR and lets others pass through it but read and write nothing (0711): PostgreSQL's user must
- * reach its folder. A folder with other things in it keeps its mode. Returns its real path.
+ * Creates DATA_DIR with mode 0711: PostgreSQL's user must be able to pass through it, but not to list it or
+ * write to it. A folder with other content keeps its mode. Returns its real path.
  */
 function prepareDataDir(dir: string): string {
   mkdirSync(dir, { recursive: true, mode: 0o711 })
@@ -41,7 +41,7 @@ function prepareDataDir(dir: string): string {
 }
 
 /**
- * Makes this process the only service on `dir`, until the returned function is called or the process ends.
+ * Makes this process the only service on `dir`, until the returned function is called or the process exits.
  * Throws `DataDirInUseError`.
  */
 export async function lockDataDir(dir: string): Promise<() => void> {
@@ -55,31 +55,30 @@ export async function lockDataDir(dir: string): Promise<() => void> {
 
 export interface EmbeddedPostgres {
   /**
-   * The service's own database on it. The same for as long as this process runs, also when PostgreSQL had to
-   * be started again.
+   * URL of the service's own database. It stays the same while this process runs, even when PostgreSQL is
+   * restarted.
    */
   readonly url: string
   readonly port: number
-  /** The server's process now. */
+  /** Process id of the current server. */
   readonly pid: number
-  /** Whether it ran already. */
+  /** Whether it was already running. */
   readonly attached: boolean
-  /** Ends the server (its clients are cut off, what was committed is kept). Drain the service first. */
+  /** Stops the server. Its clients are disconnected; committed data is safe. Drain the service first. */
   stop(): Promise<void>
   /**
-   * Leaves the server to whoever else uses it, and stops it when nobody is connected: for a command beside a
-   * service.
+   * Leaves the server to its other clients, and stops it when there are none: for a command beside a service.
    */
   release(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** DATA_DIR: made when it is not there. */
+  /** DATA_DIR; created if it does not exist. */
   dir: string
   log: Logger
-  /** Start PostgreSQL again when it dies. */
+  /** Whether to restart PostgreSQL when it exits unexpectedly. */
   supervise?: boolean
-  /** PostgreSQL settings over ours, for tests (`fsync: 'off'`). */
+  /** PostgreSQL settings that override ours, for tests (`fsync: 'off'`). */
   settings?: Record<string, string>
 }
 
@@ -110,11 +109,10 @@ async function otherClients(url: string): Promise<number> {
 }
 
 /**
- * Tries again for a while: after a kill -9 of the server its last backends hold on to the shared memory for a
- * moment.
+ * Retries for a while: after a kill -9 of the server, its last backends hold the shared memory for a moment.
  */
-async function startPatiently(cluster: Cluster, log: Logger): Promise<Running> {
-  const deadline = performance.now() + START_PATIENCE_MS
+async function startWithRetries(cluster: Cluster, log: Logger): Promise<Running> {
+  const deadline = performance.now() + START_TIMEOUT_MS
   for (let pause = 100; ; pause = Math.min(pause * 2, 2000)) {
     try {
       return await cluster.up(0)
@@ -122,7 +120,7 @@ async function startPatiently(cluster: Cluster, log: Logger): Promise<Running> {
       const passing =
         error instanceof EmbeddedPostgresError && /shared memory|postmaster\.pid|in use/i.test(error.message)
       if (!passing || performance.now() > deadline) throw error
-      log.warn({ error: error.message }, 'PostgreSQL cannot start yet')
+      log.warn({ error: error.message }, 'PostgreSQL cannot start yet; retrying')
       await sleep(pause)
     }
   }
@@ -133,20 +131,20 @@ async function terminate(pid: number, log: Logger): Promise<void> {
     try {
       process.kill(pid, signal)
     } catch {
-      // it is gone
+      // it has exited
     }
   }
   end('SIGINT') // a fast shutdown: open transactions are rolled back, a checkpoint is written
-  const deadline = performance.now() + STOP_PATIENCE_MS
+  const deadline = performance.now() + STOP_TIMEOUT_MS
   for (let urged = false; isAlive(pid); await sleep(10)) {
     if (urged || performance.now() < deadline) continue
     urged = true
-    log.warn({ pid }, 'PostgreSQL takes too long to stop: it will recover at its next start')
+    log.warn({ pid }, 'PostgreSQL takes too long to stop; forcing it, and it will recover at its next start')
     end('SIGQUIT')
   }
 }
 
-/** Watches one server after the other until told to stop. */
+/** Monitors the current server, and restarts it until stopped. */
 class Keeper {
   readonly #cluster: Cluster
   readonly #log: Logger
@@ -168,7 +166,7 @@ class Keeper {
 
   #follow(server: Running): void {
     if (server.child) server.child.once('exit', () => this.#lost())
-    // A server that was there already is nobody's child of ours: look.
+    // A server that was already running is not a child process, so poll it.
     else this.#watch = setInterval(() => isAlive(server.pid) || this.#lost(), 250).unref()
     if (!isAlive(server.pid)) this.#lost()
   }
@@ -176,7 +174,7 @@ class Keeper {
   #lost(): void {
     clearInterval(this.#watch)
     if (this.#stopping || this.#restart) return
-    this.#log.error({ pid: this.#running.pid }, 'PostgreSQL died: starting it again')
+    this.#log.error({ pid: this.#running.pid }, 'PostgreSQL exited unexpectedly; restarting it')
     this.#restart = this.#startAgain().then(() => {
       this.#restart = undefined
       if (!this.#stopping) this.#follow(this.#running)
@@ -187,21 +185,21 @@ class Keeper {
     const { port } = this.#running
     for (let pause = 50; !this.#stopping; pause = Math.min(pause * 2, 5000)) {
       try {
-        // the same port: every connection string of this process names it
+        // the same port, because every connection string of this process contains it
         const server = await this.#cluster.up(port)
         if (server.port !== port)
-          throw new EmbeddedPostgresError(`somebody else started PostgreSQL on port ${server.port}`)
+          throw new EmbeddedPostgresError(`another process started PostgreSQL on port ${server.port}`)
         this.#running = server
-        this.#log.info({ pid: server.pid }, 'PostgreSQL runs again')
+        this.#log.info({ pid: server.pid }, 'PostgreSQL restarted')
         return
       } catch (error) {
-        this.#log.error({ error: (error as Error).message }, 'PostgreSQL cannot start')
+        this.#log.error({ error: (error as Error).message }, 'could not restart PostgreSQL; retrying')
         await sleep(pause)
       }
     }
   }
 
-  /** No server is started from here on; resolves once that is true. */
+  /** Prevents further restarts; resolves when none is in progress. */
   async leave(): Promise<void> {
     this.#stopping = true
     clearInterval(this.#watch)
@@ -210,9 +208,9 @@ class Keeper {
 }
 
 /**
- * Starts the PostgreSQL that comes with the service on `dir`, or attaches to the one that a killed service
- * left running there. Throws `EmbeddedPostgresError` when it cannot run on this machine. Any number of
- * processes may call it at once.
+ * Starts the embedded PostgreSQL on `dir`, or attaches to one that a killed service left running there.
+ * Throws `EmbeddedPostgresError` when it cannot run on this machine. Any number of processes may call it
+ * concurrently.
  */
 export async function startEmbedded({
   dir,
@@ -221,12 +219,12 @@ export async function startEmbedded({
   settings = {},
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = prepareDataDir(dir)
-  const unlock = await takeLock(join(home, 'pg.lock'), START_PATIENCE_MS)
+  const unlock = await takeLock(join(home, 'pg.lock'), START_TIMEOUT_MS)
   let cluster: Cluster
   let running: Running
   try {
     cluster = await openCluster(home, settings, settings.fsync !== 'off')
-    running = await startPatiently(cluster, log)
+    running = await startWithRetries(cluster, log)
     await createDatabase(cluster.url(running.port, 'postgres'))
   } finally {
     unlock()

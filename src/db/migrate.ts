@@ -8,12 +8,12 @@ import type { Logger } from '../core/logger.ts'
 /** Prisma's own advisory lock, so that `prisma migrate deploy` and a starting service wait for each other. */
 const LOCK_KEY = 72707369
 
-/** Between two tries to get the lock, in milliseconds. */
+/** Interval in milliseconds between attempts to get the lock. */
 const LOCK_TRY_MS = 100
 
 /**
- * Waits until this process may migrate. By trying again and again: a statement that waits for the lock has a
- * snapshot, for whose end CREATE INDEX CONCURRENTLY would wait, which holds the lock.
+ * Waits until this process may migrate. It polls, because a statement that waits for the lock has a snapshot,
+ * and CREATE INDEX CONCURRENTLY, which runs under the lock, would wait for that snapshot.
  */
 async function lock(client: pg.Client): Promise<void> {
   for (;;) {
@@ -25,7 +25,7 @@ async function lock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Prisma's own table, as its engine makes it. */
+/** Prisma's own table, as its engine creates it. */
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL,
   "checksum" VARCHAR(64) NOT NULL,
@@ -38,8 +38,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
 )`
 
 /**
- * A migration with this comment runs outside of a transaction (CREATE INDEX CONCURRENTLY); the others are
- * applied whole or not at all.
+ * A migration with this comment runs outside a transaction (CREATE INDEX CONCURRENTLY); the others are
+ * applied completely or not at all.
  */
 const OUTSIDE = '-- no-transaction'
 
@@ -74,8 +74,8 @@ async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
 }
 
 /**
- * Drops the index that a migration builds concurrently, if it was begun and not finished: a later IF NOT
- * EXISTS would be content with it.
+ * Drops the index that a migration builds concurrently, if building it was interrupted: IF NOT EXISTS would
+ * accept the invalid index.
  */
 async function dropUnfinished(client: pg.Client, sql: string): Promise<void> {
   const index = /CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS "(\w+)"/.exec(sql)?.[1]
@@ -107,9 +107,9 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
 }
 
 /**
- * Applies what is new in `dir` (prisma/migrations) to the database and returns the names. Any number of
- * processes may call it at once: one applies, the others wait for it. A database that is ahead of this build
- * is left alone with a warning (a rolling deployment).
+ * Applies the new migrations in `dir` (prisma/migrations) and returns their names. Any number of processes
+ * may call it concurrently: one applies them, the others wait. A database that is newer than this build is
+ * left unchanged, with a warning (a rolling deployment).
  */
 export async function migrate(url: string, dir: string, log: Logger): Promise<string[]> {
   const migrations = await readMigrations(dir)
@@ -118,7 +118,7 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
     connectionTimeoutMillis: 5000,
     application_name: 'ams-migrate',
   })
-  client.on('error', () => undefined) // the query that it interrupts rejects
+  client.on('error', () => undefined) // the interrupted query rejects
   await client.connect()
   try {
     await lock(client)
@@ -126,21 +126,21 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
     await client.query(TABLE)
     const applied = await readApplied(client)
     const ahead = [...applied.keys()].filter((name) => !migrations.some((one) => one.name === name))
-    if (ahead.length > 0) log.warn({ migrations: ahead }, 'the database is ahead of this build')
+    if (ahead.length > 0) log.warn({ migrations: ahead }, 'database is newer than this build')
     const done: string[] = []
     for (const migration of migrations) {
       const before = applied.get(migration.name)
       if (before && !before.finished_at)
         throw new Error(`migration ${migration.name} failed before: see "npm run prisma -- migrate resolve"`)
       if (before && before.checksum !== migration.checksum)
-        log.warn({ migration: migration.name }, 'a migration was edited after it was applied')
+        log.warn({ migration: migration.name }, 'migration was edited after it was applied')
       if (before) continue
       await apply(client, migration)
       done.push(migration.name)
     }
-    if (done.length > 0) log.info({ migrations: done }, 'the database was migrated')
+    if (done.length > 0) log.info({ migrations: done }, 'database migrated')
     return done
   } finally {
-    await client.end() // ends the session, and the lock with it
+    await client.end() // ends the session and releases its lock
   }
 }

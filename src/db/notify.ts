@@ -5,27 +5,27 @@ import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 
 /**
- * Tells every process, this one first, that something with a key has changed. A hint to look, not a queue:
- * subscribers re-read.
+ * Notifies every process, this one first, that something with a key has changed. A notification is only a
+ * hint: subscribers read the data again.
  */
 export interface Notifier {
   /**
-   * Call it after the commit. This process's subscribers hear it before it returns; the others within
-   * milliseconds, in no promised order, equal ones once. Never throws and never waits: what could not be sent
-   * is lost, and the slow poll of each subscriber is the net. `toSelf: false` leaves this process out, which
-   * then has better news of its own.
+   * To be called after the commit. This process's subscribers are notified before it returns; the others
+   * within milliseconds, in no particular order, and duplicates are merged. Never throws and never waits: a
+   * notification that could not be sent is lost, and each subscriber's slow poll makes up for it. `toSelf:
+   * false` skips this process, when it passes on the change itself.
    */
   publish(topic: string, key: string, options?: { toSelf: boolean }): void
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(topic: string, listener: (key: string) => void): () => void
   /**
-   * Called after every time without a connection, when listening again: re-read, something may have been
-   * missed. Returns its end.
+   * Calls back after every outage of the connection, once listening again: subscribers must read again,
+   * because notifications may have been missed. Returns a function that ends it.
    */
   onReconnect(callback: () => void): () => void
-  /** Resolves once listening, or rejects when the first connection fails. */
+  /** Resolves once listening; rejects when the first connection fails. */
   start(): Promise<void>
-  /** Sends what is waiting, then closes the connection. */
+  /** Sends pending notifications, then closes the connection. */
   stop(): Promise<void>
 }
 
@@ -40,17 +40,17 @@ const CHANNEL = 'ams'
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
 /**
- * What is published within this time goes out together. NOTIFY takes a lock at commit: many small ones queue
- * up behind each other.
+ * Time in milliseconds within which notifications are collected and sent together. NOTIFY takes a lock at
+ * commit, so many small ones would queue up behind each other.
  */
 const GATHER_MS = 3
 /**
- * Seldom enough for a server that is starting, soon enough that events are heard within a second of its being
- * back.
+ * Rare enough for a server that is starting, and frequent enough that events are received within a second of
+ * its return.
  */
-const BACKOFF_MS = { first: 50, most: 1000 }
+const BACKOFF_MS = { initial: 50, max: 1000 }
 /**
- * How long a silent connection is believed: a firewall drops it without a word, and LISTEN never writes by
+ * Interval of the checks of a silent connection: a firewall may drop it silently, and LISTEN never writes by
  * itself.
  */
 const PROBE_MS = 15_000
@@ -58,7 +58,8 @@ const PROBE_MS = 15_000
 type Listener = (key: string) => void
 
 /**
- * `topic`s with their keys as few payloads under the size limit: `[instance, topic, key, key, …]` as JSON.
+ * Packs topics and their keys into few payloads below the size limit: `[instance, topic, key, key, …]` as
+ * JSON.
  */
 export function packPayloads(instance: string, topics: Map<string, Set<string>>): string[] {
   const payloads: string[] = []
@@ -78,7 +79,7 @@ export function packPayloads(instance: string, topics: Map<string, Set<string>>)
   return payloads
 }
 
-/** Delivers to subscribers; one that throws does not keep the others from hearing it. */
+/** Delivers to subscribers. One that throws does not affect the others. */
 class Subscribers {
   readonly #byTopic = new Map<string, Set<Listener>>()
   readonly #log: Logger
@@ -104,12 +105,12 @@ class Subscribers {
     try {
       callback()
     } catch (error) {
-      this.#log.error({ err: error }, 'a subscriber failed')
+      this.#log.error({ err: error }, 'notification subscriber failed')
     }
   }
 }
 
-/** Gathers what is published and sends it, one statement at a time. */
+/** Collects notifications and sends them, one statement at a time. */
 class Sender {
   readonly #instance: string
   readonly #options: NotifierOptions
@@ -138,7 +139,7 @@ class Sender {
           payloads,
         ])
       } catch (error) {
-        this.#options.log.warn({ error: (error as Error).message }, 'other processes could not be notified')
+        this.#options.log.warn({ error: (error as Error).message }, 'could not notify other processes')
       }
     }
   }
@@ -148,7 +149,7 @@ class Sender {
   }
 }
 
-/** The one connection that listens; it comes back by itself. */
+/** The connection that listens. It reconnects by itself. */
 class Listening {
   readonly #options: NotifierOptions
   readonly #onPayload: (payload: string) => void
@@ -163,7 +164,7 @@ class Listening {
     this.#onReconnect = onReconnect
   }
 
-  /** Resolves, with what resolves when the connection is lost, once it listens. */
+  /** Resolves once it listens, with a promise that resolves when the connection is lost. */
   async #connect(): Promise<{ lost: Promise<void> }> {
     const client = new pg.Client({
       connectionString: this.#options.url,
@@ -205,18 +206,21 @@ class Listening {
       const next = await this.#reconnect()
       if (!next) return
       lost = next.lost
-      this.#options.log.info({}, 'listening to the database again')
+      this.#options.log.info({}, 'listening for database notifications again')
       this.#onReconnect()
     }
   }
 
   async #reconnect(): Promise<{ lost: Promise<void> } | undefined> {
     const { signal } = this.#stopped
-    for (let pause = BACKOFF_MS.first; !signal.aborted; pause = Math.min(pause * 2, BACKOFF_MS.most)) {
+    for (let pause = BACKOFF_MS.initial; !signal.aborted; pause = Math.min(pause * 2, BACKOFF_MS.max)) {
       try {
         return await this.#connect()
       } catch (error) {
-        this.#options.log.warn({ error: (error as Error).message }, 'cannot listen to the database')
+        this.#options.log.warn(
+          { error: (error as Error).message },
+          'could not listen for database notifications; retrying',
+        )
         await this.#options.clock.sleep(pause / 2 + Math.random() * (pause / 2), signal)
       }
     }
@@ -227,7 +231,7 @@ class Listening {
     this.#stopped.abort()
     await this.#client?.end().catch(() => undefined)
     await this.#loop
-    await this.#client?.end().catch(() => undefined) // it came back just then
+    await this.#client?.end().catch(() => undefined) // it reconnected just then
   }
 }
 

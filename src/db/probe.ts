@@ -1,14 +1,14 @@
 import pg from 'pg'
 
-/** What an operator can do about a refused connection, by its SQLSTATE. */
+/** Reasons for refused connections, by SQLSTATE, with a remedy. */
 const ADVICE: Readonly<Record<string, string>> = {
-  '28000': 'it does not let this role in, or has no such role',
-  '28P01': 'the role or its password is not right',
-  '3D000': 'it has no such database: make it first',
+  '28000': 'it refuses this role, or the role does not exist',
+  '28P01': 'the role or its password is wrong',
+  '3D000': 'the database does not exist; create it first',
 }
 
 /**
- * The operator's database cannot be used. The message says why, in half a sentence, and shows nothing of the
+ * The operator's database cannot be used. The message is the reason, as a clause, without any part of the
  * URL.
  */
 export class UnusableDatabaseError extends Error {
@@ -20,12 +20,12 @@ export class UnusableDatabaseError extends Error {
 
 const reasonOf = (error: unknown): string => {
   const { code = '', message } = error as { code?: string; message?: string }
-  return ADVICE[code] ?? (message || code) // several addresses that all refused have a code and no message
+  return ADVICE[code] ?? (message || code) // an error for several refused addresses has a code and no message
 }
 
 /**
- * Whether this role may make tables (the service migrates the database by itself), and whether anything can
- * be written at all.
+ * Whether this role may create tables (the service migrates the database itself), and whether the server
+ * accepts writes.
  */
 const RIGHTS = `SELECT pg_is_in_recovery() AS standby, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates`
 
@@ -35,7 +35,7 @@ async function rightsAt(url: string): Promise<{ standby: boolean; creates: boole
     connectionTimeoutMillis: 5000,
     application_name: 'ams-reach',
   })
-  client.on('error', () => undefined) // the query that it interrupts rejects
+  client.on('error', () => undefined) // the interrupted query rejects
   await client.connect()
   try {
     return (await client.query(RIGHTS)).rows[0]
@@ -45,7 +45,7 @@ async function rightsAt(url: string): Promise<{ standby: boolean; creates: boole
 }
 
 /**
- * Makes sure that the database at `url` answers, lets us in and can be migrated. Throws
+ * Checks that the database at `url` responds, accepts the login and can be migrated. Throws
  * `UnusableDatabaseError`.
  */
 export async function probeDatabase(url: string): Promise<void> {
@@ -54,5 +54,5 @@ export async function probeDatabase(url: string): Promise<void> {
   })
   if (rights.standby) throw new UnusableDatabaseError('it is a standby, which only reads')
   if (!rights.creates)
-    throw new UnusableDatabaseError('the role may not make tables in its schema (GRANT CREATE ON SCHEMA)')
+    throw new UnusableDatabaseError('the role may not create tables in its schema (GRANT CREATE ON SCHEMA)')
 }

@@ -6,7 +6,7 @@ const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
   )
 
-/** Raw SQL inside the transaction. */
+/** Returns raw SQL access inside the transaction. */
 const queryableOf = (current: () => Prisma.TransactionClient): Queryable => ({
   async query<Row extends object>(statement: string | Statement, parameters: unknown[] = []) {
     const { text, values = parameters }: Statement =
@@ -16,7 +16,7 @@ const queryableOf = (current: () => Prisma.TransactionClient): Queryable => ({
   },
 })
 
-/** A client whose own transactions are part of this one. */
+/** Returns a client whose own transactions are part of this one. */
 const clientOf = (current: () => Prisma.TransactionClient): PrismaClient =>
   new Proxy({} as Prisma.TransactionClient, {
     has: (_target, property) => Reflect.has(current(), property),
@@ -32,29 +32,29 @@ const clientOf = (current: () => Prisma.TransactionClient): PrismaClient =>
     },
   }) as PrismaClient
 
-/** A database whose every statement is part of the transaction that is `current` at that moment. */
+/** Returns a database whose statements are part of the transaction that is `current` at that moment. */
 export const withinCurrent = (current: () => Prisma.TransactionClient): Db => ({
   prisma: clientOf(current),
   pool: queryableOf(current),
 })
 
 /**
- * A database whose every statement is part of the transaction `tx`: what uses it is committed or undone with
+ * Returns a database whose statements are part of the transaction `tx`, and are committed or rolled back with
  * it.
  */
 export const within = (tx: Prisma.TransactionClient): Db => withinCurrent(() => tx)
 
-/** A transaction that a call ends, not the return of a function. */
+/** A transaction that is ended by a call instead of the return of a function. */
 export interface OpenTransaction {
   readonly tx: Prisma.TransactionClient
-  /** Throws when it can't be committed: then nothing is. */
+  /** Throws when it cannot be committed; then nothing is. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
 class RolledBack extends Error {}
 
-/** Begins a transaction. It is rolled back by itself once it has been open for `timeout` ms. */
+/** Begins a transaction. It is rolled back automatically once it has been open for `timeout` ms. */
 export const begin = async (
   prisma: PrismaClient,
   options: { timeout: number; maxWait: number },
@@ -80,21 +80,21 @@ export const begin = async (
     },
     rollback: async () => {
       end?.reject(new RolledBack())
-      // Whatever else ended it, nothing of it is committed.
+      // However it ended, nothing of it is committed.
       await done.catch(() => undefined)
     },
   }
 }
 
 /**
- * Runs what is no part of a request's transaction: what waits for something outside, which must hold no
- * connection meanwhile, and what must stay whatever becomes of the request. The work gets a database of its
- * own. With an `Idempotency-Key` the request's transaction ends before it and another begins after it, so
- * nothing may have been written until then.
+ * Runs work outside a request's transaction: work that waits for something external, which must not hold a
+ * connection meanwhile, and work that must persist whatever happens to the request. The work gets its own
+ * database. With an `Idempotency-Key`, the request's transaction ends before it and another begins after it,
+ * so nothing may have been written before.
  */
 export type Apart = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
 
-/** Of a request without a transaction of its own: nothing has to end before it. */
+/** For a request without its own transaction: nothing has to end first. */
 export const apartFrom =
   (db: Db): Apart =>
   (work) =>

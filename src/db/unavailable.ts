@@ -1,4 +1,4 @@
-/** Node's codes for a server that cannot be reached. */
+/** Node's codes for an unreachable server. */
 const SOCKET = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,14 +12,14 @@ const SOCKET = new Set([
 ])
 
 /**
- * PostgreSQL's: connection exceptions (08xxx), too many connections (53300), and 57P01-57P05: shut down by an
- * administrator, crashed, starting up, database dropped, idle too long.
+ * PostgreSQL's codes: connection exceptions (08xxx), too many connections (53300), and 57P01-57P05: shut down
+ * by an administrator, crashed, starting up, database dropped, idle too long.
  */
 const SQLSTATE = /^(08...|53300|57P0[1-5])$/
 
 /**
- * Prisma's: cannot reach, timed out, closed the connection, no connection from the pool in time, too many
- * connections.
+ * Prisma's codes: cannot reach, timed out, closed the connection, no connection from the pool in time, too
+ * many connections.
  */
 const PRISMA = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'])
 const ADAPTER = new Set([
@@ -30,25 +30,25 @@ const ADAPTER = new Set([
   'TlsConnectionError',
 ])
 
-/** What pg says without a code. */
-const WORDS =
+/** Messages of pg errors without a code. */
+const MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|after calling end on the pool|Client was closed|Unable to start a transaction in the given time/
 
-function says(error: Record<string, unknown>): boolean {
+function matches(error: Record<string, unknown>): boolean {
   const { code, originalCode, kind, message } = error
   return (
     [code, originalCode].some(
       (one) => typeof one === 'string' && (SOCKET.has(one) || SQLSTATE.test(one) || PRISMA.has(one)),
     ) ||
     (typeof kind === 'string' && ADAPTER.has(kind)) ||
-    (typeof message === 'string' && WORDS.test(message))
+    (typeof message === 'string' && MESSAGES.test(message))
   )
 }
 
 /**
- * Whether an error that a database call threw (pg's or Prisma's, with everything that it wraps) means that
- * the database is away, so that the same call may succeed later. A statement that took too long or broke a
- * rule does not. Only for errors of database calls: a web request fails with the same socket codes.
+ * Returns whether an error of a database call (pg's or Prisma's, with everything that it wraps) means that
+ * the database is unavailable, so that the same call may succeed later. A statement that took too long or
+ * broke a rule does not. Only for errors of database calls: a web request fails with the same socket codes.
  */
 export function isUnavailable(error: unknown): boolean {
   const seen = new Set<unknown>()
@@ -62,7 +62,7 @@ export function isUnavailable(error: unknown): boolean {
       one.driverAdapterError,
       ...(Array.isArray(one.errors) ? one.errors : []),
     ]
-    return says(one) || inner.some(search)
+    return matches(one) || inner.some(search)
   }
   return search(error)
 }

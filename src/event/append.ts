@@ -1,11 +1,10 @@
 /**
  * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id,
- * ord, type, channel, subject, created_at, sender, "from")`, one row for each event and the message that it
- * is about, and leaves `appended`: the same with `event_id` and `agent_name`, what the agent is called now.
+ * ord, type, channel, subject, created_at, sender, "from")`, one row for each event and its message, and
+ * defines `appended`: the same with `event_id` and `agent_name`, the agent's current name.
  *
- * `locked` takes the log of each agent in the order of their ids (so that two batches can't deadlock) and
- * holds it until the commit: whoever waits for it then reads the newest id, which makes the order of ids the
- * order of commits.
+ * `locked` locks the agents' logs in the order of their ids (so that two batches cannot deadlock) until the
+ * commit: a waiting transaction then reads the newest id, which makes the order of ids the order of commits.
  */
 export const APPEND_EVENTS = `
     locked as materialized (

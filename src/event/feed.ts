@@ -10,33 +10,33 @@ import { Follower } from './follower.ts'
 import { readHead, readHeads } from './log.ts'
 import type { Texts } from './texts.ts'
 
-/** The topic on which the other processes hear that an agent's log grew; the key is the agent's id. */
+/** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. */
 const EVENTS = 'events'
 
 /**
- * The net under the notifications: how often the heads of followed logs are looked at. Promised: an event
- * arrives within 2 s even so.
+ * Interval in milliseconds at which the heads of followed logs are polled, in case a notification was lost.
+ * Guaranteed: an event still arrives within 2 s.
  */
 const POLL_MS = 1_500
 
-/** Pause before a log is read again when the database is away. */
-const AWAY_MS = 500
+/** Time in milliseconds before a retry while the database is unavailable. */
+const RETRY_MS = 500
 
 export type News = (agentId: string, event: LoggedEvent | null) => void
 
-/** A position that is no longer kept: what follows begins at `nextId`. */
+/** A position whose events are no longer stored: the next event is `nextId`. */
 export interface Truncated {
   truncated: true
   nextId: number
 }
 
-/** Where a reader stands that was handed this. */
+/** Returns the position of a reader after this item. */
 export const positionOf = (item: LoggedEvent | Truncated): number =>
   'truncated' in item ? item.nextId - 1 : item.id
 
 export interface FeedDeps extends Db {
   notifier: Notifier
-  /** The texts that events of the Message URL carry; the log has none. */
+  /** Texts of the Message URL's events; the log does not contain them. */
   texts: Texts
   clock: Clock
   log: Logger
@@ -44,14 +44,14 @@ export interface FeedDeps extends Db {
 }
 
 /**
- * How events get from the commit to who listens, in this process and all others. The log in the database is
- * the truth; what is handed over in memory, and what notifications tell, only saves reading it.
+ * Delivers events from the commit to listeners, in this process and all others. The log in the database is
+ * authoritative; events that are passed on in memory, and notifications, only save reading it.
  */
 export class Feed {
   readonly #deps: FeedDeps
   readonly #listeners = new Set<News>()
   readonly #followers = new Map<string, Set<Follower>>()
-  /** The newest ids that the followers of each agent were told of. */
+  /** Newest id that the followers of each agent were notified of. */
   readonly #heads = new Map<string, number>()
   readonly #stopping = new AbortController()
   #unsubscribe: (() => void)[] = []
@@ -61,20 +61,19 @@ export class Feed {
   }
 
   /**
-   * Tells of events that are committed, in order of id: this process gets them as they are, the others read
-   * them.
+   * Announces committed events, in order of id: this process receives them directly, the others read them.
    */
   committed(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#deps.metrics?.count('events', event.channel)
-      this.#tell(event.agentId, event)
+      this.#notify(event.agentId, event)
       this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false })
     }
   }
 
   /**
-   * Hears of every agent's news: with the event where it is known, with null where only "there is more" is.
-   * Returns how to stop.
+   * Subscribes to all agents' news: the event if it is known, null if only its existence is. Returns a
+   * function that unsubscribes.
    */
   onNews(listener: News): () => void {
     this.#listeners.add(listener)
@@ -82,8 +81,9 @@ export class Feed {
   }
 
   /**
-   * The agent's events after `after`, without gap or repetition: first from the log, then live. A position
-   * beyond the log's end counts as its end. Ends when `signal` aborts; throws when the database is away.
+   * Yields the agent's events after `after`, without gaps or repetitions: first from the log, then live. A
+   * position beyond the log's end counts as its end. Ends when `signal` aborts; throws when the database is
+   * unavailable.
    */
   async *follow(
     agentId: string,
@@ -98,10 +98,7 @@ export class Feed {
     }
   }
 
-  /**
-   * The same as `batches`, over times without a database: it goes on where it stood. Throws for anything
-   * else.
-   */
+  /** Does the same as `batches`, but continues after outages of the database. Throws for any other error. */
   async *steady(
     agentId: string,
     after: number,
@@ -116,13 +113,13 @@ export class Feed {
         }
       } catch (error) {
         if (publicError(error).code !== 'unavailable') throw error
-        this.#deps.log.warn({ error: messageOf(error), agentId }, 'a reader of events waits for the database')
-        await this.#deps.clock.sleep(AWAY_MS, signal)
+        this.#deps.log.warn({ error: messageOf(error), agentId }, 'event reader is waiting for the database')
+        await this.#deps.clock.sleep(RETRY_MS, signal)
       }
     }
   }
 
-  /** The same as `follow`, with what is there at once together. */
+  /** Does the same as `follow`, but yields events that are available together as one batch. */
   async *batches(
     agentId: string,
     after: number,
@@ -157,7 +154,7 @@ export class Feed {
     const { notifier, texts } = this.#deps
     this.#unsubscribe = [
       texts.start(),
-      notifier.subscribe(EVENTS, (agentId) => this.#tell(agentId, null)),
+      notifier.subscribe(EVENTS, (agentId) => this.#notify(agentId, null)),
       notifier.onReconnect(() => void this.#poll()),
     ]
     void this.#keepPolling()
@@ -168,7 +165,7 @@ export class Feed {
     for (const end of this.#unsubscribe) end()
   }
 
-  #tell(agentId: string, event: LoggedEvent | null): void {
+  #notify(agentId: string, event: LoggedEvent | null): void {
     const followers = this.#followers.get(agentId)
     if (followers) {
       if (event) this.#heads.set(agentId, Math.max(event.id, this.#heads.get(agentId) ?? 0))
@@ -195,7 +192,7 @@ export class Feed {
         for (const follower of this.#followers.get(agentId) ?? []) follower.news(null)
       }
     } catch (error) {
-      this.#deps.log.warn({ error: messageOf(error) }, 'could not look for new events')
+      this.#deps.log.warn({ error: messageOf(error) }, 'could not poll for new events')
     }
   }
 

@@ -4,21 +4,23 @@ import { readEvents } from './log.ts'
 import type { Texts } from './texts.ts'
 
 const PAGE = 500
-/** A follower keeps at most this many live events in memory; past it they are read again from the log. */
+/**
+ * Maximum number of live events that a follower holds in memory; beyond it, they are read from the log again.
+ */
 const MAX_PENDING = 1_000
 
 const gathering = new WeakMap<Db['pool'], Map<string, Promise<LoggedEvent[]>>>()
 
 /**
- * Many followers that wake up at the same event at once read the log once. The read begins after all of them
- * have asked: one that was under way already could miss what a follower was told of since.
+ * Lets many followers that wake up for the same event share one read of the log. The read starts after all of
+ * them have requested it: one already in progress could miss events that a follower was notified of since.
  */
 const readTogether = (deps: Db, agentId: string, after: number): Promise<LoggedEvent[]> => {
   const reads = gathering.get(deps.pool) ?? new Map<string, Promise<LoggedEvent[]>>()
   gathering.set(deps.pool, reads)
   const key = `${agentId}/${after}`
-  const asked = reads.get(key)
-  if (asked) return asked
+  const existing = reads.get(key)
+  if (existing) return existing
   const read = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
     reads.delete(key)
     return readEvents(deps, agentId, after, PAGE)
@@ -27,11 +29,11 @@ const readTogether = (deps: Db, agentId: string, after: number): Promise<LoggedE
   return read
 }
 
-/** One reader of one agent's log: what came in live and is not handed out yet. */
+/** A reader of one agent's log, with the live events that it has not yet returned. */
 export class Follower {
   readonly #agentId: string
   #pending: LoggedEvent[] = []
-  /** The log may hold events that are not in `#pending`. */
+  /** Whether the log may contain events that are not in `#pending`. */
   #behind = true
   #closed = false
   #wake: (() => void) | undefined
@@ -40,7 +42,7 @@ export class Follower {
     this.#agentId = agentId
   }
 
-  /** The agent has news: the event itself, or null where only that is known. */
+  /** Announces an event, or null when only its existence is known. */
   news(event: LoggedEvent | null): void {
     if (event && !this.#behind && this.#pending.length < MAX_PENDING) this.#pending.push(event)
     else {
@@ -55,7 +57,7 @@ export class Follower {
     this.#rouse()
   }
 
-  /** Resolves when there may be something to hand out, or when it is closed. */
+  /** Resolves when there may be events to return, or when it is closed. */
   async idle(): Promise<void> {
     if (this.#closed || this.#behind || this.#pending.length > 0) return
     await new Promise<void>((resolve) => {
@@ -63,7 +65,9 @@ export class Follower {
     })
   }
 
-  /** The next events after `position` that are in memory; null when only the log knows them. */
+  /**
+   * Returns the next events after `position` if they are in memory; null if they must be read from the log.
+   */
   ready(position: number): LoggedEvent[] | null {
     if (this.#behind) return null
     const pending =
@@ -74,9 +78,9 @@ export class Follower {
     return pending.every((event, index) => event.id === position + index + 1) ? pending : null
   }
 
-  /** The next events after `position`, from the log. */
+  /** Reads the next events after `position` from the log. */
   async read(deps: Db & { texts: Texts }, position: number): Promise<LoggedEvent[]> {
-    // Before reading: what commits while it reads sets it again.
+    // Before reading, because a commit during the read sets it again.
     this.#behind = false
     this.#pending = []
     try {

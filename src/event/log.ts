@@ -3,7 +3,7 @@ import type { Db, RootDb } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { LoggedEvent } from './event.ts'
 
-/** Begins the log of a new agent, inside the transaction that creates it. */
+/** Creates the log of a new agent, inside the transaction that creates the agent. */
 export const createEventLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
   await tx.eventLog.create({ data: { agentId } })
 }
@@ -40,8 +40,8 @@ const AFTER = {
 }
 
 /**
- * The agent's events with an id above `after`, in order. For those who follow a log: a tenth faster than a
- * page of many.
+ * Returns the agent's events with an id above `after`, in order. For followers of one log: 10% faster than a
+ * page for many.
  */
 export const readEvents = async (
   { pool }: Db,
@@ -60,10 +60,10 @@ const PAGES = {
          ) e`,
 }
 
-/** An event's place in its agent's log, as lists give it. */
+/** Returns an event's cursor in its agent's log. */
 export const eventCursor = ({ id }: LoggedEvent): string => String(id)
 
-/** The next events of each of these agents, in order: one statement however many agents they are. */
+/** Returns the next events of each of these agents, in order, with one statement for all of them. */
 export const readEventPages = async (
   { pool }: Db,
   agentIds: readonly string[],
@@ -75,7 +75,7 @@ export const readEventPages = async (
   return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, eventCursor))
 }
 
-/** Where the agent's log stands: its newest id, and the id up to which events are no longer kept. */
+/** Returns the newest id of the agent's log, and the id up to which events are no longer stored. */
 export const readHead = async (
   { pool }: Db,
   agentId: string,
@@ -88,7 +88,7 @@ export const readHead = async (
   return { lastId: rows[0]?.last_id ?? 0, horizon: rows[0]?.horizon ?? 0 }
 }
 
-/** The place behind the agent's events up to `after` and behind those that happened before `since`. */
+/** Returns the position after the agent's events up to `after` and those that happened before `since`. */
 export const readPlaceOf = async (
   { pool }: Db,
   agentId: string,
@@ -103,7 +103,7 @@ export const readPlaceOf = async (
   return rows[0]?.id ?? after
 }
 
-/** The newest ids of many agents' logs, for the slow poll that finds what no notification told. */
+/** Returns the newest ids of many agents' logs, for the slow poll that makes up for lost notifications. */
 export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Promise<Map<string, number>> => {
   const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
     name: 'event log heads',
@@ -113,12 +113,12 @@ export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Prom
   return new Map(rows.map((row) => [row.agent_id, row.last_id]))
 }
 
-/** How long an event is kept. */
+/** Time in milliseconds for which an event is stored. */
 const RETENTION_MS = 7 * 24 * 3_600_000
 
 /**
- * Deletes events older than the retention and moves the horizons up to them. Idempotent; any process may call
- * it at any time.
+ * Deletes events older than the retention and moves the horizons up to them. Idempotent; safe to run in any
+ * process at any time.
  */
 export const pruneEvents = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rowCount } = await pool.query(

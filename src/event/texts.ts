@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Notifier } from '../db/notify.ts'
 import { handoverBinding, type LoggedEvent } from './event.ts'
 
-/** Opens what was sealed for the processes of this service alone. */
+/** Encryption between the processes of this service. */
 export interface Sealer {
   seal(workspaceId: string, plain: string, bound: string): Promise<Buffer>
   open(workspaceId: string, sealed: Uint8Array, bound: string): Promise<Buffer>
@@ -16,26 +16,21 @@ export interface TextsDeps {
   log: Logger
 }
 
-/** The topic on which a text travels to the other processes, sealed. */
+/** Topic on which an encrypted text is sent to the other processes. */
 const TEXTS = 'texts'
-/**
- * The topic on which a process asks the others for a text that did not reach it; the key is the message's id.
- */
+/** Topic on which a process requests a text that did not reach it; the key is the message's id. */
 const TEXT_WANTED = 'text_wanted'
+/** Slightly longer than a disconnected client counts as listening, so that it can reconnect. */
+const TTL_MS = 60_000
 /**
- * As long as a client that lost its connection still counts as listening, and a little more for it to come
- * back.
+ * Times in milliseconds that a reader of the log waits for a text from another process: before it requests
+ * the text, and after each request.
  */
-const KEPT_MS = 60_000
-/**
- * How long a reader of the log waits for a text that is on its way from another process, before it asks for
- * it, and after each asking.
- */
-const PATIENCE_MS = [100, 300, 600]
+const WAITS_MS = [100, 300, 600]
 const MAX_KEPT = 10_000
 /**
- * Base64 characters in one notification: PostgreSQL takes 8,000 bytes, and a sealed text of 2,000 characters
- * may be longer.
+ * Maximum number of Base64 characters in one notification: PostgreSQL accepts fewer than 8,000 bytes, and an
+ * encrypted text of 2,000 characters may be longer.
  */
 const PART = 6_000
 
@@ -46,9 +41,8 @@ interface Kept {
 }
 
 /**
- * The texts of messages that the service keeps no copy of, between their arrival and their hand-over: in the
- * memory of every process, for a minute. Nothing of them is ever written, and what travels between processes
- * is sealed.
+ * The texts of messages that the service does not store, between their arrival and their delivery: in the
+ * memory of every process, for a minute. They are never written to disk, and are encrypted between processes.
  */
 export class Texts {
   readonly #deps: TextsDeps
@@ -71,7 +65,7 @@ export class Texts {
     }
   }
 
-  /** Keeps a text here and sends it, sealed, to the other processes. */
+  /** Stores a text in this process and sends it, encrypted, to the other processes. */
   share(workspaceId: string, messageId: string, text: string, sealed: Uint8Array): void {
     this.#keep(messageId, { workspaceId, text })
     this.#send(workspaceId, messageId, sealed)
@@ -88,8 +82,8 @@ export class Texts {
   }
 
   /**
-   * Another process was not listening when it was sent: its connection to the database was lost, or it has
-   * only just started.
+   * Resends a text to a process that was not listening: its connection to the database was lost, or it has
+   * just started.
    */
   async #sendAgain(messageId: string): Promise<void> {
     const kept = this.#kept.get(messageId)
@@ -101,7 +95,7 @@ export class Texts {
       )
   }
 
-  /** The events with the texts that belong to them, as far as they are still kept somewhere. */
+  /** Returns the events with their texts, as far as these are still available. */
   attach(events: LoggedEvent[]): Promise<LoggedEvent[]> | LoggedEvent[] {
     if (!events.some(({ channel }) => channel === 'url')) return events
     return Promise.all(events.map(async (event) => (event.channel === 'url' ? this.#withText(event) : event)))
@@ -109,13 +103,13 @@ export class Texts {
 
   async #withText(event: LoggedEvent): Promise<LoggedEvent> {
     const age = this.#deps.clock.now().getTime() - event.createdAt.getTime()
-    if (age < KEPT_MS) await this.#fetch(event.messageId)
+    if (age < TTL_MS) await this.#fetch(event.messageId)
     const kept = this.#kept.get(event.messageId)
     return kept ? { ...event, text: kept.text } : event
   }
 
   async #fetch(messageId: string): Promise<void> {
-    for (const [asked, ms] of PATIENCE_MS.entries()) {
+    for (const [asked, ms] of WAITS_MS.entries()) {
       if (this.#kept.has(messageId)) return
       if (asked > 0) this.#deps.notifier.publish(TEXT_WANTED, messageId, { toSelf: false })
       await this.#arrival(messageId, ms)
@@ -149,7 +143,7 @@ export class Texts {
       const text = (await this.#deps.sealer.open(workspaceId, sealed, handoverBinding(messageId))).toString()
       this.#keep(messageId, { workspaceId, text })
     } catch (error) {
-      this.#deps.log.warn({ err: error, messageId }, 'a text from another process could not be opened')
+      this.#deps.log.warn({ err: error, messageId }, 'could not decrypt a text from another process')
     }
   }
 
@@ -159,7 +153,7 @@ export class Texts {
       if (until > now && this.#kept.size < MAX_KEPT) break
       this.#kept.delete(id)
     }
-    this.#kept.set(messageId, { ...what, until: now + KEPT_MS })
+    this.#kept.set(messageId, { ...what, until: now + TTL_MS })
     for (const wake of this.#waiting.get(messageId) ?? []) wake()
   }
 }

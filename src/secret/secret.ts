@@ -14,7 +14,7 @@ export interface SecretDeps extends Db {
   keyring: Keyring
 }
 
-/** A secret as lists show it: never its value. */
+/** A secret in lists, without its value. */
 export interface SecretItem {
   name: string
   kind: 'secret'
@@ -22,19 +22,19 @@ export interface SecretItem {
   updatedAt: Date
 }
 
-/** Largest value, in bytes of UTF-8. */
+/** Maximum size of a value in bytes of UTF-8. */
 const MAX_VALUE_BYTES = 64 * 1024
 
 /**
- * What an agent can have: all of it is in memory at once when it is revealed, for everybody whom the process
- * serves.
+ * Maximum number of secrets of an agent, and their total size: revealing all of them holds them all in
+ * memory.
  */
 const MAX_SECRETS = 1_000
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * Makes sure that the agent may have one more value of so many bytes, in place of that of the same name.
- * Holds the agent until the transaction ends: of several at once each is counted. Throws `conflict`.
+ * Ensures that the agent may have a value of this size, in place of an existing one with the same name. Locks
+ * the agent until the transaction ends, so that concurrent values are all counted. Throws `conflict`.
  */
 const ensureRoom = async (
   tx: Prisma.TransactionClient,
@@ -53,10 +53,12 @@ const ensureRoom = async (
     )
 }
 
-/** A sealed value opens only as this agent's secret of this name. */
+/**
+ * Returns the context that a value is encrypted with: it decrypts only as this agent's secret of this name.
+ */
 const boundTo = (agentId: string, name: string) => `secret:${agentId}:${name}`
 
-/** The agent's secrets by name, without their values. */
+/** Returns the agent's secrets by name, without their values. */
 export const listSecrets = async (deps: Db, viewer: Viewer, agentId: string): Promise<SecretItem[]> => {
   await findAgent(deps, viewer, agentId)
   const rows = await deps.prisma.secret.findMany({
@@ -67,9 +69,7 @@ export const listSecrets = async (deps: Db, viewer: Viewer, agentId: string): Pr
   return rows.map(({ name, setByKind, updatedAt }) => ({ name, kind: 'secret', setBy: setByKind, updatedAt }))
 }
 
-/**
- * Stores a value under a name, in place of an earlier one. Throws `conflict` for more than an agent can have.
- */
+/** Stores a value under a name, in place of an earlier one. Throws `conflict` beyond the limits. */
 export const setSecret = async (
   deps: SecretDeps,
   viewer: Viewer,
@@ -94,7 +94,7 @@ export const setSecret = async (
   return { name, kind: 'secret', setBy: viewer.kind, updatedAt: now }
 }
 
-/** Deletes a secret. Throws `not_found` when there is none of this name. */
+/** Deletes a secret. Throws `not_found` if there is none with this name. */
 export const deleteSecret = async (
   deps: Db,
   viewer: Viewer,
@@ -107,8 +107,8 @@ export const deleteSecret = async (
 }
 
 /**
- * The values of the named secrets (all when `names` is left out), for the agent itself only. Names that it
- * doesn't have are left out. Who revealed which names when is in the audit before the values are handed over.
+ * Returns the values of the named secrets (all when `names` is undefined), for the agent itself only. Unknown
+ * names are left out. The audit log records who revealed which names before the values are returned.
  */
 export const revealSecrets = async (
   deps: SecretDeps,
@@ -138,7 +138,7 @@ export const revealSecrets = async (
   return Object.fromEntries(values)
 }
 
-/** All values, for when data keys are replaced: `bound` as `boundTo` has it. */
+/** All values, for the rotation of data keys; `bound` must equal the result of `boundTo`. */
 export const SEALED_SECRETS: SealedColumn = {
   name: 'secret.sealed',
   first: [NIL, ''],

@@ -1,15 +1,15 @@
 import { type LoggedEvent, presentEvent } from '../event/event.ts'
 import type { Truncated } from '../event/feed.ts'
 
-/** How long a client waits before it reconnects. */
+/** The first frame: tells clients to wait 3 s before they reconnect. */
 export const OPENING = 'retry: 3000\n\n'
 export const HEARTBEAT = ': heartbeat\n\n'
 export const REPLACED = 'event: replaced\ndata: {}\n\n'
 
-/** The id is the last one that is gone, so that a client which reconnects now goes on after it. */
+/** The id is that of the last deleted event, so that a client which reconnects now continues after it. */
 export const truncatedFrame = ({ nextId }: Truncated): string =>
   `id: ${nextId - 1}\nevent: truncated\ndata: ${JSON.stringify({ nextId })}\n\n`
 
-/** An event as `text/event-stream` has it. */
+/** Returns an event as a frame of `text/event-stream`. */
 export const eventFrame = (event: LoggedEvent): string =>
   `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`

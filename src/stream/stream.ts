@@ -6,15 +6,15 @@ import type { Feed, Truncated } from '../event/feed.ts'
 import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
 
 /**
- * What comes at once is written at once: most of what an event costs is the write. Bounded, because a reader
- * may be slow.
+ * Maximum number of events in one write. Events that arrive together are written together, because the write
+ * is most of the cost of an event; the limit is for slow readers.
  */
 const JOINED = 64
 
 const frameOf = (item: LoggedEvent | Truncated): string =>
   'truncated' in item ? truncatedFrame(item) : eventFrame(item)
 
-/** One open event stream: a loop from the agent's feed to a socket, at the reader's speed. */
+/** An open event stream: a loop from the agent's feed to a socket, at the client's speed. */
 export class Stream {
   readonly #session: Subscription
   readonly #writer: EventStreamWriter
@@ -24,7 +24,7 @@ export class Stream {
     this.#writer = new EventStreamWriter(response)
   }
 
-  /** Writes the events after `after` until either side closes it. */
+  /** Writes the events after `after` until either side closes the stream. */
   async run(feed: Feed, after: number): Promise<void> {
     const { signal } = this.#writer
     this.#writer.open(OPENING)
@@ -45,7 +45,10 @@ export class Stream {
     this.#writer.end()
   }
 
-  /** A client that another one replaced is told so; one that opened its own connection again is not. */
+  /**
+   * Returns the frame for a client that was replaced by another one; a client that reopened its own
+   * connection gets none.
+   */
   #lastFrame(): string | undefined {
     const { reason, reopened } = this.#session
     return reason?.code === 'conflict' && !reopened ? REPLACED : undefined

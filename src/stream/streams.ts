@@ -20,8 +20,8 @@ const idOf = (field: string, value: string): string => {
 }
 
 /**
- * Where a stream resumes: `Last-Event-ID` before `after`, because a browser repeats the URL of its first
- * request.
+ * Returns the position at which a stream resumes. `Last-Event-ID` takes precedence over `after`, because a
+ * browser repeats the URL of its first request.
  */
 const resumeAt = (request: IncomingMessage): number | null => {
   const header = request.headers['last-event-id']
@@ -49,7 +49,7 @@ export class Streams {
     }, HEARTBEAT_MS)
   }
 
-  /** Ends every stream: their clients reconnect, to another process or to the next start. */
+  /** Ends every stream. The clients reconnect, to another process or after a restart. */
   stop(): void {
     clearInterval(this.#beat)
     this.#sessions.stop()
@@ -60,8 +60,8 @@ export class Streams {
   }
 
   /**
-   * `GET /agents/{id}/connections/{connectionId}/events`. Throws before it has answered anything, never
-   * afterwards: also `rate_limited` when too many are open.
+   * Serves `GET /agents/{id}/connections/{connectionId}/events`. Throws only before the response has started;
+   * also `rate_limited` when too many streams are open.
    */
   async serve(
     request: IncomingMessage,
@@ -87,7 +87,7 @@ export class Streams {
     }
   }
 
-  /** Null when another client has taken over. */
+  /** Returns null when another client has taken over. */
   #openSession(
     { tokenId, workspaceId, expiresAt }: Viewer,
     { agentId, id }: Connection,
@@ -104,7 +104,7 @@ export class Streams {
     try {
       await stream.run(this.#deps.feed, after)
     } catch (error) {
-      this.#deps.log.error({ err: error, agentId: options.agentId }, 'a stream broke off')
+      this.#deps.log.error({ err: error, agentId: options.agentId }, 'event stream failed')
       stream.end()
     } finally {
       this.#open.delete(stream)

@@ -95,7 +95,7 @@ test('the build before goes on beside a later one whose migration has run, and c
   await execute(database, MIGRATION_OF_A_LATER_BUILD)
 
   const again = await start()
-  expect(again.service.stderr).toContain('the database is ahead of this build')
+  expect(again.service.stderr).toContain('database is newer than this build')
   const { id } = (
     await apiOf(again.http, token)('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
   ).body

@@ -196,12 +196,16 @@ describe('DATABASE_URL', () => {
         (url) => Object.assign(url, { hostname: 'no-such-host.invalid' }),
         /ENOTFOUND|EAI_AGAIN/,
       ],
-      ['it has no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /no such database/],
+      [
+        'the database does not exist',
+        (url) => Object.assign(url, { pathname: '/nowhere' }),
+        /database does not exist/,
+      ],
       ['it has no such role', (url) => Object.assign(url, { username: 'nobody_here' }), /role/],
       [
-        'its role may not make tables',
+        'its role may not create tables',
         (url) => Object.assign(url, { username: role, password: 'hush' }),
-        /may not make tables/,
+        /may not create tables/,
       ],
       ['it speaks no TLS', (url) => Object.assign(url, { search: '?sslmode=verify-full' }), /SSL/],
     ])('%s', async (_, change, says) => {

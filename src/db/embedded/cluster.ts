@@ -27,22 +27,19 @@ import { type RunAs, runAs } from './user.ts'
 const SUPERUSER = 'ams'
 const LOG_LIMIT = 10 * 1024 * 1024
 
-/** A running server. */
 export interface Running {
   pid: number
   port: number
-  /** Undefined when the server was there already. */
+  /** Undefined when the server was already running. */
   child: ChildProcess | undefined
 }
 
-/**
- * One database folder (`<home>/pg`) with what belongs to it: its password, its log, the user that runs it.
- */
+/** A database folder (`<home>/pg`) with its password, its log and the user that runs it. */
 export interface Cluster {
   readonly folder: string
-  /** A connection string for one of its databases. */
+  /** Returns a connection string for one of its databases. */
   url(port: number, database: string): string
-  /** Starts the server, or finds the one that runs on this folder. `port` 0 takes a free one. */
+  /** Starts the server, or finds the one that runs on this folder. `port` 0 chooses a free one. */
   up(port: number): Promise<Running>
 }
 
@@ -78,8 +75,7 @@ async function initialize(
       '--data-checksums',
       ...(sync ? [] : ['--no-sync']),
     ])
-    // The folder gets its name last: a start that was killed on the way leaves nothing that looks like a
-    // database.
+    // The folder is renamed last, so that an interrupted start leaves nothing that looks like a database.
     writeFileSync(files.password, password, { mode: 0o600 })
     renameSync(fresh, files.folder)
   } finally {
@@ -87,29 +83,34 @@ async function initialize(
   }
 }
 
-/** PostgreSQL gets none of the service's environment: there are keys and tokens in it. */
+/** PostgreSQL gets none of the service's environment, which contains keys and tokens. */
 const environment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 function execute(user: RunAs, file: string, args: string[]): Promise<void> {
   const run = user.command(file, args)
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     const child = spawn(run.file, run.args, {
       ...run.options,
       cwd: '/',
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    child.stdout?.on('data', (chunk) => (said += chunk))
-    child.stderr?.on('data', (chunk) => (said += chunk))
+    child.stdout?.on('data', (chunk) => (output += chunk))
+    child.stderr?.on('data', (chunk) => (output += chunk))
     child.on('error', (cause) => reject(new EmbeddedPostgresError(`${file}: ${cause.message}`, { cause })))
     child.on('close', (code) =>
-      code === 0 ? resolve() : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${said.trim()}`)),
+      code === 0
+        ? resolve()
+        : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${output.trim()}`)),
     )
   })
 }
 
-/** postmaster.pid: its lines are pid, folder, start, port, socket folder, address, shared memory, status. */
+/**
+ * Parses postmaster.pid. Its lines are pid, folder, start, port, socket folder, address, shared memory,
+ * status.
+ */
 function readPidFile(folder: string): { pid: number; port: number; ready: boolean } | undefined {
   try {
     const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
@@ -131,8 +132,8 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Whether the server on this port is the one of this folder, ready to answer. */
-async function answers(url: string, folder: string): Promise<boolean> {
+/** Returns whether the server on this port belongs to this folder and accepts connections. */
+async function isServing(url: string, folder: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
   client.on('error', () => undefined)
   try {
@@ -168,7 +169,7 @@ function spawnServer(
     ...postgresArguments(extra),
   ])
   const log = openLog(files.log)
-  // Detached: a session of its own, so that Ctrl-C in the terminal reaches the service, which then stops
+  // Detached, in its own session, so that Ctrl-C in the terminal reaches only the service, which then stops
   // PostgreSQL last.
   const child = spawn(run.file, run.args, {
     ...run.options,
@@ -183,8 +184,8 @@ function spawnServer(
 }
 
 /**
- * Opens the database folder below `home`, making it at the first time. `sync: false` and `extra` settings are
- * for tests.
+ * Opens the database folder below `home`, and creates it the first time. `sync: false` and `extra` settings
+ * are for tests.
  */
 export async function openCluster(
   home: string,
@@ -201,12 +202,12 @@ export async function openCluster(
 
   const ready = async () => {
     const found = readPidFile(files.folder)
-    return found?.ready && (await answers(url(found.port, 'postgres'), files.folder)) ? found : undefined
+    return found?.ready && (await isServing(url(found.port, 'postgres'), files.folder)) ? found : undefined
   }
 
   /**
-   * Somebody's server, if one runs: it may still be starting. A pid file whose process is gone or another
-   * program is removed.
+   * Returns the running server, if there is one; it may still be starting. Removes a pid file whose process
+   * has exited or is another program.
    */
   const attach = async (): Promise<Running | undefined> => {
     for (let found = readPidFile(files.folder); found; found = readPidFile(files.folder)) {
@@ -231,14 +232,14 @@ export async function openCluster(
       if (server && server.pid === child.pid) return { pid: server.pid, port, child }
       await sleep(15)
     }
-    const said = readFileSync(files.log)
+    const output = readFileSync(files.log)
       .subarray(from)
       .toString('utf8')
       .trim()
       .split('\n')
       .slice(-5)
       .join('\n')
-    throw new EmbeddedPostgresError(`PostgreSQL did not start: ${said || ended}`)
+    throw new EmbeddedPostgresError(`PostgreSQL did not start: ${output || ended}`)
   }
 
   return { folder: files.folder, url, up: async (port) => (await attach()) ?? (await launch(port)) }

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL cannot run here. The message says what stands in its way and what helps. */
+/** The embedded PostgreSQL cannot run here. The message contains the cause and a remedy. */
 export class EmbeddedPostgresError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { birthOf, isAlive } from './process.ts'
+import { isAlive, startTimeOf } from './process.ts'
 
-/** Somebody who lives holds the lock. */
+/** A running process holds the lock. */
 export class LockHeldError extends Error {
   readonly pid: number
   constructor(file: string, pid: number) {
@@ -15,7 +15,7 @@ export class LockHeldError extends Error {
 
 interface Holder {
   pid: number
-  /** Tells this process from a later one with the same id. */
+  /** Start of the process, which distinguishes it from a later one with the same id. */
   born: string
   token: string
 }
@@ -31,20 +31,23 @@ function holderOf(file: string): { content: string; holder: Holder | undefined }
   try {
     return { content, holder: JSON.parse(content) as Holder }
   } catch {
-    return { content, holder: undefined } // cut short by a full disk or a power failure: nobody's
+    return { content, holder: undefined } // truncated by a full disk or a power failure: not a valid lock
   }
 }
 
-const holds = ({ pid, born }: Holder) => isAlive(pid) && birthOf(pid) === born
+const holds = ({ pid, born }: Holder) => isAlive(pid) && startTimeOf(pid) === born
 
-/** Removes a dead process's lock. A newer lock that was put there since it was judged is given back. */
+/**
+ * Removes the lock of a process that has exited. Puts back a newer lock that replaced it after it was
+ * checked.
+ */
 function clear(file: string, content: string): void {
   const aside = `${file}.${randomUUID()}`
   try {
     renameSync(file, aside)
     if (readFileSync(aside, 'utf8') !== content) linkSync(aside, file)
   } catch {
-    // another starter was faster; the next attempt sees what it left
+    // another process was faster; the next attempt sees its lock
   }
   rmSync(aside, { force: true })
 }
@@ -55,7 +58,7 @@ function tryLock(file: string, mine: Holder): Holder | undefined {
   try {
     for (;;) {
       try {
-        linkSync(draft, file) // atomic, and never seen half-written
+        linkSync(draft, file) // atomic, and never visible half-written
         return undefined
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -70,12 +73,12 @@ function tryLock(file: string, mine: Holder): Holder | undefined {
 }
 
 /**
- * Takes the lock `file` for this process and returns what releases it. Waits up to `waitMs` milliseconds for
- * another process to release it, then throws `LockHeldError`. A lock whose process is gone (kill -9, a
- * reboot, a reused process id) is taken over.
+ * Takes the lock `file` for this process and returns a function that releases it. Waits up to `waitMs`
+ * milliseconds for another process to release it, then throws `LockHeldError`. The lock of a process that no
+ * longer runs (kill -9, a reboot, a reused process id) is taken over.
  */
 export async function takeLock(file: string, waitMs: number): Promise<() => void> {
-  const mine: Holder = { pid: process.pid, born: birthOf(process.pid), token: randomUUID() }
+  const mine: Holder = { pid: process.pid, born: startTimeOf(process.pid), token: randomUUID() }
   const deadline = performance.now() + waitMs
   for (;;) {
     const other = tryLock(file, mine)

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /**
- * The fields of /proc/<pid>/stat after the command's name (which may hold spaces and brackets); undefined
- * where there is none.
+ * Returns the fields of /proc/<pid>/stat after the command's name (which may contain spaces and brackets);
+ * undefined if there are none.
  */
 function procStat(pid: number): string[] | undefined {
   try {
@@ -15,7 +15,7 @@ function procStat(pid: number): string[] | undefined {
 }
 
 /**
- * Whether a process with this id runs. A zombie (killed, but nobody has waited for it: usual in containers)
+ * Returns whether a process with this id runs. A zombie (killed, but not waited for: usual in containers)
  * does not.
  */
 export function isAlive(pid: number): boolean {
@@ -49,14 +49,14 @@ function ps(pid: number, column: string): string {
 }
 
 /**
- * When the process with this id began, as a text that only ever is the same for the same process: process ids
- * get reused.
+ * Returns when the process with this id started, as a text that differs for every process: process ids are
+ * reused.
  */
-export function birthOf(pid: number): string {
+export function startTimeOf(pid: number): string {
   const ticks = procStat(pid)?.[19] // field 22 of proc(5): starttime, in ticks since boot
   return ticks === undefined ? ps(pid, 'lstart') : `${read('/proc/sys/kernel/random/boot_id')} ${ticks}`
 }
 
-/** The command line of a running process; '' when it cannot be told. */
+/** Returns the command line of a running process; '' if it is not known. */
 export const commandOf = (pid: number): string =>
   read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') || ps(pid, 'command')

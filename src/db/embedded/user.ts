@@ -3,9 +3,9 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { EmbeddedPostgresError } from './error.ts'
 
-/** How PostgreSQL's programs are run: as whom, and through what. */
+/** How PostgreSQL's programs are run: as which user, and through which command. */
 export interface RunAs {
-  /** Undefined: as the user who runs the service. */
+  /** Undefined: the user that runs the service. */
   owner: { uid: number; gid: number } | undefined
   command(file: string, args: string[]): { file: string; args: string[]; options: SpawnOptions }
 }
@@ -36,8 +36,8 @@ function create(name: string): Owner | undefined {
 }
 
 /**
- * PostgreSQL refuses to run as root, and initdb wants a user with a name. Whoever owns the database already
- * stays its owner.
+ * Chooses the user for PostgreSQL, which refuses to run as root; initdb also needs a user with a name. An
+ * existing database keeps its owner.
  */
 function chooseOwner(database: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -48,11 +48,13 @@ function chooseOwner(database: string): Owner | undefined {
   const owner = lookUp('postgres') ?? lookUp('nobody') ?? create('ams-postgres')
   if (owner) return owner
   throw new EmbeddedPostgresError(
-    'PostgreSQL does not run as root, and no other user could be made: run the service as another user, or set DATABASE_URL.',
+    'PostgreSQL does not run as root, and no other user could be created: run the service as another user, or set DATABASE_URL.',
   )
 }
 
-/** The outermost folder on the way to `folder`, itself included, that `owner` cannot pass through. */
+/**
+ * Returns the outermost folder on the path to `folder`, or `folder` itself, that `owner` cannot pass through.
+ */
 function blockedAt(folder: string, owner: Owner): string | undefined {
   const way: string[] = []
   for (let step = realpathSync(folder); ; step = dirname(step)) {
@@ -67,13 +69,13 @@ function blockedAt(folder: string, owner: Owner): string | undefined {
 }
 
 /**
- * Without this the kernel leaves capabilities out of access(2), by which initdb looks for its own program.
+ * Without this, the kernel ignores capabilities in access(2), with which initdb looks for its own program.
  */
 const SECUREBITS = '--securebits=+no_setuid_fixup'
 
 /**
- * Runs as `owner`, with one capability of root's that lets it pass through other users' folders (a checkout
- * in /root, mode 0700). dac_read_search is the smaller one; containers often have only dac_override.
+ * Runs as `owner`, with one capability of root that lets it pass through other users' folders (a checkout in
+ * /root, mode 0700). dac_read_search is the weaker one; containers often have only dac_override.
  */
 function withCapability({ uid, gid }: Owner, postgres: string): RunAs | undefined {
   for (const capability of ['+dac_read_search', '+dac_override']) {
@@ -97,8 +99,8 @@ function withCapability({ uid, gid }: Owner, postgres: string): RunAs | undefine
 }
 
 /**
- * Decides as whom PostgreSQL runs on the database folder `database` (whose parent exists). Throws
- * `EmbeddedPostgresError` when that user cannot reach its files, naming the folder that is in the way.
+ * Chooses the user that runs PostgreSQL on the database folder `database` (whose parent exists). Throws
+ * `EmbeddedPostgresError` with the name of the blocking folder when that user cannot reach its files.
  */
 export function runAs(database: string, postgres: string): RunAs {
   const owner = chooseOwner(database)
