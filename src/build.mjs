@@ -1,7 +1,7 @@
 /**
- * What `npm start`, `npm test` and `npm run demo` run first: Prisma's generated code, then TypeScript into
- * dist/, then the files that dist/ needs beside its JavaScript. Does nothing when no input has changed; says
- * nothing unless it fails.
+ * Runs first in `npm start`, `npm test` and `npm run demo`: generates Prisma's code, compiles TypeScript into
+ * dist/, and copies the other files that dist/ needs. Does nothing when no input has changed, and prints only
+ * errors.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
@@ -25,7 +25,7 @@ const settings = [
   'src/build.mjs',
 ]
 
-/** Every file below `folder`, relative to the root, in a fixed order. */
+/** Returns every file below `folder`, relative to the root, in a fixed order. */
 const filesBelow = (folder) =>
   fs
     .readdirSync(at(folder), { recursive: true, withFileTypes: true })
@@ -39,8 +39,8 @@ const isTypeScript = (file) => file.endsWith('.ts')
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
 
 /**
- * One hash over the names and contents of `files`: contents, because a fresh clone or a switched branch moves
- * every mtime.
+ * Returns one hash over the names and contents of `files`. Contents, because a fresh clone or a branch switch
+ * changes every mtime.
  */
 function hashOf(files) {
   const hash = createHash('sha256')
@@ -62,7 +62,7 @@ const readStamp = () => {
   }
 }
 
-/** What would be built now, as two hashes, and which of the two parts are not there yet. */
+/** Returns the hashes of what would be built now, and which of the two parts must be built. */
 function state() {
   const stamp = readStamp()
   const now = { client: hashOf(settings), code: hashOf([...settings, ...sources()]) }
@@ -84,8 +84,8 @@ const alive = (pid) => {
 }
 
 /**
- * Takes over a lock whose holder is gone or has not touched it for 10 seconds. The rename lets only one of
- * several thieves have it; one who got a newer lock than the one that he judged puts it back.
+ * Takes over a lock whose holder no longer runs or has not touched it for 10 seconds. The rename lets only
+ * one of several processes take it; a process that renamed a newer lock than the one it checked puts it back.
  */
 function steal(content) {
   const mine = `${lockFile}.${randomUUID()}`
@@ -106,7 +106,7 @@ function stealIfStale() {
 
 /**
  * Runs `work` while no other build of this checkout runs. The holder touches the file, so that a reused pid
- * cannot block for ever.
+ * cannot block forever.
  */
 async function locked(work) {
   fs.mkdirSync(at('dist'), { recursive: true })
@@ -115,7 +115,7 @@ async function locked(work) {
   for (;;) {
     fs.writeFileSync(draft, content)
     try {
-      fs.linkSync(draft, lockFile) // atomic, and never seen half-written
+      fs.linkSync(draft, lockFile) // atomic, and never visible half-written
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
@@ -136,9 +136,9 @@ async function locked(work) {
 
 const env = {
   ...process.env,
-  // Prisma finds its generators there, also without npm
+  // Prisma finds its generators there, even without npm
   PATH: `${at('node_modules', '.bin')}${path.delimiter}${process.env.PATH ?? ''}`,
-  CHECKPOINT_DISABLE: '1', // no look for news, no report of what was called: neither belongs into a start
+  CHECKPOINT_DISABLE: '1', // no update check and no telemetry during a start
   NO_COLOR: '1',
 }
 
@@ -150,12 +150,12 @@ function run(name, script, args) {
       stdio: ['ignore', 'pipe', 'pipe'],
       env,
     })
-    let said = ''
-    child.stdout.on('data', (chunk) => (said += chunk))
-    child.stderr.on('data', (chunk) => (said += chunk))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    child.stderr.on('data', (chunk) => (output += chunk))
     child.on('error', reject)
     child.on('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(`${name} failed (${signal ?? code}):\n${said.trimEnd()}`)),
+      code === 0 ? resolve() : reject(new Error(`${name} failed (${signal ?? code}):\n${output.trimEnd()}`)),
     )
   })
 }
@@ -167,7 +167,7 @@ function copyTheRest() {
   }
 }
 
-/** Removes what a deleted or renamed source left in dist/. */
+/** Removes outputs of deleted or renamed sources from dist/. */
 function prune() {
   const kept = new Set(filesBelow('src').map(outputOf))
   for (const file of filesBelow('dist')) {
@@ -177,7 +177,7 @@ function prune() {
 
 async function build() {
   const due = state()
-  if (!due.code) return // somebody else built it while we waited
+  if (!due.code) return // another process built it while this one waited
   fs.rmSync(stampFile, { force: true })
   if (due.client)
     await run('prisma generate', 'prisma/build/index.js', [
@@ -186,7 +186,7 @@ async function build() {
       '--config',
       'prisma/config.ts',
     ])
-  if (due.outputs) fs.rmSync(infoFile, { force: true }) // or the compiler believes that they are still there
+  if (due.outputs) fs.rmSync(infoFile, { force: true }) // otherwise the compiler assumes they exist
   await run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
   copyTheRest()
   prune()

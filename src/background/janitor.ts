@@ -15,7 +15,7 @@ import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { pruneRates } from '../workspace/rate-limits.ts'
 
-const EVERY_MS = 10 * 60_000
+const INTERVAL_MS = 10 * 60_000
 
 type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & { keyring: Keyring }
 
@@ -49,13 +49,14 @@ const ask = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
 }
 
 /**
- * Deletes what is past its time, looks again at what may have changed, and tells owners what they could not
- * be told at once. Every process with the worker's role does; what one has done, the others don't find.
+ * Creates the maintenance routines: they delete expired rows, recheck domains, request overdue reports and
+ * send pending notifications to owners. They run in every process with the worker role; work done by one
+ * process is not repeated by the others.
  */
 export const createJanitor = (deps: JanitorDeps): Routine[] => {
   const { clock, log } = deps
   const chore = (round: (signal: AbortSignal) => Promise<void>, failed: string) =>
-    new Routine(round, { everyMs: EVERY_MS, failed, clock, log })
+    new Routine(round, { everyMs: INTERVAL_MS, failed, clock, log })
   return [
     chore(() => prune(deps), 'could not delete expired rows'),
     chore((signal) => pruneMail(deps, signal), 'could not delete old refused messages'),

@@ -3,15 +3,18 @@ import type { Logger } from '../core/logger.ts'
 import { DONE, Routine } from '../core/routine.ts'
 
 /**
- * Has a provider call where `PUBLIC_URL` is. Resolves with whether all of it does; rejects when it could not
- * look.
+ * Makes a provider call `PUBLIC_URL`. Resolves with whether everything is up to date; rejects when it could
+ * not be checked.
  */
 export type RegisterWebhooks = (signal: AbortSignal) => Promise<boolean>
 
-/** After a round in which something failed. */
-const AGAIN_MS = 5 * 60_000
+/** Interval after a round in which something failed. */
+const RETRY_MS = 5 * 60_000
 
-/** Sees to it that providers call where `PUBLIC_URL` is: at the start, and again until each is through. */
+/**
+ * Creates routines that register the current `PUBLIC_URL` with providers at start, and retry until each
+ * succeeds.
+ */
 export const createWebhookRegistrations = (
   follows: readonly RegisterWebhooks[],
   deps: { clock: Clock; log: Logger },
@@ -20,7 +23,7 @@ export const createWebhookRegistrations = (
     (follow) =>
       new Routine(async (signal) => ((await follow(signal)) ? DONE : null), {
         ...deps,
-        everyMs: AGAIN_MS,
+        everyMs: RETRY_MS,
         failed: 'could not update the webhook URL at a provider',
       }),
   )

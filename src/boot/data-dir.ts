@@ -5,8 +5,8 @@ import { reasonOf, unusable } from '../config/unusable.ts'
 import { writePrivate } from '../core/private-file.ts'
 
 /**
- * Folder by folder: mkdir's own `recursive` never comes back where a file system takes no folders (below
- * /proc).
+ * Creates folders one by one, because mkdir's own `recursive` never returns on a file system that allows no
+ * folders (below /proc).
  */
 const makeFolders = (dir: string): void => {
   if (existsSync(dir)) return
@@ -14,14 +14,14 @@ const makeFolders = (dir: string): void => {
   try {
     mkdirSync(dir, { mode: 0o711 })
   } catch (error) {
-    // made by another process in the meantime
+    // created concurrently by another process
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
 /**
- * Makes DATA_DIR where it isn't there. Throws a `ConfigError` when it is no folder, or none that this process
- * may write in.
+ * Creates DATA_DIR if it does not exist. Throws a `ConfigError` when it is not a folder or this process
+ * cannot write to it.
  */
 export const openDataDir = async (dir: string): Promise<void> => {
   const probe = join(dir, `.probe-${randomUUID()}`)

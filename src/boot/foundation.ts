@@ -14,25 +14,28 @@ import { createFirstWorkspace } from '../workspace/workspace.ts'
 import { openDataDir } from './data-dir.ts'
 import { type MasterKeys, readMasterKeys } from './master-key.ts'
 
-/** What every command stands on: the data folder, the database and the master key. */
+/** What every command needs: the data folder, the database and the master key. */
 export interface Foundation {
   db: RootDb
   databaseUrl: string
   masterKey: Uint8Array
-  /** What may have sealed things before the master key was changed; left out: nothing. */
+  /** Keys that may have encrypted data before the master key was changed; undefined for none. */
   otherKeys?: OtherKeys
-  /** Closes the database; an embedded one that this process runs is stopped. */
+  /** Closes the database connections, and stops the embedded database if this process runs it. */
   close(): Promise<void>
 }
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
 /**
- * Connections of one process: a few for statements in groups, the rest for requests. PostgreSQL's own default
- * allows 100 in all.
+ * Maximum number of connections of one process: a few for batched statements, the rest for requests.
+ * PostgreSQL's own default is 100 in total.
  */
 const MAX_CONNECTIONS = 20
 
-/** A wrong key would only be noticed when a secret doesn't open: ask now, of any workspace. */
+/**
+ * Checks the key against any workspace. Otherwise a wrong key would go unnoticed until a secret could not be
+ * decrypted.
+ */
 const checkMasterKeys = async ({ prisma }: Db, { masterKey, otherKeys }: MasterKeys): Promise<void> => {
   const workspace = await prisma.workspace.findFirst({ select: { id: true, dataKey: true } })
   if (
@@ -45,7 +48,10 @@ const checkMasterKeys = async ({ prisma }: Db, { masterKey, otherKeys }: MasterK
   }
 }
 
-/** A workspace on a plan that doesn't exist can't be made: found out now, not with the first one. */
+/**
+ * Checks that the plan exists. Otherwise a wrong plan would go unnoticed until the first workspace is
+ * created.
+ */
 const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
   const keys = (await prisma.plan.findMany({ select: { key: true }, orderBy: { key: 'asc' } })).map(
     ({ key }) => key,
@@ -69,8 +75,8 @@ interface Server {
 }
 
 /**
- * The database of the settings: the operator's, or the embedded one. A `service` runs it alone; a command
- * joins whoever runs it.
+ * Starts the configured database: the operator's or the embedded one. A `service` runs the embedded one
+ * exclusively; a command shares it with the process that runs it.
  */
 const startDatabase = async (
   { databaseUrl, dataDir }: Config,
@@ -95,7 +101,10 @@ const startDatabase = async (
   }
 }
 
-/** Opens what the service (or a command beside it) stands on, migrating the database to this build. */
+/**
+ * Opens the data folder, the keys and the database for the service or for a command beside it, and migrates
+ * the database to this build.
+ */
 export const openFoundation = async (
   config: Config,
   log: Logger,
@@ -121,19 +130,20 @@ export const openFoundation = async (
 }
 
 /**
- * Makes the first workspace when the database is empty, and returns its owner's token (else null). The token
- * is in DATA_DIR/owner-token before it is in the database, so that a crash between the two can't lose it.
+ * Creates the first workspace if the database is empty, and returns its owner's token, else null. The token
+ * is written to DATA_DIR/owner-token before it is stored in the database, so that a crash in between cannot
+ * lose it.
  */
 export const welcomeOwner = async (config: Config, { db, masterKey }: Foundation): Promise<string | null> => {
   if ((await db.prisma.workspace.count()) > 0) return null
   const file = join(config.dataDir, 'owner-token')
-  const left = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  const ownerToken = config.ownerToken ?? (left || newToken('member'))
+  const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const ownerToken = config.ownerToken ?? (existing || newToken('member'))
   await writePrivate(file, `${ownerToken}\n`)
-  const made = await createFirstWorkspace(
+  const created = await createFirstWorkspace(
     { ...db, masterKey },
     { name: 'Workspace', ownerEmail: config.ownerEmail, ownerToken, plan: config.plan },
   )
-  if (!made) rmSync(file)
-  return made && ownerToken
+  if (!created) rmSync(file)
+  return created && ownerToken
 }

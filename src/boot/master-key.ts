@@ -13,7 +13,7 @@ import { SEALED_COLUMNS } from './sealed-columns.ts'
 
 const newKey = (): Uint8Array => randomBytes(32)
 
-/** One key a line, the one in use first. */
+/** Writes one key per line, the current one first. */
 const writeKeys = (file: string, keys: readonly Uint8Array[]): Promise<void> =>
   writePrivate(file, keys.map((key) => `${Buffer.from(key).toString('base64')}\n`).join(''))
 
@@ -28,10 +28,7 @@ const readKeys = (file: string): Uint8Array[] => {
   return keys
 }
 
-/**
- * What everything is sealed with, and what may have sealed it before: asked where the key in use doesn't open
- * something.
- */
+/** The current master key, and former keys that are tried when it does not decrypt something. */
 export interface MasterKeys {
   masterKey: Uint8Array
   otherKeys: OtherKeys
@@ -39,25 +36,25 @@ export interface MasterKeys {
 
 const fileOf = ({ dataDir }: Config) => join(dataDir, 'master.key')
 
-/** The keys of MASTER_KEY, else those in DATA_DIR, where the first start makes one. */
+/** Reads the keys from MASTER_KEY, else from DATA_DIR, where the first start creates one. */
 export const readMasterKeys = async (config: Config): Promise<MasterKeys> => {
   const [given, ...others] = config.masterKeys
   if (given) return { masterKey: given, otherKeys: () => others }
   const file = fileOf(config)
   if (!existsSync(file)) await writeKeys(file, [newKey()])
-  // Read anew each time: `rotate-key` may run beside this process.
+  // Read again each time, because `rotate-key` may run beside this process.
   return { masterKey: readKeys(file)[0]!, otherKeys: () => readKeys(file) }
 }
 
-/** How much is sealed with another key now. */
+/** Numbers of keys that were re-encrypted. */
 export interface Rotated {
   workspaces: number
   dkimKeys: number
 }
 
 /**
- * Seals with `masterKey` what is sealed with the master key: all of it or, where a part opens with none of
- * the keys, nothing.
+ * Re-encrypts with `masterKey` everything that is encrypted with a master key: all of it or, if none of the
+ * keys decrypts a part, nothing.
  */
 const reseal = ({ db }: Foundation, masterKey: Uint8Array, otherKeys: OtherKeys): Promise<Rotated> =>
   db.prisma.$transaction(
@@ -69,12 +66,12 @@ const reseal = ({ db }: Foundation, masterKey: Uint8Array, otherKeys: OtherKeys)
   )
 
 /**
- * Advisory lock key: of two rotations at once the second would take the first one's key for the one before
- * it.
+ * Advisory lock key. Of two concurrent rotations, the second would take the first one's new key for the
+ * previous key.
  */
 const ROTATION_LOCK = 4_026_531_841
 
-const alone = async <Result>({ db }: Foundation, work: () => Promise<Result>): Promise<Result> => {
+const withRotationLock = async <Result>({ db }: Foundation, work: () => Promise<Result>): Promise<Result> => {
   const client = await db.pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [ROTATION_LOCK])
@@ -86,12 +83,12 @@ const alone = async <Result>({ db }: Foundation, work: () => Promise<Result>): P
 }
 
 /**
- * Changes the master key, beside running processes. The one in DATA_DIR: a new key is in the file before
- * anything is sealed with it, and the one before it stays there, so that a crash at any point loses nothing.
- * Of MASTER_KEY: from the later keys to the first.
+ * Changes the master key while other processes run. For the key in DATA_DIR, the new key is in the file
+ * before anything is encrypted with it, and the previous key stays there, so that a crash at any point loses
+ * nothing. With MASTER_KEY, re-encrypts with the first key what the later ones encrypted.
  */
 export const rotateMasterKey = (config: Config, foundation: Foundation): Promise<Rotated> =>
-  alone(foundation, async () => {
+  withRotationLock(foundation, async () => {
     const [given, ...others] = config.masterKeys
     if (given && others.length === 0) {
       throw new ConfigError([
@@ -109,8 +106,8 @@ export const rotateMasterKey = (config: Config, foundation: Foundation): Promise
   })
 
 /**
- * What changing the data keys came to: workspaces with a new key, values sealed anew, old keys that are still
- * kept.
+ * Result of a rotation of data keys: workspaces with a new key, re-encrypted values, and old keys that are
+ * still stored.
  */
 export interface RotatedDataKeys extends Resealed {
   workspaces: number
@@ -118,12 +115,12 @@ export interface RotatedDataKeys extends Resealed {
 }
 
 /**
- * Gives every workspace another data key, beside running processes, and seals anew what the old ones sealed.
- * Interrupted anywhere it is run again, and goes on. The services drop the old keys an hour later, when
- * nothing can be sealed with them any more; so does another run.
+ * Gives every workspace a new data key while other processes run, and re-encrypts what the old keys
+ * encrypted. An interrupted run is continued by the next one. The services delete the old keys an hour later,
+ * when nothing can be encrypted with them any more; so does another run.
  */
 export const rotateDataKeys = (foundation: Foundation, log: Logger): Promise<RotatedDataKeys> =>
-  alone(foundation, async () => {
+  withRotationLock(foundation, async () => {
     const { db, masterKey, otherKeys = () => [] } = foundation
     const deps = {
       ...db,

@@ -8,8 +8,8 @@ import { SEALED_ANSWERS } from '../workspace/idempotency-record.ts'
 import { SEALED_CODES } from '../workspace/identity.ts'
 
 /**
- * Everything that is sealed with workspaces' data keys. What is missing here is lost when a data key is
- * replaced.
+ * All columns that are encrypted with workspaces' data keys. The values of a column missing here become
+ * unreadable when a data key is replaced.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_SECRETS,

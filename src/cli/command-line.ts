@@ -17,10 +17,10 @@ export const USAGE = `Usage:
 
 Settings are environment variables; README.md lists them.`
 
-/** The command line asks for nothing that there is: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}
 
-/** What the command line asks for. */
+/** A command and its options. */
 export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
@@ -66,10 +66,10 @@ const nameOfWorkspace: Parse<string> = (value) => {
   if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
   return value
 }
-const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, as +15551234567')
+const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, such as +15551234567')
 const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a workspace's id")
 
-/** Reads the command line. Throws `UsageError`, which says what is wrong with it. */
+/** Parses the command line. Throws `UsageError` with the reason. */
 export const readCommand = (args: string[]): Command => {
   const { values, positionals } = parse(args)
   const [name = 'start', ...extra] = positionals

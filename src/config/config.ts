@@ -29,26 +29,29 @@ import { ConfigError, type Environment, Reader } from './reader.ts'
 export { ConfigError, type Environment }
 
 /**
- * Every setting, read once. The README's table says what each is for. Undefined: not set, and there is no
- * default.
+ * All settings, read once. The README's table describes them. A setting without a value and a default is
+ * undefined.
  */
 export interface Config {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Without a slash at its end, like all URLs here. Its default needs the port really bound. */
+  /** Without a trailing slash, like all URLs here. Its default depends on the port that is bound. */
   readonly publicUrl: string | undefined
   readonly messageUrlBase: string | undefined
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | undefined
-  /** 32 bytes each: the one in use, then others that may have sealed things. Empty: DATA_DIR has them. */
+  /**
+   * 32 bytes each: the current key, then others that may have encrypted data. Empty: the keys are in
+   * DATA_DIR.
+   */
   readonly masterKeys: readonly Uint8Array[]
   readonly ownerEmail: string
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>
   readonly mailDomain: string
-  /** The host that the MX records of customers' own domains point at. */
+  /** Host that the MX records of customers' own domains point at. */
   readonly mailHost: string
   readonly smtp: {
     readonly host: string
@@ -56,33 +59,33 @@ export interface Config {
     /** PEM texts. */
     readonly tls: { readonly cert: string; readonly key: string } | undefined
     readonly relayUrl: string | undefined
-    /** Whether mail goes straight to the servers of its recipients. */
+    /** Whether mail is sent directly to its recipients' servers. */
     readonly direct: boolean
   }
   /** `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   readonly rspamdUrl: string | undefined
-  /** Each signs mail that is handed over by HTTP; empty: none is taken. */
+  /** Secrets that sign mail handed over by HTTP; empty: none is accepted. */
   readonly inboundSecrets: readonly string[]
-  /** Topics of Amazon SNS through which Amazon SES hands mail on. */
+  /** Topics of Amazon SNS through which Amazon SES delivers mail. */
   readonly sesTopics: readonly string[]
   readonly twilio:
     | { readonly accountSid: string; readonly authToken: string; readonly apiUrl: string }
     | undefined
   readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
-  /** Hosts, `host:port`, IP addresses and CIDRs, in lower case. */
+  /** Hosts, `host:port`, IP addresses and CIDRs, in lowercase. */
   readonly webhookAllow: readonly string[]
-  /** Addresses and CIDRs of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[]
-  /** Requests a minute for each token. */
+  /** Maximum number of requests per minute and token. */
   readonly rateLimit: number
   readonly graphql: {
-    /** The only operations that GraphQL serves, by their ids; undefined: any. */
+    /** The only operations that GraphQL accepts, by id; undefined for no restriction. */
     readonly persisted: ReadonlyMap<string, string> | undefined
-    /** Whether its schema may be asked for, and GraphiQL is there. */
+    /** Whether introspection and GraphiQL are enabled. */
     readonly introspection: boolean
   }
-  /** The key of a plan; whether there is such a one, the database knows. */
+  /** Key of a plan. Whether it exists is checked in the database. */
   readonly plan: string
   readonly logLevel: LogLevel
 }
@@ -110,13 +113,13 @@ function readSmtp(reader: Reader): Config['smtp'] {
   const [cert, key] = [reader.read('SMTP_TLS_CERT', file), reader.read('SMTP_TLS_KEY', file)]
   if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
     reader.problems.push(
-      'SMTP_TLS_CERT and SMTP_TLS_KEY are no pair; they take PEM files of a certificate and of its own key, without a passphrase.',
+      'SMTP_TLS_CERT and SMTP_TLS_KEY do not match; they take PEM files of a certificate and its key, without a passphrase.',
     )
   }
   const relayUrl = reader.read('SMTP_RELAY_URL', url(['smtp:', 'smtps:'], true))
   const direct = reader.read('SMTP_DIRECT', onOff) ?? false
   if (direct && relayUrl !== undefined)
-    reader.problems.push('SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; mail goes out one way or the other.')
+    reader.problems.push('SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; use only one of them.')
   return {
     host: reader.read('SMTP_HOST', host) ?? '127.0.0.1',
     port: reader.read('SMTP_PORT', port) ?? 2525,
@@ -148,16 +151,14 @@ function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'masterKeys'
   return { databaseUrl, masterKeys }
 }
 
-/** Nothing can change it any more (a key's bytes excepted). */
+/** Freezes a value deeply (except a key's bytes). */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   for (const part of Object.values(value)) freeze(part)
   return Object.freeze(value)
 }
 
-/**
- * Reads and checks every variable of `environment`. Throws one `ConfigError` that names all that is wrong.
- */
+/** Reads and checks every variable of `environment`. Throws one `ConfigError` with all problems. */
 export function readConfig(environment: Environment): Config {
   const reader = new Reader(environment)
   const mailDomain = reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost'

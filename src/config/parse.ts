@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** Turns a variable's text into its value; throws with what it takes when it can't. */
+/** Parses a variable's text; throws with a description of the valid values. */
 export type Parse<T> = (text: string) => T
 
 const takes = (what: string): Error => new Error(what)
@@ -38,8 +38,8 @@ export const domain: Parse<string> = (text) => {
 }
 
 /**
- * A URL with one of these protocols (the first is the one to suggest), without a query or a fragment unless
- * `whole`.
+ * Returns a parser of URLs with one of these protocols (the first one is suggested in errors), without a
+ * query or a fragment unless `whole`.
  */
 export const url =
   (protocols: string[], whole = false): Parse<string> =>
@@ -55,7 +55,7 @@ export const url =
 const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)(?=\/)/
 
 /**
- * A PostgreSQL's. Its host may be in the query alone, as a Unix socket's folder is:
+ * Parses a PostgreSQL URL. Its host may be only in the query, like the folder of a Unix socket:
  * `postgresql:///name?host=/run/postgresql`.
  */
 export const database: Parse<string> = (text) => {
@@ -73,7 +73,7 @@ const base64Key: Parse<Uint8Array> = (text) => {
   return bytes
 }
 
-/** One key or, while it is changed, the new one and those before it. */
+/** Parses one key or, during a change, the new key and the previous ones. */
 export const base64Keys: Parse<Uint8Array[]> = (text) => text.split(',').map((one) => base64Key(one.trim()))
 
 export const email: Parse<string> = (text) => {
@@ -162,7 +162,7 @@ export const file: Parse<string> = (text) => {
   }
 }
 
-/** A JSON object of texts in a file. */
+/** Parses a file with a JSON object of strings. */
 export const texts: Parse<ReadonlyMap<string, string>> = (text) => {
   const wrong = takes('a JSON file: an object of GraphQL documents by their ids')
   let read: unknown

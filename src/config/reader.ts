@@ -1,6 +1,6 @@
 import type { Parse } from './parse.ts'
 
-/** One or more settings cannot be used: exit code 2. The message has a line for each, and no secret. */
+/** One or more settings are invalid: exit code 2. The message has one line for each, without secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -16,8 +16,8 @@ const isSecret = (name: string) =>
   name === 'MASTER_KEY' || name.endsWith('_TOKEN') || name.endsWith('_SECRET')
 
 /**
- * A value as an error may show it: no secret, no credentials of a URL (also of one that does not parse), no
- * control characters.
+ * Formats a value for an error: without secrets, without the credentials of a URL (even of one that does not
+ * parse), without control characters.
  */
 export function shown(name: string, value: string): string {
   if (isSecret(name)) return `a value of ${value.length} characters (not shown)`
@@ -30,7 +30,7 @@ export function shown(name: string, value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value)
 }
 
-/** Reads variables and gathers what is wrong with them. An empty one counts as not set. */
+/** Reads variables and collects their problems. An empty variable counts as not set. */
 export class Reader {
   readonly problems: string[] = []
   readonly #environment: Environment
@@ -54,7 +54,7 @@ export class Reader {
     }
   }
 
-  /** All of them or none. */
+  /** Requires all of them or none. */
   together(...names: string[]): void {
     const missing = names.filter((name) => !this.isSet(name))
     if (missing.length > 0 && missing.length < names.length) {

@@ -1,12 +1,12 @@
 import { messageOf } from '../core/errors.ts'
 import { ConfigError, shown } from './reader.ts'
 
-/** A setting's name, and the value in use. */
+/** Name of a setting, and the value in use. */
 type Setting = readonly [name: string, value: string | number]
 
 /**
- * A setting that reads well and turned out not to be usable: told like all bad settings. `takes` goes on
- * after "it takes".
+ * Returns the error for a setting that is well-formed but cannot be used. `takes` continues the phrase "it
+ * takes".
  */
 export const unusable = ([name, value]: Setting, takes: string): ConfigError =>
   new ConfigError([
@@ -30,8 +30,8 @@ const refusalOf = (error: unknown, host: Setting, port: Setting): ConfigError | 
 }
 
 /**
- * What `opening` resolves with. When its address cannot be listened on: a `ConfigError` that names the
- * setting which says so.
+ * Resolves as `opening` does. When its address cannot be listened on, throws a `ConfigError` with the name of
+ * the responsible setting.
  */
 export const listening = async <T>(host: Setting, port: Setting, opening: Promise<T>): Promise<T> => {
   try {
@@ -41,5 +41,5 @@ export const listening = async <T>(host: Setting, port: Setting, opening: Promis
   }
 }
 
-/** Why something failed, in few words: the system's code when there is one. */
+/** Returns why something failed, in a few words: the system's error code if there is one. */
 export const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? messageOf(error)

@@ -4,18 +4,18 @@ import { systemClock } from '../core/clock.ts'
 import type { Counted, Metrics } from '../core/metrics.ts'
 
 interface Counting {
-  /** The name and the label that Prometheus reads. */
+  /** Name and label in Prometheus. */
   name: string
   label: string
   help: string
   /**
-   * The label's values that are known before: they stand at 0 from the start, so that the first of them is
-   * seen as a rise.
+   * Values of the label that are known in advance. They start at 0, so that the first occurrence is visible
+   * as an increase.
    */
   values: readonly string[]
 }
 
-/** What is counted. Labels are few and fixed: an address or an id is never one. */
+/** The counters. Labels are few and fixed: never an address or an id. */
 const COUNTERS: Record<Counted, Counting> = {
   deliveries: {
     name: 'ams_webhook_deliveries_total',
@@ -90,12 +90,15 @@ const COUNTERS: Record<Counted, Counting> = {
   },
 }
 
-/** How long a scrape waits for what has to be asked of others. */
-const PATIENCE_MS = 1000
+/** Time in milliseconds that a scrape waits for values from outside the process. */
+const TIMEOUT_MS = 1000
 
 type Values = Record<string, number>
 
-/** One process's metrics in a registry of their own. Counters count; gauges are asked when somebody reads. */
+/**
+ * One process's metrics in their own registry. Counters are incremented; gauges are read when they are
+ * scraped.
+ */
 export class ServiceMetrics implements Metrics {
   readonly #registry = new Registry()
   readonly #counters: Record<Counted, Counter>
@@ -115,7 +118,7 @@ export class ServiceMetrics implements Metrics {
     this.#counters[what].inc({ [COUNTERS[what].label]: outcome })
   }
 
-  /** A number that is read when it is asked for. */
+  /** Registers a number that is read when it is scraped. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
@@ -127,7 +130,7 @@ export class ServiceMetrics implements Metrics {
     })
   }
 
-  /** Numbers by a label. What can't be read, or not in time, is left out of the answer. */
+  /** Registers numbers by a label. Values that cannot be read in time are left out of the response. */
   gauges(name: string, help: string, label: string, read: () => Values | Promise<Values>): void {
     new Gauge({
       name,
@@ -141,7 +144,7 @@ export class ServiceMetrics implements Metrics {
     })
   }
 
-  /** All of it in Prometheus' text format. Never rejects for what the database does. */
+  /** Returns all metrics in Prometheus' text format. Never rejects because of the database. */
   async page(): Promise<{ type: string; text: string }> {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
@@ -149,7 +152,7 @@ export class ServiceMetrics implements Metrics {
 
 const inTime = async (read: () => Values | Promise<Values>): Promise<Values> => {
   const late = new AbortController()
-  const nothing = systemClock.sleep(PATIENCE_MS, late.signal).then(() => ({}))
+  const nothing = systemClock.sleep(TIMEOUT_MS, late.signal).then(() => ({}))
   const values = await Promise.race([Promise.resolve(read()).catch(() => ({})), nothing])
   late.abort()
   return values

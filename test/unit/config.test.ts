@@ -243,7 +243,7 @@ test.each([
 
 test('mail goes out one way', () => {
   expect(problems({ SMTP_DIRECT: 'on', SMTP_RELAY_URL: 'smtp://relay' })).toEqual([
-    'SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; mail goes out one way or the other.',
+    'SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; use only one of them.',
   ])
   expect(problems({ SMTP_DIRECT: 'yes' })).toEqual(['SMTP_DIRECT is "yes"; it takes on or off.'])
   expect(readConfig({ SMTP_DIRECT: 'on' }).smtp.direct).toBe(true)
@@ -264,7 +264,7 @@ test('a certificate that is none, or whose key is another one, is refused', asyn
   expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: join(dir, 'smtp.key') })).toEqual([])
   for (const wrong of [join(other, 'smtp.key'), cert, import.meta.filename]) {
     expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: wrong })).toEqual([
-      expect.stringMatching(/^SMTP_TLS_CERT and SMTP_TLS_KEY are no pair/),
+      expect.stringMatching(/^SMTP_TLS_CERT and SMTP_TLS_KEY do not match/),
     ])
   }
 })
