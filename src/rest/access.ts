@@ -1,10 +1,35 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { readAccess, setAccess } from '../agent/access.ts'
+import { WAYS_IN } from '../core/channels.ts'
 import { senders, uuid } from '../core/rules.ts'
 import { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, ok, SECURITY } from './route.ts'
-import { AccessByChannelView, AccessView } from './views.ts'
+import { ID } from './views.ts'
+
+const LIST = { admit: 'list', senders: ['ann@example.com', '*@example.org'] } as const
+
+export const AccessView = z
+  .object({
+    admit: z.enum(Admit).openapi({
+      description:
+        '`list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders',
+    }),
+    senders: z.array(z.string()).openapi({ maxItems: 1000 }),
+  })
+  .openapi('Access', { example: LIST })
+
+const SENDERS = { email: LIST.senders, id: [ID] }
+
+const forEach = <Value>(of: (way: (typeof WAYS_IN)[Channel]) => Value) =>
+  Object.fromEntries(Object.entries(WAYS_IN).map(([channel, way]) => [channel, of(way)])) as Record<
+    Channel,
+    Value
+  >
+
+export const AccessByChannelView = z.object(forEach(() => AccessView)).openapi('AccessByChannel', {
+  example: forEach(({ admit, creator }) => ({ admit, senders: creator === null ? [] : SENDERS[creator] })),
+})
 
 const tags = ['Access']
 const security = SECURITY

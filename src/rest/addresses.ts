@@ -7,7 +7,42 @@ import { CHANNEL_KINDS } from '../core/channels.ts'
 import { recipient } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { AddressView, SetupView } from './views.ts'
+import { addressChannel, id, OTHER, TIME, time } from './views.ts'
+
+export const AddressView = z
+  .object({
+    id,
+    channel: addressChannel,
+    value: z.string().openapi({
+      description: "Email address, phone number or the bot's @username",
+      example: 'support-bot@agents.localhost',
+    }),
+    domainId: id.nullable().openapi({
+      description:
+        "The workspace's own domain that the address belongs to; null for the service's domain and for other channels",
+    }),
+    primary: z.boolean().openapi({ description: 'Whether new messages on this channel are sent from it' }),
+    createdAt: time,
+  })
+  .openapi('Address', {
+    example: {
+      id: OTHER,
+      channel: 'email',
+      value: 'support-bot@agents.localhost',
+      domainId: null,
+      primary: true,
+      createdAt: TIME,
+    },
+  })
+
+export const SetupView = z
+  .object({
+    url: z.string().openapi({
+      format: 'uri',
+      description: 'The page on which a member sets up the address; it can be used once, within an hour',
+    }),
+  })
+  .openapi('Setup', { example: { url: `https://messages.example.com/setup/ast_${'x'.repeat(43)}` } })
 
 const tags = ['Addresses']
 const security = SECURITY

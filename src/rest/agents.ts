@@ -4,7 +4,16 @@ import { findAgent } from '../agent/permission.ts'
 import { agentName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { AgentView } from './views.ts'
+import { ID, id, TIME, time } from './views.ts'
+
+export const AgentView = z
+  .object({
+    id,
+    name: z.string().openapi({ minLength: 1, maxLength: 100 }),
+    icon: z.enum(ICONS),
+    createdAt: time,
+  })
+  .openapi('Agent', { example: { id: ID, name: 'Support Bot', icon: 'headphones', createdAt: TIME } })
 
 const icon = z.enum(ICONS)
 const tags = ['Agents']

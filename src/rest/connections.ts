@@ -5,8 +5,28 @@ import { clientName } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { readEventPages } from '../event/log.ts'
 import type { RestEnv } from './env.ts'
+import { EventView } from './event-view.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
-import { ConnectionView, EventView, ListenerView, pageView } from './views.ts'
+import { ID, id, OTHER, pageView } from './views.ts'
+
+export const ConnectionView = z
+  .object({
+    id: id.openapi({ description: "The id with which the agent's event stream is opened" }),
+    client: z.string(),
+    machine: z.string(),
+    tokenId: id.openapi({ description: "The agent's token that it connected with" }),
+  })
+  .openapi('Connection', { example: { id: ID, client: 'my-agent/1.0', machine: 'laptop', tokenId: OTHER } })
+
+export const ListenerView = z
+  .object({
+    kind: z.enum(['client', 'webhook']),
+    client: z.string().optional().openapi({ description: 'For a client' }),
+    machine: z.string().optional().openapi({ description: 'For a client' }),
+    id: id.optional().openapi({ description: 'For a webhook' }),
+    url: z.string().optional().openapi({ description: 'For a webhook' }),
+  })
+  .openapi('Listener', { example: { kind: 'client', client: 'my-agent/1.0', machine: 'laptop' } })
 
 const tags = ['Listening']
 const security = SECURITY

@@ -12,7 +12,29 @@ import { listMembers, presentMember, removeMember } from '../workspace/member.ts
 import { createOwnToken, listOwnTokens, revokeOwnToken } from '../workspace/member-token.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { InvitationView, MemberView, NewInvitationView, NewTokenView, TokenView } from './views.ts'
+import { NewTokenView, TokenView } from './tokens.ts'
+import { ID, id, LATER, TIME, time } from './views.ts'
+
+export const MemberView = z
+  .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })
+  .openapi('Member', {
+    example: { id: ID, email: 'ann@example.com', name: 'Ann Example', role: 'owner', createdAt: TIME },
+  })
+
+const INVITATION = { id: ID, email: 'bo@example.com', role: 'member', expiresAt: LATER } as const
+
+export const InvitationView = z
+  .object({ id, email: z.string(), role: z.enum(MemberRole), expiresAt: time })
+  .openapi('Invitation', { example: INVITATION })
+
+export const NewInvitationView = InvitationView.extend({
+  url: z.string().openapi({
+    format: 'uri',
+    description: 'The invitation link, which was also sent by email; it can be used once',
+  }),
+}).openapi('NewInvitation', {
+  example: { ...INVITATION, url: `https://messages.example.com/join/ait_${'x'.repeat(43)}` },
+})
 
 const tags = ['Members']
 const security = SECURITY

@@ -18,8 +18,9 @@ import { readAttachment, readMessage, readRaw } from '../message/reading/read.ts
 import { listRecipients, presentRecipient } from '../message/reading/recipients.ts'
 import type { RestEnv } from './env.ts'
 import { attachmentHeaders } from './file.ts'
+import { AttachmentLinkView, MessageView, RecipientView } from './message-views.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, moment, ok, PAGING, SECURITY } from './route.ts'
-import { AttachmentLinkView, MessageView, pageView, RecipientView } from './views.ts'
+import { pageView } from './views.ts'
 
 const tags = ['Messages']
 const security = SECURITY

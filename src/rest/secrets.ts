@@ -3,7 +3,16 @@ import { secretName, secretValue, uuid } from '../core/rules.ts'
 import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../secret/secret.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { SecretView } from './views.ts'
+import { TIME, time } from './views.ts'
+
+export const SecretView = z
+  .object({
+    name: z.string().openapi({ pattern: '^[A-Za-z0-9_.-]{1,128}$' }),
+    kind: z.literal('secret'),
+    setBy: z.enum(['member', 'agent', 'operator']),
+    updatedAt: time,
+  })
+  .openapi('Secret', { example: { name: 'STRIPE_KEY', kind: 'secret', setBy: 'member', updatedAt: TIME } })
 
 const tags = ['Secrets']
 const security = SECURITY

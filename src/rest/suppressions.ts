@@ -1,9 +1,28 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { listSuppressions, presentSuppression, removeSuppression } from '../agent/suppression.ts'
 import { recipient, uuid } from '../core/rules.ts'
+import { Channel, SuppressionReason } from '../db/generated/prisma/enums.ts'
 import type { RestEnv } from './env.ts'
 import { DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
-import { pageView, SuppressionView } from './views.ts'
+import { pageView, TIME, time } from './views.ts'
+
+export const SuppressionView = z
+  .object({
+    channel: z.enum(Channel),
+    recipient: z.string(),
+    reason: z.enum(SuppressionReason),
+    detail: z.string().openapi({ description: 'The reply of the receiving side' }),
+    createdAt: time,
+  })
+  .openapi('Suppression', {
+    example: {
+      channel: 'email',
+      recipient: 'ann@example.com',
+      reason: 'bounce',
+      detail: '550 5.1.1 No such user',
+      createdAt: TIME,
+    },
+  })
 
 const tags = ['Suppressions']
 const security = SECURITY

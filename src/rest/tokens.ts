@@ -3,7 +3,23 @@ import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } fro
 import { timestamp, tokenName } from '../core/rules.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { NewTokenView, TokenView } from './views.ts'
+import { ID, id, TIME, time } from './views.ts'
+
+const TOKEN = { id: ID, name: 'laptop', createdAt: TIME, lastUsedAt: null, expiresAt: null }
+
+export const TokenView = z
+  .object({
+    id,
+    name: z.string().nullable(),
+    createdAt: time,
+    lastUsedAt: time.nullable().openapi({ description: 'Accurate to the minute' }),
+    expiresAt: time.nullable().openapi({ description: 'null: never' }),
+  })
+  .openapi('Token', { example: TOKEN })
+
+export const NewTokenView = TokenView.extend({
+  token: z.string().openapi({ description: 'Shown only once', pattern: '^a[am]t_[0-9A-Za-z]{43}$' }),
+}).openapi('NewToken', { example: { ...TOKEN, token: `aat_${'x'.repeat(43)}` } })
 
 const tags = ['Tokens']
 const security = SECURITY

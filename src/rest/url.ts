@@ -3,8 +3,8 @@ import { urlText } from '../core/rules.ts'
 import { presentEvent } from '../event/event.ts'
 import { sendToUrl } from '../message/out/url.ts'
 import type { RestEnv } from './env.ts'
+import { EventView } from './event-view.ts'
 import { body, failures, ids, ok, SECURITY } from './route.ts'
-import { EventView } from './views.ts'
 
 const about = {
   summary: "Send to an agent's Message URL",

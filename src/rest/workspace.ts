@@ -3,7 +3,73 @@ import { keepRefusedDays, workspaceName } from '../core/rules.ts'
 import { presentWorkspace, readWorkspace, updateWorkspace } from '../workspace/settings.ts'
 import type { RestEnv } from './env.ts'
 import { body, failures, ok, SECURITY } from './route.ts'
-import { WorkspaceView } from './views.ts'
+import { count, ID, id, TIME, time } from './views.ts'
+
+const limit = count.nullable().openapi({ description: 'null means no limit' })
+
+const amounts = <Amount extends z.ZodType>(of: Amount) =>
+  z.object({
+    agents: of,
+    members: of,
+    ownDomains: of,
+    webhooks: of,
+    sendsPerDay: of,
+    storedMessages: of,
+    phoneNumbers: of,
+  })
+
+export const WorkspaceView = z
+  .object({
+    id,
+    name: z.string(),
+    plan: z.object({
+      key: z.string().openapi({ example: 'unlimited' }),
+      limits: amounts(limit),
+      usage: amounts(count).openapi({
+        description:
+          '`sendsPerDay` counts the last 24 hours; `storedMessages` does not count refused messages',
+      }),
+      changeAddress: z.boolean().openapi({
+        description: 'Whether the email address that the service assigns to an agent can be changed',
+      }),
+    }),
+    settings: z.object({
+      agentsMaySetAccess: z.boolean(),
+      agentsMayCreateAgents: z.boolean(),
+      keepRefusedDays: count,
+    }),
+    createdAt: time,
+  })
+  .openapi('Workspace', {
+    example: {
+      id: ID,
+      name: 'Acme',
+      plan: {
+        key: 'free',
+        limits: {
+          agents: 3,
+          members: 3,
+          ownDomains: 0,
+          webhooks: 3,
+          sendsPerDay: 100,
+          storedMessages: 5000,
+          phoneNumbers: 1,
+        },
+        usage: {
+          agents: 1,
+          members: 2,
+          ownDomains: 0,
+          webhooks: 1,
+          sendsPerDay: 12,
+          storedMessages: 340,
+          phoneNumbers: 0,
+        },
+        changeAddress: false,
+      },
+      settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: 30 },
+      createdAt: TIME,
+    },
+  })
 
 const tags = ['Workspace']
 const security = SECURITY

@@ -1,0 +1,39 @@
+import { z } from '@hono/zod-openapi'
+import { Channel } from '../db/generated/prisma/enums.ts'
+import { EVENT_NAMES } from '../event/event.ts'
+import { ID, id, TIME, time } from './views.ts'
+
+export const EventView = z
+  .object({
+    id: z.int().min(1).openapi({
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Increases by 1 with each event of the agent',
+    }),
+    type: z.enum(EVENT_NAMES),
+    channel: z.enum(Channel),
+    messageId: id,
+    createdAt: time,
+    text: z
+      .string()
+      .optional()
+      .openapi({ description: 'The full text of a message that the service does not store' }),
+    sender: z.object({
+      id: id
+        .nullable()
+        .openapi({ description: 'The id of a member or an agent of the workspace, if verified' }),
+      kind: z.enum(['member', 'agent', 'contact']),
+      name: z.string().nullable(),
+      email: z.string().nullable(),
+      phone: z.string().nullable(),
+    }),
+  })
+  .openapi('Event', {
+    example: {
+      id: 42,
+      type: 'message.received',
+      channel: 'email',
+      messageId: ID,
+      createdAt: TIME,
+      sender: { id: null, kind: 'contact', name: 'Ann Example', email: 'ann@example.com', phone: null },
+    },
+  })

@@ -1,0 +1,119 @@
+import { z } from '@hono/zod-openapi'
+import {
+  Admission,
+  Direction,
+  MessageStatus,
+  RecipientStatus,
+  Refusal,
+} from '../db/generated/prisma/enums.ts'
+import { addressChannel, count, ID, id, OTHER, TIME, time } from './views.ts'
+
+const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.string() }).openapi('Check', {
+  example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },
+})
+
+export const MessageView = z
+  .object({
+    id,
+    addressId: id,
+    channel: addressChannel,
+    direction: z.enum(Direction),
+    counterpart: z
+      .string()
+      .openapi({ description: 'The sender of an inbound message, or the recipients of an outbound one' }),
+    counterpartName: z.string().nullable().openapi({ description: "The counterpart's display name" }),
+    to: z
+      .array(z.string())
+      .openapi({ description: 'The To recipients; they do not include an agent that received a blind copy' }),
+    cc: z.array(z.string()),
+    subject: z.string().nullable(),
+    text: z.string(),
+    replyText: z.string().openapi({ description: 'The text without quoted history' }),
+    segments: z
+      .int()
+      .min(1)
+      .nullable()
+      .openapi({ description: 'Number of SMS segments; null on other channels' }),
+    attachments: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string().openapi({ description: 'Media type' }),
+        size: count.openapi({ description: 'In bytes' }),
+      }),
+    ),
+    thread: z
+      .object({
+        messageId: z.string().openapi({ description: 'Empty if there is none' }),
+        references: z.array(z.string()),
+      })
+      .nullable()
+      .openapi({
+        description:
+          'For a received email, its Message-ID and References; for a sent email, those of the email it replied to',
+      }),
+    status: z.enum(MessageStatus),
+    refusal: z.enum(Refusal).nullable().openapi({ description: 'Why an inbound message was refused' }),
+    admission: z
+      .enum(Admission)
+      .nullable()
+      .openapi({ description: 'How the sender of a received message was admitted' }),
+    error: z.string().nullable().openapi({ description: 'Why the message could not be sent or delivered' }),
+    checks: z
+      .array(CheckView)
+      .openapi({ description: 'The checks that were made, each with its verdict; the last one decided' }),
+    createdAt: time,
+  })
+  .openapi('Message', {
+    example: {
+      id: ID,
+      addressId: OTHER,
+      channel: 'email',
+      direction: 'inbound',
+      counterpart: 'ann@example.com',
+      counterpartName: 'Ann Example',
+      to: ['support-bot@agents.localhost'],
+      cc: [],
+      subject: 'Where is my order?',
+      text: 'It has not arrived yet.',
+      replyText: 'It has not arrived yet.',
+      segments: null,
+      attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
+      thread: { messageId: 'order-1@example.com', references: [] },
+      status: 'received',
+      refusal: null,
+      admission: 'listed',
+      error: null,
+      checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
+      createdAt: TIME,
+    },
+  })
+
+export const RecipientView = z
+  .object({
+    address: z.string(),
+    status: z.enum(RecipientStatus),
+    detail: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The last error reply of the receiving side, if any' }),
+    updatedAt: time,
+  })
+  .openapi('Recipient', {
+    example: {
+      address: 'ann@example.com',
+      status: 'failed',
+      detail: '550 5.1.1 No such user',
+      updatedAt: TIME,
+    },
+  })
+
+const FILE_URL = `https://messages.example.com/files/${ID}/0?expires=1767225600&signature=${'x'.repeat(43)}`
+
+export const AttachmentLinkView = z
+  .object({
+    url: z
+      .string()
+      .openapi({ format: 'uri', description: 'The URL from which anyone who has it can download the file' }),
+    expiresAt: time,
+  })
+  .openapi('AttachmentLink', { example: { url: FILE_URL, expiresAt: TIME } })
