@@ -24,8 +24,8 @@ test('a type of event is named only where it is defined and where messages raise
   // The examples of the API's documentation quote it.
   expect(filesWith(new RegExp(`'(?:${names})'`))).toEqual([
     'event/event.ts',
-    'rest/views.ts',
-    'rest/webhook-views.ts',
+    'rest/resources/event-view.ts',
+    'rest/resources/webhook-views.ts',
   ])
   expect(filesWith(new RegExp(`[=!]== '(?:${names})'|case '(?:${names})'`))).toEqual([])
 })

@@ -1,13 +1,13 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { listAddresses, presentAddress } from '../agent/address.ts'
-import { changeAddress, removeAddress } from '../agent/change-address.ts'
-import { GIVEN_ADDRESS } from '../agent/own-address.ts'
-import { createSetupLink } from '../agent/setup/setup-link.ts'
-import { CHANNEL_KINDS } from '../core/channels.ts'
-import { recipient } from '../core/rules.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { addressChannel, id, OTHER, TIME, time } from './views.ts'
+import { listAddresses, presentAddress } from '../../agent/address.ts'
+import { changeAddress, removeAddress } from '../../agent/change-address.ts'
+import { GIVEN_ADDRESS } from '../../agent/own-address.ts'
+import { createSetupLink } from '../../agent/setup/setup-link.ts'
+import { CHANNEL_KINDS } from '../../core/channels.ts'
+import { recipient } from '../../core/rules.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { addressChannel, id, OTHER, TIME, time } from '../views.ts'
 
 export const AddressView = z
   .object({

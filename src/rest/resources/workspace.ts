@@ -1,9 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { keepRefusedDays, workspaceName } from '../core/rules.ts'
-import { presentWorkspace, readWorkspace, updateWorkspace } from '../workspace/settings.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ok, SECURITY } from './route.ts'
-import { count, ID, id, TIME, time } from './views.ts'
+import { keepRefusedDays, workspaceName } from '../../core/rules.ts'
+import { presentWorkspace, readWorkspace, updateWorkspace } from '../../workspace/settings.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ok, SECURITY } from '../route.ts'
+import { count, ID, id, TIME, time } from '../views.ts'
 
 const limit = count.nullable().openapi({ description: 'null means no limit' })
 

@@ -1,13 +1,13 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { connectClient, listListeners, presentConnection } from '../agent/connection.ts'
-import { findAgent } from '../agent/permission.ts'
-import { clientName } from '../core/rules.ts'
-import { presentEvent } from '../event/event.ts'
-import { readEventPages } from '../event/log.ts'
-import type { RestEnv } from './env.ts'
+import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { clientName } from '../../core/rules.ts'
+import { presentEvent } from '../../event/event.ts'
+import { readEventPages } from '../../event/log.ts'
+import type { RestEnv } from '../env.ts'
+import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
+import { ID, id, OTHER, pageView } from '../views.ts'
 import { EventView } from './event-view.ts'
-import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from './route.ts'
-import { ID, id, OTHER, pageView } from './views.ts'
 
 export const ConnectionView = z
   .object({

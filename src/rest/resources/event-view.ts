@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { Channel } from '../db/generated/prisma/enums.ts'
-import { EVENT_NAMES } from '../event/event.ts'
-import { ID, id, TIME, time } from './views.ts'
+import { Channel } from '../../db/generated/prisma/enums.ts'
+import { EVENT_NAMES } from '../../event/event.ts'
+import { ID, id, TIME, time } from '../views.ts'
 
 export const EventView = z
   .object({

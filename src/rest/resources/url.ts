@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { urlText } from '../core/rules.ts'
-import { presentEvent } from '../event/event.ts'
-import { sendToUrl } from '../message/out/url.ts'
-import type { RestEnv } from './env.ts'
+import { urlText } from '../../core/rules.ts'
+import { presentEvent } from '../../event/event.ts'
+import { sendToUrl } from '../../message/out/url.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, ok, SECURITY } from '../route.ts'
 import { EventView } from './event-view.ts'
-import { body, failures, ids, ok, SECURITY } from './route.ts'
 
 const about = {
   summary: "Send to an agent's Message URL",

@@ -4,12 +4,12 @@ import {
   listPhoneNumbers,
   releasePhoneNumber,
   searchPhoneNumbers,
-} from '../agent/number-pool.ts'
-import { presentPhoneNumber } from '../agent/phone-numbers.ts'
-import { areaCode, country, recipient } from '../core/rules.ts'
-import type { RestEnv } from './env.ts'
+} from '../../agent/number-pool.ts'
+import { presentPhoneNumber } from '../../agent/phone-numbers.ts'
+import { areaCode, country, recipient } from '../../core/rules.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { NumberOfferView, PhoneNumberView } from './phone-views.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 
 const tags = ['Phone numbers']
 const security = SECURITY

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { domainName } from '../core/rules.ts'
+import { domainName } from '../../core/rules.ts'
 import {
   addDomain,
   type Domain,
@@ -9,11 +9,11 @@ import {
   presentDomain,
   recordsOf,
   removeDomain,
-} from '../email-domain/domain.ts'
-import { verifyDomain } from '../email-domain/verify.ts'
+} from '../../email-domain/domain.ts'
+import { verifyDomain } from '../../email-domain/verify.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { DomainView, DomainWithRecordsView } from './domain-views.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
 
 const tags = ['Domains']
 const security = SECURITY

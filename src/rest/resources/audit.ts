@@ -1,11 +1,11 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { uuid } from '../core/rules.ts'
-import { ActorKind } from '../db/generated/prisma/enums.ts'
-import { ACTIONS } from '../workspace/audit.ts'
-import { listAudit, presentAudit } from '../workspace/read-audit.ts'
-import type { RestEnv } from './env.ts'
-import { DEFAULT_LIMIT, failures, ok, PAGING, SECURITY } from './route.ts'
-import { ID, id, OTHER, pageView, TIME, time } from './views.ts'
+import { uuid } from '../../core/rules.ts'
+import { ActorKind } from '../../db/generated/prisma/enums.ts'
+import { ACTIONS } from '../../workspace/audit.ts'
+import { listAudit, presentAudit } from '../../workspace/read-audit.ts'
+import type { RestEnv } from '../env.ts'
+import { DEFAULT_LIMIT, failures, ok, PAGING, SECURITY } from '../route.ts'
+import { ID, id, OTHER, pageView, TIME, time } from '../views.ts'
 
 const AuditEntryView = z
   .object({

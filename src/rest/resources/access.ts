@@ -1,11 +1,11 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { readAccess, setAccess } from '../agent/access.ts'
-import { WAYS_IN } from '../core/channels.ts'
-import { senders, uuid } from '../core/rules.ts'
-import { Admit, Channel } from '../db/generated/prisma/enums.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, ok, SECURITY } from './route.ts'
-import { ID } from './views.ts'
+import { readAccess, setAccess } from '../../agent/access.ts'
+import { WAYS_IN } from '../../core/channels.ts'
+import { senders, uuid } from '../../core/rules.ts'
+import { Admit, Channel } from '../../db/generated/prisma/enums.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, ok, SECURITY } from '../route.ts'
+import { ID } from '../views.ts'
 
 const LIST = { admit: 'list', senders: ['ann@example.com', '*@example.org'] } as const
 

@@ -1,9 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { secretName, secretValue, uuid } from '../core/rules.ts'
-import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../secret/secret.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { TIME, time } from './views.ts'
+import { secretName, secretValue, uuid } from '../../core/rules.ts'
+import { deleteSecret, listSecrets, revealSecrets, type SecretItem, setSecret } from '../../secret/secret.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { TIME, time } from '../views.ts'
 
 export const SecretView = z
   .object({

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { CHANNEL_KINDS } from '../core/channels.ts'
+import { CHANNEL_KINDS } from '../../core/channels.ts'
 import {
   attachments,
   copies,
@@ -8,19 +8,19 @@ import {
   recipients,
   searchText,
   uuid,
-} from '../core/rules.ts'
-import { Direction, MessageStatus } from '../db/generated/prisma/enums.ts'
-import { sendMessage } from '../message/out/send.ts'
-import { linkAttachment } from '../message/reading/attachment-link.ts'
-import { listMessages } from '../message/reading/list.ts'
-import { presentMessage } from '../message/reading/present.ts'
-import { readAttachment, readMessage, readRaw } from '../message/reading/read.ts'
-import { listRecipients, presentRecipient } from '../message/reading/recipients.ts'
-import type { RestEnv } from './env.ts'
+} from '../../core/rules.ts'
+import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import { sendMessage } from '../../message/out/send.ts'
+import { linkAttachment } from '../../message/reading/attachment-link.ts'
+import { listMessages } from '../../message/reading/list.ts'
+import { presentMessage } from '../../message/reading/present.ts'
+import { readAttachment, readMessage, readRaw } from '../../message/reading/read.ts'
+import { listRecipients, presentRecipient } from '../../message/reading/recipients.ts'
+import type { RestEnv } from '../env.ts'
+import { body, DEFAULT_LIMIT, failures, ids, integer, moment, ok, PAGING, SECURITY } from '../route.ts'
+import { pageView } from '../views.ts'
 import { attachmentHeaders } from './file.ts'
 import { AttachmentLinkView, MessageView, RecipientView } from './message-views.ts'
-import { body, DEFAULT_LIMIT, failures, ids, integer, moment, ok, PAGING, SECURITY } from './route.ts'
-import { pageView } from './views.ts'
 
 const tags = ['Messages']
 const security = SECURITY

@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { listSuppressions, presentSuppression, removeSuppression } from '../agent/suppression.ts'
-import { recipient, uuid } from '../core/rules.ts'
-import { Channel, SuppressionReason } from '../db/generated/prisma/enums.ts'
-import type { RestEnv } from './env.ts'
-import { DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
-import { pageView, TIME, time } from './views.ts'
+import { listSuppressions, presentSuppression, removeSuppression } from '../../agent/suppression.ts'
+import { recipient, uuid } from '../../core/rules.ts'
+import { Channel, SuppressionReason } from '../../db/generated/prisma/enums.ts'
+import type { RestEnv } from '../env.ts'
+import { DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
+import { pageView, TIME, time } from '../views.ts'
 
 export const SuppressionView = z
   .object({

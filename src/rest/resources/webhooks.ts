@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { webhookUrl } from '../core/rules.ts'
-import { listDeliveries } from '../webhook/deliveries.ts'
-import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../webhook/webhook.ts'
-import type { RestEnv } from './env.ts'
-import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from './route.ts'
-import { pageView } from './views.ts'
+import { webhookUrl } from '../../core/rules.ts'
+import { listDeliveries } from '../../webhook/deliveries.ts'
+import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../../webhook/webhook.ts'
+import type { RestEnv } from '../env.ts'
+import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
+import { pageView } from '../views.ts'
 import { DeliveryView, NewWebhookView, WebhookPayloadView, WebhookView } from './webhook-views.ts'
 
 const tags = ['Webhooks']

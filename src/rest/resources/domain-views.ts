@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { DomainState } from '../db/generated/prisma/enums.ts'
-import { ID, id, LATER, TIME, time } from './views.ts'
+import { DomainState } from '../../db/generated/prisma/enums.ts'
+import { ID, id, LATER, TIME, time } from '../views.ts'
 
 const DOMAIN = { id: ID, name: 'example.com', state: 'verified', checkedAt: LATER, createdAt: TIME } as const
 export const DomainView = z

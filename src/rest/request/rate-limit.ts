@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
-import { overQuota, quotaHeaders } from '../workspace/rate-limits.ts'
-import type { RestEnv } from './env.ts'
+import { overQuota, quotaHeaders } from '../../workspace/rate-limits.ts'
+import type { RestEnv } from '../env.ts'
 
 /** Limits the requests per token and minute. */
 export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {

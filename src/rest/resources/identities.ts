@@ -1,17 +1,17 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { linkIdentity } from '../agent/link-identity.ts'
-import { CODE_CHANNELS, IDENTITY_CHANNELS } from '../core/channels.ts'
-import { recipient, uuid, verificationCode } from '../core/rules.ts'
+import { linkIdentity } from '../../agent/link-identity.ts'
+import { CODE_CHANNELS, IDENTITY_CHANNELS } from '../../core/channels.ts'
+import { recipient, uuid, verificationCode } from '../../core/rules.ts'
 import {
   claimIdentity,
   listIdentities,
   presentIdentity,
   removeIdentity,
   verifyIdentity,
-} from '../workspace/identity.ts'
-import type { RestEnv } from './env.ts'
+} from '../../workspace/identity.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { ClaimView, IdentityView, TelegramLinkView } from './phone-views.ts'
-import { body, failures, NO_CONTENT, ok, SECURITY } from './route.ts'
 
 const tags = ['Members']
 const security = SECURITY

@@ -5,8 +5,8 @@ import {
   MessageStatus,
   RecipientStatus,
   Refusal,
-} from '../db/generated/prisma/enums.ts'
-import { addressChannel, count, ID, id, OTHER, TIME, time } from './views.ts'
+} from '../../db/generated/prisma/enums.ts'
+import { addressChannel, count, ID, id, OTHER, TIME, time } from '../views.ts'
 
 const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.string() }).openapi('Check', {
   example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },

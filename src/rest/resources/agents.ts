@@ -1,10 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../agent/agent.ts'
-import { findAgent } from '../agent/permission.ts'
-import { agentName } from '../core/rules.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { ID, id, TIME, time } from './views.ts'
+import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../../agent/agent.ts'
+import { findAgent } from '../../agent/permission.ts'
+import { agentName } from '../../core/rules.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { ID, id, TIME, time } from '../views.ts'
 
 export const AgentView = z
   .object({

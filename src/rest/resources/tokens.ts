@@ -1,9 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } from '../agent/token.ts'
-import { timestamp, tokenName } from '../core/rules.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
-import { ID, id, TIME, time } from './views.ts'
+import { createAgentToken, listAgentTokens, presentToken, revokeAgentToken } from '../../agent/token.ts'
+import { timestamp, tokenName } from '../../core/rules.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { ID, id, TIME, time } from '../views.ts'
 
 const TOKEN = { id: ID, name: 'laptop', createdAt: TIME, lastUsedAt: null, expiresAt: null }
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { IDENTITY_CHANNELS } from '../core/channels.ts'
+import { IDENTITY_CHANNELS } from '../../core/channels.ts'
 
 /** Schemas of phone numbers and identities in responses. */
 

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { replayWebhook, resendDelivery, rotateWebhook, testWebhook } from '../webhook/operate.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, ok, SECURITY } from './route.ts'
+import { replayWebhook, resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, ok, SECURITY } from '../route.ts'
 import { DeliveryView, NewWebhookView } from './webhook-views.ts'
 import { presentWebhook } from './webhooks.ts'
 

@@ -1,19 +1,19 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { presentToken } from '../agent/token.ts'
-import { recipient, timestamp, tokenName } from '../core/rules.ts'
-import { MemberRole } from '../db/generated/prisma/enums.ts'
+import { presentToken } from '../../agent/token.ts'
+import { recipient, timestamp, tokenName } from '../../core/rules.ts'
+import { MemberRole } from '../../db/generated/prisma/enums.ts'
 import {
   inviteMember,
   listInvitations,
   presentInvitation,
   revokeInvitation,
-} from '../workspace/invitation.ts'
-import { listMembers, presentMember, removeMember } from '../workspace/member.ts'
-import { createOwnToken, listOwnTokens, revokeOwnToken } from '../workspace/member-token.ts'
-import type { RestEnv } from './env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from './route.ts'
+} from '../../workspace/invitation.ts'
+import { listMembers, presentMember, removeMember } from '../../workspace/member.ts'
+import { createOwnToken, listOwnTokens, revokeOwnToken } from '../../workspace/member-token.ts'
+import type { RestEnv } from '../env.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { ID, id, LATER, TIME, time } from '../views.ts'
 import { NewTokenView, TokenView } from './tokens.ts'
-import { ID, id, LATER, TIME, time } from './views.ts'
 
 export const MemberView = z
   .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })

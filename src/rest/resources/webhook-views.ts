@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { count, ID, id, OTHER, TIME, time } from '../views.ts'
 import { EventView } from './event-view.ts'
-import { count, ID, id, OTHER, TIME, time } from './views.ts'
 
 const WEBHOOK = {
   id: ID,

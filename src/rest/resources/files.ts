@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { uuid } from '../core/rules.ts'
-import { LINK_PATH, openLink } from '../message/reading/attachment-link.ts'
-import type { RestEnv } from './env.ts'
+import { uuid } from '../../core/rules.ts'
+import { LINK_PATH, openLink } from '../../message/reading/attachment-link.ts'
+import type { RestEnv } from '../env.ts'
 import { attachmentHeaders } from './file.ts'
 
 /**

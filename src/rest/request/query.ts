@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { invalidInput } from '../core/errors.ts'
-import type { RestEnv } from './env.ts'
+import { invalidInput } from '../../core/errors.ts'
+import type { RestEnv } from '../env.ts'
 import { fits } from './methods.ts'
 
 /** Returns whether the route of this request has query parameters, which its own schema then checks. */
