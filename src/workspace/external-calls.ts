@@ -53,7 +53,7 @@ export class ExternalCalls {
 const tooMany = (max: number) =>
   new AppError(
     'rate_limited',
-    `At max ${max} such requests can wait for external systems (DNS, a provider) at a time.`,
+    `At most ${max} such requests can wait for external systems (DNS, a provider) at a time.`,
     {
       retryAfter: RETRY_AFTER_S,
     },
