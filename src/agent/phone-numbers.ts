@@ -91,7 +91,7 @@ export class PhoneNumbers {
   }
 
   /**
-   * Adds a number to the workspace's pool that the provider's account already has, bought outdated.
+   * Adds a number to the workspace's pool that the provider's account already has, bought elsewhere.
    * Idempotent. Throws `invalid_input`, `plan_limit`, `unavailable`, and `conflict` for a number that the
    * account does not have or that belongs to another workspace.
    */

@@ -30,7 +30,7 @@ export class ExternalCalls {
   }
 
   /**
-   * Runs at max `max` calls of `key` concurrently; others are queued. Throws `rate_limited` when too many
+   * Runs at most `max` calls of `key` concurrently; others are queued. Throws `rate_limited` when too many
    * are queued.
    */
   async inTurn<Result>(key: string, max: number, work: () => Promise<Result>): Promise<Result> {
@@ -66,7 +66,7 @@ export interface ExternalCallDeps {
 
 /**
  * Calls an external system outside the request's transaction, so that no database connection waits for it,
- * and with at max 10 calls of a token at a time.
+ * and with at most 10 calls of a token at a time.
  */
 export const callExternally = <Result>(
   deps: ExternalCallDeps,

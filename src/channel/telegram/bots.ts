@@ -17,7 +17,7 @@ export interface BotStore {
   /** Finds a bot with its token by its `@username`. */
   named(address: string): Promise<(Bot & { token: string }) | null>
   token(addressId: string): Promise<string | null>
-  /** Returns at limit `limit` bots whose webhook was last set to a URL that is not below `base`. */
+  /** Returns at most `limit` bots whose webhook was last set to a URL that is not below `base`. */
   elsewhere(base: string, limit: number): Promise<Bot[]>
   /** Records the webhook that was set for a bot. */
   connected(addressId: string, webhook: Webhook): Promise<void>

@@ -17,7 +17,7 @@ const borderOf = (text: string, max: number): number => {
 }
 
 /**
- * Splits a text into parts of at max `max` UTF-16 units, after lines or words and never inside a character.
+ * Splits a text into parts of at most `max` UTF-16 units, after lines or words and never inside a character.
  * Joined, they are the text again. Parts of only white space, which Telegram refuses, are left out.
  */
 export const split = (text: string, max = MAX_UNITS): string[] => {
