@@ -12,7 +12,7 @@ beforeAll(async () => {
   path = `/agents/${agent.id}/access`
 })
 
-test("a new agent's channels let in its creator, by SMS the team", async () => {
+test('a new agent admits its creator by email and Message URL, the team by SMS, and nobody by Telegram', async () => {
   expect((await owner.api('GET', path)).body).toEqual({
     email: { admit: 'list', senders: [owner.email] },
     sms: { admit: 'team', senders: [] },
@@ -21,7 +21,7 @@ test("a new agent's channels let in its creator, by SMS the team", async () => {
   })
 })
 
-describe('setting', () => {
+describe('setting access', () => {
   test.each([
     ['email', { admit: 'anyone', senders: [] }, { admit: 'anyone', senders: [] }],
     [
@@ -39,14 +39,14 @@ describe('setting', () => {
       { admit: 'team', senders: ['123456789', '@Ann_Example'] },
       { admit: 'team', senders: ['123456789', '@ann_example'] },
     ],
-  ])('%s to %j', async (channel, input, says) => {
+  ])('for %s accepts %j', async (channel, input, says) => {
     const before = (await owner.api('GET', path)).body[channel]
     const set = await agent.api('PUT', `${path}/${channel}`, input)
     expect(set).toMatchObject({ status: 200, body: { ...before, ...says } })
     expect((await owner.api('GET', path)).body[channel]).toEqual(set.body)
   })
 
-  test('the Message URL to ids', async () => {
+  test('for the Message URL accepts ids of members and agents', async () => {
     const senders = [agent.id, owner.member]
     expect((await owner.api('PUT', `${path}/url`, { admit: 'team', senders })).body).toEqual({
       admit: 'team',
@@ -54,7 +54,7 @@ describe('setting', () => {
     })
   })
 
-  test('1,000 senders are taken', async () => {
+  test('accepts 1,000 senders', async () => {
     const senders = Array.from({ length: 1_000 }, (_, n) => `${n}@example.com`)
     expect((await owner.api('PUT', `${path}/email`, { senders })).body.senders).toHaveLength(1_000)
   })
@@ -80,13 +80,13 @@ test.each([
   ['sms', { senders: ['+0'] }, /^senders\[0\]: must be a phone number/],
   ['telegram', { senders: ['@a'] }, /^senders\[0\]: must be a Telegram/],
   ['fax', { senders: [] }, /^channel: must be one of email, sms, telegram, url/],
-])('%s: %j is refused, naming the field', async (channel, input, says) => {
+])('setting access for %s to %j is refused with the name of the field', async (channel, input, says) => {
   const before = (await owner.api('GET', path)).text
   expectFailure(await owner.api('PUT', `${path}/${channel}`, input), 'invalid_input', says)
   expect((await owner.api('GET', path)).text).toBe(before)
 })
 
-test('a workspace can take from its agents the right to set access', async () => {
+test('a workspace can forbid its agents to set access and to create agents', async () => {
   const service = await startService()
   const strict = await service.workspace('Strict')
   const held = await createTestAgent(service, strict)

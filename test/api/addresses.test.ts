@@ -34,7 +34,7 @@ const own = (name: string, state: 'verified' | 'pending') =>
 const change = (value: unknown) => agent.api('PATCH', given, { value })
 const list = async (of = agent) => (await of.api('GET', `/agents/${of.id}/addresses`)).body
 
-describe('the pattern of a local part', () => {
+describe('the local part of an address', () => {
   test.each([
     'a',
     'A',
@@ -54,7 +54,7 @@ describe('the pattern of a local part', () => {
     '__',
     'a+b_c-d',
     'x'.repeat(64),
-  ])('%s is taken, in lower case', async (local) => {
+  ])('%s is accepted and stored in lower case', async (local) => {
     const answer = await change(`${local}@agents.localhost`)
     expect(answer, answer.text).toMatchObject({
       status: 200,
@@ -90,7 +90,7 @@ describe('the pattern of a local part', () => {
   })
 })
 
-describe('the domain', () => {
+describe('the domain of an address', () => {
   test.each([
     '',
     'localhost',
@@ -113,11 +113,11 @@ describe('the domain', () => {
     expectFailure(await change(`fine@${domain}`), 'invalid_input', /^value: /)
   })
 
-  test("the service's in capitals is taken", async () => {
+  test("the service's own is accepted in upper case", async () => {
     expect((await change('Capital@AGENTS.LocalHost')).body.value).toBe('capital@agents.localhost')
   })
 
-  test("a verified one of the workspace's is taken, and told", async () => {
+  test('a verified one of the workspace is accepted, and its id is returned', async () => {
     const { body } = await change('team@own.example')
     expect(body).toMatchObject({ value: 'team@own.example', domainId: ownDomain, primary: true })
     expect((await change('back@agents.localhost')).body.domainId).toBeNull()
@@ -131,11 +131,11 @@ test.each([
   [{ value: 'a\0@agents.localhost' }, /^value: .*NUL/],
   [{ value: `${'x'.repeat(310)}@agents.localhost` }, /^value: /],
   [{ value: 'a@agents.localhost', given: true }, /^given: is not a known field/],
-])('%j is refused', async (body, says) => {
+])('changing an address with %j is refused', async (body, says) => {
   expectFailure(await agent.api('PATCH', given, body), 'invalid_input', says)
 })
 
-test("another's, in any case, and what belongs to the domain's operator are taken", async () => {
+test('an address that another agent has or that is reserved is refused, whatever its letter case', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   expectFailure(await change(other.address.toUpperCase()), 'conflict', /is taken/)
   for (const local of ['postmaster', 'Abuse', 'no-reply'])
@@ -144,7 +144,7 @@ test("another's, in any case, and what belongs to the domain's operator are take
   expect((await change('MINE@agents.localhost')).body).toEqual(mine)
 })
 
-test('of twenty agents that want one address at once, one gets it', async () => {
+test('when 20 agents request the same address concurrently, exactly one gets it', async () => {
   const crowd = await Promise.all(
     Array.from({ length: 20 }, (_, n) => createTestAgent(service, owner, `Crowd ${n}`)),
   )
@@ -158,7 +158,7 @@ test('of twenty agents that want one address at once, one gets it', async () => 
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
 })
 
-test('mail reaches the new one and no longer the old one', async () => {
+test('after a change of address, mail is accepted for the new one and rejected for the old one', async () => {
   await change('old@agents.localhost')
   await change('new@agents.localhost')
   await expect(
@@ -169,7 +169,7 @@ test('mail reaches the new one and no longer the old one', async () => {
   ).toEqual(['new@agents.localhost'])
 })
 
-describe('removing', () => {
+describe('removing an address', () => {
   const add = (data: {
     channel: 'email' | 'sms' | 'telegram'
     value: string
@@ -178,13 +178,13 @@ describe('removing', () => {
   }) => service.db.prisma.address.create({ data: { workspaceId: owner.id, agentId: agent.id, ...data } })
   const remove = (id: string) => agent.api('DELETE', `/agents/${agent.id}/addresses/${id}`)
 
-  test('the address that the service gave is a conflict, also once it is on an own domain', async () => {
+  test("is refused for the agent's first one, even after it moved to an own domain", async () => {
     expectFailure(await agent.api('DELETE', given), 'conflict', /can be changed, but not removed/)
     await change('given@own.example')
     expectFailure(await agent.api('DELETE', given), 'conflict', /can be changed, but not removed/)
   })
 
-  test("one on the workspace's own domain goes; the oldest that is left goes first then", async () => {
+  test("on the workspace's own domain makes the oldest remaining one primary", async () => {
     await service.db.prisma.address.updateMany({ where: { agentId: agent.id }, data: { primary: false } })
     const second = await add({
       channel: 'email',
@@ -202,7 +202,7 @@ describe('removing', () => {
     expectFailure(await remove(second.id), 'not_found', /^There is no address with this id\.$/)
   })
 
-  test('the workspace keeps a phone number for its next agent', async () => {
+  test('leaves its phone number with the workspace', async () => {
     const address = await add({ channel: 'sms', value: '+15550001111', primary: true })
     const number = { workspaceId: owner.id, value: '+15550001111', providerId: 'PN1', addressId: address.id }
     const { id } = await service.db.prisma.phoneNumber.create({ data: number })
@@ -213,13 +213,13 @@ describe('removing', () => {
     })
   })
 
-  test('a Telegram bot goes with what was kept of it', async () => {
+  test('works for a Telegram bot', async () => {
     const address = await add({ channel: 'telegram', value: '@some_bot', primary: true })
     expect((await remove(address.id)).status).toBe(204)
     expect((await list()).map(({ channel }: { channel: string }) => channel)).toEqual(['email'])
   })
 
-  test("another agent's is not found below this one", async () => {
+  test('of another agent, or changing it, fails with the same not_found as an unknown id', async () => {
     const other = await createTestAgent(service, owner, 'Another')
     const [theirs] = await list(other)
     const missing = await remove(randomUUID())
@@ -237,12 +237,12 @@ test.each([
   [{}, /^channel: /],
   [{ channel: 'url' }, /^channel: must be one of email, sms, telegram/],
   [{ channel: 'email', extra: 1 }, /^extra: is not a known field/],
-])('a set-up link for %j is refused', async (body, says) => {
+])('creating a set-up link with %j is refused', async (body, says) => {
   expectFailure(await agent.api('POST', `/agents/${agent.id}/addresses/setups`, body), 'invalid_input', says)
 })
 
 describe('the primary address', () => {
-  /** An agent with a second address, made with a set-up link. */
+  /** Creates an agent with a second address, as a set-up link does. */
   const withTwo = async () => {
     const two = await createTestAgent(service, owner, `Two ${randomUUID()}`)
     const value = `second-${randomUUID().slice(0, 8)}@own.example`
@@ -258,7 +258,7 @@ describe('the primary address', () => {
       .filter(({ primary }: { primary: boolean }) => primary)
       .map(({ value }: { value: string }) => value)
 
-  test('is another one when asked; new messages go out from it, and removing it gives the place back', async () => {
+  test('can be changed, is used for new messages, and falls back to the other one when it is removed', async () => {
     const { agent: two, second, path } = await withTwo()
     const answer = await two.api('PATCH', `${path}/${second.id}`, { primary: true })
     expect(answer).toMatchObject({
@@ -273,7 +273,7 @@ describe('the primary address', () => {
     expect(await primaryOf(two)).toEqual([two.address])
   })
 
-  test('together with another value; and neither is refused', async () => {
+  test('can be set together with a new value, and a change without either is refused', async () => {
     const { agent: two, second, path } = await withTwo()
     await two.api('PATCH', `${path}/${second.id}`, { primary: true })
     const [first] = await list(two)
@@ -292,7 +292,7 @@ describe('the primary address', () => {
     expectFailure(await two.api('PATCH', `${path}/${randomUUID()}`, { primary: true }), 'not_found')
   })
 
-  test('of twenty at once there is one', async () => {
+  test('is exactly one after 20 concurrent changes', async () => {
     const { agent: two, second, path } = await withTwo()
     const [first] = await list(two)
     const ids = Array.from({ length: 20 }, (_, n) => (n % 2 ? first.id : second.id))

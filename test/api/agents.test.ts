@@ -15,7 +15,7 @@ const create = async (name: string, icon = 'bot') => (await owner.api('POST', '/
 const addressOf = async (id: string) =>
   (await owner.api('GET', `/agents/${id}/addresses`)).body[0].value as string
 
-test('an agent is created, read, changed, listed and deleted', async () => {
+test('an agent can be created, read, updated, listed and deleted', async () => {
   const created = await owner.api('POST', '/agents', { name: 'Invoices', icon: 'file-text' })
   expect(created.status).toBe(201)
   expect(created.body).toEqual({
@@ -43,12 +43,12 @@ test('an agent is created, read, changed, listed and deleted', async () => {
   )
 })
 
-test('a UUID is the same in upper case', async () => {
+test('a UUID in upper case is accepted', async () => {
   const { id } = await create('Upper')
   expect((await owner.api('GET', `/agents/${id.toUpperCase()}`)).body.id).toBe(id)
 })
 
-test('deleting an agent ends its tokens and its address', async () => {
+test('deleting an agent revokes its tokens, and mail to its address is rejected', async () => {
   const agent = await createTestAgent(service, owner, 'Short Lived')
   expect((await agent.api('GET', `/agents/${agent.id}`)).status).toBe(200)
   await owner.api('DELETE', `/agents/${agent.id}`)
@@ -58,7 +58,7 @@ test('deleting an agent ends its tokens and its address', async () => {
   ).rejects.toMatchObject({ responseCode: 550 })
 })
 
-test('deleting an agent takes it off the lists of the others', async () => {
+test('deleting an agent removes it from the access lists of other agents', async () => {
   const [leaving, staying] = [
     await createTestAgent(service, owner, 'Leaving'),
     await createTestAgent(service, owner, 'Staying'),
@@ -72,7 +72,7 @@ test('deleting an agent takes it off the lists of the others', async () => {
   expect([url.senders, email.senders]).toEqual([[owner.member], ['ann@example.com']])
 })
 
-describe('the given address', () => {
+describe('the address assigned to a new agent', () => {
   test.each([
     ['Support Bot', /^support-bot@agents\.localhost$/],
     ["Müller's Büro", /^mullers-buro@agents\.localhost$/],
@@ -82,7 +82,7 @@ describe('the given address', () => {
     ['--- x ---', /^x@agents\.localhost$/],
     ['n'.repeat(100), /^n{40}@agents\.localhost$/],
     [`${'n'.repeat(39)} tail`, /^n{39}@agents\.localhost$/],
-  ])('of %s is readable', async (name, form) => {
+  ])('is derived from the name %s', async (name, form) => {
     const { id } = await create(name)
     const addresses = await owner.api('GET', `/agents/${id}/addresses`)
     expect(addresses.body).toEqual([
@@ -97,14 +97,14 @@ describe('the given address', () => {
     ])
   })
 
-  test('is unique: the same name twice, and many at once', async () => {
+  test('is unique even when agents of the same name are created concurrently', async () => {
     const agents = await Promise.all(Array.from({ length: 12 }, () => create('Twin')))
     const values = await Promise.all(agents.map(({ id }) => addressOf(id)))
     expect(new Set(values).size).toBe(12)
     for (const value of values) expect(value).toMatch(/^twin(-[a-z0-9]{4})?@agents\.localhost$/)
   })
 
-  test('stays when the agent is renamed', async () => {
+  test('does not change when the agent is renamed', async () => {
     const { id } = await create('Before')
     const before = await addressOf(id)
     await owner.api('PATCH', `/agents/${id}`, { name: 'After' })
@@ -112,7 +112,7 @@ describe('the given address', () => {
   })
 })
 
-describe('bad input', () => {
+describe('in agent requests', () => {
   const good = { name: 'x', icon: 'bot' }
   test.each([
     [{ icon: 'bot' }, /^name: is required/],
@@ -130,11 +130,11 @@ describe('bad input', () => {
     [[good], /^body: /],
     ['"text"', /^body: /],
     ['null', /^body: /],
-  ])('%j is refused, naming the field', async (body, says) => {
+  ])('the body %j is refused with the name of the field', async (body, says) => {
     expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', says)
   })
 
-  test('100 characters are counted as people count them', async () => {
+  test('a name of 100 emoji is accepted, since lengths are counted in code points', async () => {
     const name = '😀'.repeat(100)
     expect((await owner.api('POST', '/agents', { ...good, name })).body.name).toBe(name)
   })
@@ -151,7 +151,7 @@ describe('bad input', () => {
   })
 
   test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', randomUUID()])(
-    'the id %s is well formed and nobody',
+    'the id %s is valid but not found',
     async (id) => {
       expectFailure(
         await owner.api('GET', `/agents/${id}`),

@@ -22,7 +22,7 @@ let service: TestService
 let owner: Tenant
 let agent: TestAgent
 let path: string
-/** Whom this test's mails go to. */
+/** Recipient of the mails of the current test. */
 let to: string
 beforeAll(async () => {
   relay = await startRelay()
@@ -81,12 +81,12 @@ test.each([
   ['text/calendar', 'BEGIN:VCALENDAR\nEND:VCALENDAR\n'],
   ['application/json', '{"a":"\\u0000"}'],
   ['image/svg+xml', '<svg/>'],
-])('%s arrives byte for byte', async (type, content) => {
+])('a file of type %s arrives byte for byte', async (type, content) => {
   expect((await send([file('a.x', type, content)])).status).toBe(201)
   expect(await arrived()).toEqual([{ name: 'a.x', type, content: Buffer.from(content) }])
 })
 
-test('a mail arrives as a mail in the mail', async () => {
+test('a file of type message/rfc822 arrives as an attached message', async () => {
   const letter = 'From: a@example.com\nSubject: x\n\nGrüße'
   expect((await send([file('a.eml', 'message/rfc822', letter)])).status).toBe(201)
   const [one] = await arrived()
@@ -97,7 +97,7 @@ test('a mail arrives as a mail in the mail', async () => {
   })
 })
 
-test('a forward has the files of the original and these', async () => {
+test('a forwarded message has the files of the original and the new ones', async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   const original = await receive(service, agent, {
     from: 'ann@example.com',
@@ -115,8 +115,8 @@ test('a forward has the files of the original and these', async () => {
   expect((await arrived()).map(({ content }) => content.toString())).toEqual(['old', 'new'])
 })
 
-describe('limits', () => {
-  test('10 MiB in all go out, in one file or several; a byte more is refused', async () => {
+describe('limits of attachments', () => {
+  test('10 MiB of files in total are accepted, and one byte more is refused', async () => {
     const half = file('half.bin', 'application/octet-stream', Buffer.alloc(5 * MIB, 7))
     expect((await send([half, half])).status).toBe(201)
     expect((await arrived()).map(({ content }) => content.length)).toEqual([5 * MIB, 5 * MIB])
@@ -129,7 +129,7 @@ describe('limits', () => {
     )
   })
 
-  test('a body over 16 MiB is 413; elsewhere over 1 MiB', async () => {
+  test('a body over 16 MiB, or over 1 MiB on other paths, is refused with 413', async () => {
     const answer = await send([{ name: 'a', type: 'a/b', content: 'A'.repeat(16 * MIB) }])
     expectFailure(answer, 'invalid_input', /^body: must be at most 16777216 bytes/, 413)
     expectFailure(
@@ -140,7 +140,7 @@ describe('limits', () => {
     )
   })
 
-  test('100 files, not one more', async () => {
+  test('a message can have 100 files but not 101', async () => {
     const many = Array.from({ length: 100 }, (_, i) => file(`${i}.txt`, 'text/plain', `${i}`))
     expect((await send(many)).status).toBe(201)
     expectFailure(
@@ -152,11 +152,15 @@ describe('limits', () => {
 })
 
 test.each<[string, object, RegExp]>([
-  ['content that is no base64', { content: '*' }, /^attachments\[0\]\.content: must be base64/],
-  ['content without its padding', { content: 'YQ' }, /^attachments\[0\]\.content: must be base64/],
-  ['content in lines', { content: 'YWFh\nYWFh' }, /^attachments\[0\]\.content: must be base64/],
-  ['content in the alphabet of URLs', { content: '-_-_' }, /^attachments\[0\]\.content: must be base64/],
-  ['no content', { content: undefined }, /^attachments\[0\]\.content: /],
+  ['content that is not base64', { content: '*' }, /^attachments\[0\]\.content: must be base64/],
+  ['base64 content without padding', { content: 'YQ' }, /^attachments\[0\]\.content: must be base64/],
+  [
+    'base64 content with line breaks',
+    { content: 'YWFh\nYWFh' },
+    /^attachments\[0\]\.content: must be base64/,
+  ],
+  ['base64url content', { content: '-_-_' }, /^attachments\[0\]\.content: must be base64/],
+  ['a file without content', { content: undefined }, /^attachments\[0\]\.content: /],
   [
     'a name with a line break',
     { name: 'a\r\nBcc: evil@e.com' },
@@ -176,19 +180,19 @@ test.each<[string, object, RegExp]>([
     /^attachments\[0\]\.type: must be a media type/,
   ],
   ['a multipart type', { type: 'multipart/mixed' }, /^attachments\[0\]\.type: must be a media type/],
-  ['an unknown field', { path: '/etc/passwd' }, /path/],
+  ['a file with an unknown field', { path: '/etc/passwd' }, /path/],
 ])('%s is refused', async (_, wrong, message) => {
   expectFailure(await send([{ ...file('a.txt', 'text/plain', 'a'), ...wrong }]), 'invalid_input', message)
   expect(relay.mails.filter((one) => one.to.includes(to))).toEqual([])
 })
 
-test('what is no list of files is refused', async () => {
+test('attachments that are not a list of files are refused', async () => {
   expectFailure(await send('x'), 'invalid_input', /^attachments: /)
   expectFailure(await send([null]), 'invalid_input', /^attachments\[0\]: /)
   expect((await send([])).body.attachments).toEqual([])
 })
 
-test('GraphQL takes them too, more than 1 MiB in a variable', async () => {
+test('GraphQL accepts attachments, even of more than 1 MiB in a variable', async () => {
   const content = Buffer.alloc(2 * MIB, 'x')
   const query = `mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { attachments { name type size url } } } }`
   const input = { agentId: agent.id, channel: 'email', to: [to], text: 'see' }
@@ -205,7 +209,7 @@ test('GraphQL takes them too, more than 1 MiB in a variable', async () => {
   })
 })
 
-test('an Idempotency-Key covers the files', async () => {
+test('an Idempotency-Key covers the attachments of a request', async () => {
   const headers = { 'Idempotency-Key': 'k-1' }
   const body = { channel: 'email', to: [to], text: 'see', attachments: [file('a.txt', 'text/plain', 'a')] }
   const first = await agent.api('POST', path, body, headers)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, {})
 })
 
-test('members read who revealed which names, the newest first, and no value', async () => {
+test('the audit log lists who revealed which secrets, newest first, without their values', async () => {
   const { status, body, text } = await owner.api('GET', `/audit?agentId=${agent.id}&action=secret.reveal`)
   expect(status).toBe(200)
   const entry = {
@@ -44,7 +44,7 @@ test('members read who revealed which names, the newest first, and no value', as
   expect(text).not.toContain('value of')
 })
 
-test('a page at a time, everything once', async () => {
+test('paging through the audit log returns each entry once', async () => {
   const whole = (await owner.api('GET', '/audit?limit=100')).body.items
   expect(whole.map(({ action }: { action: string }) => action)).toEqual([
     'secret.reveal',
@@ -63,7 +63,7 @@ test('a page at a time, everything once', async () => {
   expect(paged).toEqual(whole)
 })
 
-test("a token of the command line is the operator's doing", async () => {
+test('a token created on the command line is attributed to the operator', async () => {
   const tenant = await service.workspace('Operated')
   await createMemberToken({ ...service.db, clock: systemClock }, tenant.email)
   const { body } = await tenant.api('GET', '/audit')
@@ -72,7 +72,7 @@ test("a token of the command line is the operator's doing", async () => {
   ])
 })
 
-test('of a deleted agent it stays; another workspace sees nothing of it', async () => {
+test('audit entries outlive their agent and are invisible to other workspaces', async () => {
   const gone = await createTestAgent(service, owner, 'Gone')
   await owner.api('DELETE', `/agents/${gone.id}`)
   expect((await owner.api('GET', `/audit?agentId=${gone.id}`)).body.items).toMatchObject([
@@ -90,6 +90,6 @@ test.each([
   ['action=secret.guess', /^action: must be one of /],
   ['agentId=x', /^agentId: must be a UUID/],
   ['limit=101', /^limit: /],
-])('?%s is refused', async (query, says) => {
+])('reading the audit log with ?%s is refused', async (query, says) => {
   expectFailure(await owner.api('GET', `/audit?${query}`), 'invalid_input', says)
 })

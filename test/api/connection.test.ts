@@ -24,7 +24,7 @@ const connect = (client: string, api = agent.api) =>
 const listeners = async () => (await owner.api('GET', `/agents/${agent.id}/listeners`)).body
 const streamOf = (id: string) => `${service.http}/agents/${agent.id}/connections/${id}/events`
 
-test("only the agent's own token connects", async () => {
+test("only the agent's own token can connect a client", async () => {
   expectFailure(await connect('c', owner.api), 'forbidden', /Only the agent's own token/)
   const other = await createTestAgent(service, owner, 'Other')
   expectFailure(await connect('c', other.api), 'forbidden')
@@ -39,7 +39,7 @@ test("only the agent's own token connects", async () => {
   })
 })
 
-test('a client listens while its stream is open', async () => {
+test('a client is listed as a listener while its stream is open', async () => {
   const { id } = (await connect('first')).body
   expect(await listeners()).toEqual([])
   const stream = await openEvents(streamOf(id), agent.token)
@@ -48,7 +48,7 @@ test('a client listens while its stream is open', async () => {
   await until(async () => (await listeners()).length === 0)
 })
 
-test('another client takes the place of the first, whose connection then answers 204', async () => {
+test('a new client replaces the first, whose connection then responds with 204', async () => {
   const first = (await connect('first')).body
   const old = await openEvents(streamOf(first.id), agent.token)
   const second = (await connect('second')).body
@@ -68,17 +68,17 @@ test.each([
   [{ client: '', machine: 'm' }, /^client: /],
   [{ client: 'c'.repeat(201), machine: 'm' }, /^client: /],
   [{ client: 'c', machine: 'm', id: 'x' }, /^id: is not a known field/],
-])('%j is refused', async (body, says) => {
+])('connecting with %j is refused', async (body, says) => {
   expectFailure(await agent.api('PUT', `/agents/${agent.id}/connection`, body), 'invalid_input', says)
 })
 
-test('a webhook is a listener too', async () => {
+test('a webhook is listed as a listener', async () => {
   const added = await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
   expect(await listeners()).toEqual([{ kind: 'webhook', id: added.body.id, url: 'http://127.0.0.1:9/hook' }])
   await owner.api('DELETE', `/agents/${agent.id}/webhooks/${added.body.id}`)
 })
 
-test("another agent's connection is not to be found under this agent", async () => {
+test('a connection of another agent is not found', async () => {
   const other = await createTestAgent(service, owner, 'Another')
   const { body } = await other.api('PUT', `/agents/${other.id}/connection`, { client: 'c', machine: 'm' })
   expectFailure(await agent.api('GET', `/agents/${agent.id}/connections/${body.id}/events`), 'not_found')

@@ -7,7 +7,7 @@ import { type ListedDomain, ownDomain, publish, verify, withdraw } from '../supp
 import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 
 const zone: Zone = {}
-/** Names for which the name servers fail, with c-ares' word for it. */
+/** Names whose DNS lookup fails, with the c-ares error code. */
 const failing = new Map<string, string>()
 let service: TestService
 let owner: Tenant
@@ -34,8 +34,8 @@ const read = ({ api }: Tenant, { id }: { id: string }) => api<ListedDomain>('GET
 const recordOf = ({ records }: ListedDomain, purpose: string) =>
   records.find((record) => record.purpose === purpose)!
 
-describe('adding', () => {
-  test('gives the records to publish: pending, nothing found', async () => {
+describe('adding a domain', () => {
+  test('returns it as pending with the records to publish', async () => {
     const { status, body } = await add(owner, 'Acme.Example')
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -74,14 +74,14 @@ describe('adding', () => {
     expect((await owner.api('GET', '/domains')).body).toContainEqual(summary)
   })
 
-  test('the same again, in any spelling, is the same domain: 200', async () => {
+  test('again, in any spelling, returns the existing domain with 200', async () => {
     const first = await add(owner, 'münchen.example')
     expect(first).toMatchObject({ status: 201, body: { name: 'xn--mnchen-3ya.example' } })
     const again = await add(owner, 'XN--MNCHEN-3YA.example.')
     expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body })
   })
 
-  test('twelve at once are one domain with one key', async () => {
+  test('12 times concurrently creates one domain with one key', async () => {
     const name = fresh()
     const answers = await Promise.all(Array.from({ length: 12 }, () => add(owner, name)))
     expect(answers.map(({ status }) => status).sort()).toEqual([
@@ -91,7 +91,7 @@ describe('adding', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('each workspace has a token and a key of its own for a name', async () => {
+  test('creates a separate token and key for each workspace', async () => {
     const name = fresh()
     const [mine, theirs] = [(await add(owner, name)).body, (await add(rival, name)).body]
     for (const purpose of ['ownership', 'dkim'])
@@ -114,11 +114,11 @@ describe('adding', () => {
     [{ name: ['a.example'] }, /^name: must be a string/],
     [{}, /^name: is required/],
     [{ name: 'a.example', state: 'verified' }, /^state: is not a known field/],
-  ])('%j is invalid_input', async (body, says) => {
+  ])('with %j is refused', async (body, says) => {
     expectFailure(await owner.api('POST', '/domains', body), 'invalid_input', says)
   })
 
-  test('with an Idempotency-Key it is done once', async () => {
+  test('with the same Idempotency-Key again returns the first response', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const name = fresh()
     const first = await owner.api('POST', '/domains', { name }, headers)
@@ -129,20 +129,20 @@ describe('adding', () => {
   })
 })
 
-describe('the plan', () => {
+describe('the number of own domains', () => {
   const tenantOn = async (plan: string) => {
     const tenant = await service.workspace()
     await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: plan } })
     return tenant
   }
 
-  test('free includes none, and says so after the name is checked', async () => {
+  test('is limited to 0 by the plan free, after the name is checked', async () => {
     const tenant = await tenantOn('free')
     expectFailure(await add(tenant), 'plan_limit', /The plan free includes 0 own domains/)
     expectFailure(await add(tenant, 'no name'), 'invalid_input')
   })
 
-  test('team includes 5, however many are added at once; one that is there is no new one', async () => {
+  test('is limited to 5 by the plan team, also for concurrent requests, and no domain counts twice', async () => {
     const tenant = await tenantOn('team')
     const names = Array.from({ length: 9 }, fresh)
     const answers = await Promise.all(names.map((name) => add(tenant, name)))
@@ -157,8 +157,8 @@ describe('the plan', () => {
   })
 })
 
-describe('verifying', () => {
-  test('with every record in place: verified; the records say what was found', async () => {
+describe('verifying a domain', () => {
+  test('with all records published succeeds and returns what was found', async () => {
     const { body } = await add(owner)
     publish(zone, body)
     const verified = await verify(owner, body)
@@ -173,7 +173,7 @@ describe('verifying', () => {
     expect((await read(owner, body)).body).toEqual(verified.body)
   })
 
-  test('required are ownership, MX and DKIM; SPF and DMARC are advised', async () => {
+  test('requires the ownership, MX and DKIM records, but not SPF and DMARC', async () => {
     const { body } = await add(owner)
     publish(zone, body, ['ownership', 'mx', 'dkim'])
     const { state, records } = (await verify(owner, body)).body
@@ -181,22 +181,25 @@ describe('verifying', () => {
     expect(records.filter(({ ok }) => !ok).map(({ purpose }) => purpose)).toEqual(['spf', 'dmarc'])
   })
 
-  test.each(['ownership', 'mx', 'dkim'])('without %s: pending, and it says so', async (missing) => {
-    const { body } = await add(owner)
-    publish(zone, body)
-    withdraw(zone, body, missing)
-    const answer = (await verify(owner, body)).body
-    expect(answer.state).toBe('pending')
-    expect(recordOf(answer, missing)).toMatchObject({
-      ok: false,
-      problem: expect.stringMatching(/no such record/),
-    })
-    expect(answer.records.filter(({ ok }) => !ok)).toHaveLength(1)
-    publish(zone, body, [missing])
-    expect((await verify(owner, body)).body.state).toBe('verified')
-  })
+  test.each(['ownership', 'mx', 'dkim'])(
+    'without its %s record leaves it pending and names the missing record',
+    async (missing) => {
+      const { body } = await add(owner)
+      publish(zone, body)
+      withdraw(zone, body, missing)
+      const answer = (await verify(owner, body)).body
+      expect(answer.state).toBe('pending')
+      expect(recordOf(answer, missing)).toMatchObject({
+        ok: false,
+        problem: expect.stringMatching(/no such record/),
+      })
+      expect(answer.records.filter(({ ok }) => !ok)).toHaveLength(1)
+      publish(zone, body, [missing])
+      expect((await verify(owner, body)).body.state).toBe('verified')
+    },
+  )
 
-  test('a verified domain whose record is gone is broken, and verified again when it is back', async () => {
+  test('marks a verified domain as broken while a required record is missing', async () => {
     const domain = await ownDomain(owner, zone, fresh())
     withdraw(zone, domain, 'mx')
     expect((await verify(owner, domain)).body.state).toBe('broken')
@@ -205,7 +208,7 @@ describe('verifying', () => {
     expect((await verify(owner, domain)).body.state).toBe('verified')
   })
 
-  test.each(['ESERVFAIL', 'ETIMEOUT'])('name servers that fail (%s) change nothing', async (code) => {
+  test.each(['ESERVFAIL', 'ETIMEOUT'])('does not change its state when DNS fails with %s', async (code) => {
     const domain = await ownDomain(owner, zone, fresh())
     failing.set(domain.name, code)
     const answer = (await verify(owner, domain)).body
@@ -217,7 +220,7 @@ describe('verifying', () => {
     failing.delete(domain.name)
   })
 
-  test('with an Idempotency-Key the answer is kept', async () => {
+  test('again with the same Idempotency-Key returns the first response', async () => {
     const { body } = await add(owner)
     const headers = { 'Idempotency-Key': randomUUID() }
     const path = `/domains/${body.id}/verify`
@@ -228,8 +231,8 @@ describe('verifying', () => {
   })
 })
 
-describe('a name that two workspaces claim', () => {
-  test('is verified for the one that proves it', async () => {
+describe('a domain that several workspaces claim', () => {
+  test('is verified for the one whose records are published', async () => {
     const name = fresh()
     const [mine, theirs] = [(await add(owner, name)).body, (await add(rival, name)).body]
     publish(zone, mine)
@@ -237,7 +240,7 @@ describe('a name that two workspaces claim', () => {
     expect((await verify(owner, mine)).body.state).toBe('verified')
   })
 
-  test('and that both prove is the first one’s, until that one’s record goes', async () => {
+  test('belongs to the first that verified it until its ownership record is removed', async () => {
     const domain = await ownDomain(owner, zone, fresh())
     const { body } = await add(rival, domain.name)
     publish(zone, body, ['ownership', 'dkim'])
@@ -255,7 +258,7 @@ describe('a name that two workspaces claim', () => {
     expect((await verify(owner, domain)).body.state).toBe('broken')
   })
 
-  test('and that changes hands takes its addresses from the agents of the one before, and from its lists', async () => {
+  test('and that changes hands loses its addresses in the agents and access lists of its former workspace', async () => {
     const domain = await ownDomain(owner, zone, fresh())
     const [moved, both] = [
       await createTestAgent(service, owner, 'Moved'),
@@ -269,7 +272,7 @@ describe('a name that two workspaces claim', () => {
     await both.api('PATCH', `/agents/${both.id}/addresses/${id}`, { primary: true })
     const senders = [`help@${domain.name}`, `both@${domain.name}`, `ann@${domain.name}`]
     await both.api('PUT', `/agents/${both.id}/access/email`, { senders })
-    // Broken for its own workspace before anybody else proves it.
+    // The domain is broken for its own workspace before another workspace verifies it.
     withdraw(zone, domain, 'ownership')
     withdraw(zone, domain, 'dkim')
     expect((await verify(owner, domain)).body.state).toBe('broken')
@@ -291,7 +294,7 @@ describe('a name that two workspaces claim', () => {
     expect((await owner.api('DELETE', `/domains/${domain.id}`)).status).toBe(204)
   })
 
-  test('at the same moment is verified for one', async () => {
+  test('is verified for only one of them when all verify it concurrently', async () => {
     const name = fresh()
     const tenants = [owner, rival, ...(await Promise.all([1, 2, 3].map(() => service.workspace())))]
     const domains = await Promise.all(tenants.map(async (tenant) => (await add(tenant, name)).body))
@@ -309,28 +312,31 @@ describe('a name that two workspaces claim', () => {
   })
 })
 
-describe('only members of its workspace reach a domain', () => {
-  test.each(['GET /domains/{}', 'POST /domains/{}/verify', 'DELETE /domains/{}'])('%s', async (route) => {
-    const [method, path] = route.split(' ') as [string, string]
-    const { body } = await add(owner)
-    const agent = await createTestAgent(service, owner)
-    expectFailure(await agent.api(method, path.replace('{}', body.id)), 'forbidden', /Only a member/)
-    const theirs = await rival.api(method, path.replace('{}', body.id))
-    expectFailure(theirs, 'not_found')
-    expect((await rival.api(method, path.replace('{}', randomUUID()))).text).toBe(theirs.text)
-    expectFailure(
-      await owner.api(method, path.replace('{}', 'x')),
-      'invalid_input',
-      /^domainId: must be a UUID/,
-    )
-    expect((await read(owner, body)).status).toBe(200)
-  })
+describe('only members of its workspace can access a domain', () => {
+  test.each(['GET /domains/{}', 'POST /domains/{}/verify', 'DELETE /domains/{}'])(
+    'with %s',
+    async (route) => {
+      const [method, path] = route.split(' ') as [string, string]
+      const { body } = await add(owner)
+      const agent = await createTestAgent(service, owner)
+      expectFailure(await agent.api(method, path.replace('{}', body.id)), 'forbidden', /Only a member/)
+      const theirs = await rival.api(method, path.replace('{}', body.id))
+      expectFailure(theirs, 'not_found')
+      expect((await rival.api(method, path.replace('{}', randomUUID()))).text).toBe(theirs.text)
+      expectFailure(
+        await owner.api(method, path.replace('{}', 'x')),
+        'invalid_input',
+        /^domainId: must be a UUID/,
+      )
+      expect((await read(owner, body)).status).toBe(200)
+    },
+  )
 })
 
-describe("agents' addresses on it", () => {
+describe("agents' addresses on an own domain", () => {
   const addressesOf = async (id: string) => (await owner.api('GET', `/agents/${id}/addresses`)).body
 
-  test('from verification on; mail reaches them; the domain stays while one is on it', async () => {
+  test('can be set once it is verified, receive mail, and prevent its removal', async () => {
     const { body } = await add(owner)
     const agent = await createTestAgent(service, owner, 'Mover')
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
@@ -358,7 +364,7 @@ describe("agents' addresses on it", () => {
     expect(await service.db.prisma.dkimKey.count({ where: { domain: body.name } })).toBe(0)
   })
 
-  test('a broken one takes no new ones, and those that are there go on', async () => {
+  test('keep working while it is broken, but no new ones can be added', async () => {
     const domain = await ownDomain(owner, zone, fresh())
     const agent = await createTestAgent(service, owner, 'Stayer')
     const [given] = await addressesOf(agent.id)

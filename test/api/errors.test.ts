@@ -32,7 +32,7 @@ const lineOf = (method: string, path: string, ...headers: string[]) =>
     '',
   ].join('\r\n')
 
-/** Checks a failure that came over a raw socket. */
+/** Checks a failure that was received over a raw socket. */
 const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number) => {
   expect(status).toBe(expected)
   expect(JSON.parse(body)).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
@@ -40,9 +40,9 @@ const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
 }
 
-describe('a body', () => {
+describe('a request body', () => {
   test.each(['{', '', '{"name":}', '{"name":"x"} extra', '\0', '[1,', '"\\u12"', "{'name':'x'}"])(
-    '%j is no JSON',
+    '%j is refused because it is not valid JSON',
     async (body) => {
       expectFailure(
         await owner.api('POST', '/agents', body),
@@ -53,13 +53,10 @@ describe('a body', () => {
   )
 
   test.each([
-    ['in no UTF-8', Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')],
-    [
-      'with half of a surrogate pair in its bytes',
-      Buffer.from('{"name":"\xed\xa0\x80","icon":"bot"}', 'latin1'),
-    ],
+    ['with bytes that are not UTF-8', Buffer.from('{"name":"\xff\xfe","icon":"bot"}', 'latin1')],
+    ['with an encoded unpaired surrogate', Buffer.from('{"name":"\xed\xa0\x80","icon":"bot"}', 'latin1')],
     ['in UTF-16', Buffer.from('\ufeff{"name":"x","icon":"bot"}', 'utf16le')],
-  ])('%s is refused, not stored as something else', async (_, bytes) => {
+  ])('%s is refused rather than decoded differently', async (_, bytes) => {
     const head = lineOf(
       'POST',
       '/agents',
@@ -92,7 +89,7 @@ describe('a body', () => {
     ['GET', '/agents'],
     ['DELETE', '/agents/:id/secrets/NONE'],
     ['POST', '/agents/:id/webhooks/00000000-0000-0000-0000-000000000000/test'],
-  ])('that is not there has no type: %s %s', async (method, path) => {
+  ])('that is empty needs no JSON content type: %s %s', async (method, path) => {
     const head = lineOf(
       method,
       path.replace(':id', agent.id),
@@ -102,7 +99,7 @@ describe('a body', () => {
     expect((await rawHttp(service.http, head)).status).toBe(method === 'GET' ? 200 : 404)
   })
 
-  test('of no type is refused with 415', async () => {
+  test('without a content type is refused with 415', async () => {
     expectRawFailure(
       await rawHttp(service.http, lineOf('POST', '/agents', `Content-Length: ${GOOD.length}`), GOOD),
       415,
@@ -114,12 +111,12 @@ describe('a body', () => {
     'Application/JSON',
     'application/json ; charset="UTF-8"',
     'application/json;v=1',
-  ])('of type %s is taken', async (type) => {
+  ])('of type %s is accepted', async (type) => {
     expect((await owner.api('POST', '/agents', GOOD, { 'Content-Type': type })).status).toBe(201)
   })
 
   test.each(['POST /agents', 'PUT /agents/:id/connection', 'POST /agents/:id/messages'])(
-    'must be there: %s',
+    'is required for %s',
     async (route) => {
       const [method = '', path = ''] = route.split(' ')
       const answer = await agent.api(method, path.replace(':id', agent.id))
@@ -128,7 +125,7 @@ describe('a body', () => {
     },
   )
 
-  test('of more than 1 MiB is refused with 413, at 1 MiB only for what it holds', async () => {
+  test('of 1 MiB is accepted, and a longer one is refused with 413', async () => {
     const padded = (bytes: number) => `{"name":"x","icon":"bot"}${' '.repeat(bytes - GOOD.length)}`
     expectFailure(
       await owner.api('POST', '/agents', padded(MIB + 1)),
@@ -139,7 +136,7 @@ describe('a body', () => {
     expect((await owner.api('POST', '/agents', padded(MIB))).status).toBe(201)
   })
 
-  test('that is chunked is taken, and past 1 MiB refused with 413 without reading on', async () => {
+  test('that is chunked is accepted up to 1 MiB and refused with 413 beyond', async () => {
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
     const head = lineOf('POST', '/agents', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
     expect(
@@ -157,7 +154,7 @@ describe('a body', () => {
   })
 })
 
-describe('a path', () => {
+describe('a request path', () => {
   test.each([
     '/',
     '/nothing',
@@ -171,7 +168,7 @@ describe('a path', () => {
     expectFailure(await owner.api('GET', path), 'not_found', /^There is no such path\.$/)
   })
 
-  test('is not found without a token too, below /agents unauthorized', async () => {
+  test('that is unknown is not found without a token, but unauthorized below /agents', async () => {
     const nobody = apiOf(service.http, null)
     expectFailure(await nobody('GET', '/nothing'), 'not_found')
     expectFailure(await nobody('GET', '/agents/x/y/z'), 'unauthorized')
@@ -184,13 +181,16 @@ describe('a path', () => {
     ['GET', '/agents/:id/connection', 'PUT'],
     ['DELETE', '/agents/:id/messages', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-  ])('%s %s is refused with 405 and what is allowed', async (method, path, allow) => {
-    const answer = await agent.api(method, path.replace(':id', agent.id))
-    expectFailure(answer, 'invalid_input', /is not allowed here/, 405)
-    expect(answer.headers.get('allow')).toBe(allow)
-  })
+  ])(
+    'with another method, %s %s, is refused with 405 and the allowed methods',
+    async (method, path, allow) => {
+      const answer = await agent.api(method, path.replace(':id', agent.id))
+      expectFailure(answer, 'invalid_input', /is not allowed here/, 405)
+      expect(answer.headers.get('allow')).toBe(allow)
+    },
+  )
 
-  test('with bytes that are no UTF-8, or endless, is refused', async () => {
+  test('that is not valid UTF-8 or is too long is refused', async () => {
     for (const path of [
       '/agents/%ff%fe',
       '/agents/%zz',
@@ -208,7 +208,7 @@ describe('a path', () => {
   })
 })
 
-test('HEAD is GET without its body', async () => {
+test('HEAD responds like GET without a body', async () => {
   const found = await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}`))
   expect(found).toMatchObject({
     status: 200,
@@ -219,7 +219,7 @@ test('HEAD is GET without its body', async () => {
   expect(missing).toMatchObject({ status: 404, body: '' })
 })
 
-describe('a query', () => {
+describe('a query string', () => {
   test.each([
     ['GET', '/agents?x=1', /^x: is not a known field/],
     ['GET', '/agents/:id?name=', /^name: is not a known field/],
@@ -231,7 +231,7 @@ describe('a query', () => {
     ['GET', '/agents/:id/messages?channel=sms&channel=email', /^channel: must be given once/],
     ['GET', '/agents/:id/messages?cursor=', /^cursor: is not a valid cursor for this list/],
     ['GET', '/agents/:id/events?cursor=1&cursor=1', /^cursor: must be given once/],
-  ])('%s %s is refused, by name', async (method, path, says) => {
+  ])('as in %s %s is refused with the name of the parameter', async (method, path, says) => {
     const answer = await owner.api(
       method,
       path.replace(':id', agent.id),
@@ -240,18 +240,18 @@ describe('a query', () => {
     expectFailure(answer, 'invalid_input', says)
   })
 
-  test('is looked at only once it is known who asks', async () => {
+  test('is checked only after authentication', async () => {
     expectFailure(await apiOf(service.http, null)('GET', '/agents?x=1'), 'unauthorized')
   })
 
-  test('of HEAD is refused like that of GET', async () => {
+  test('is checked for HEAD as for GET', async () => {
     expect(await rawHttp(service.http, lineOf('HEAD', `/agents/${agent.id}?name=`))).toMatchObject({
       status: 400,
       body: '',
     })
   })
 
-  test.each(['%ff', '%ED%A0%80', '%', '%zz'])('that is no UTF-8 is refused: q=%s', async (q) => {
+  test.each(['%ff', '%ED%A0%80', '%', '%zz'])('that is not valid UTF-8, q=%s, is refused', async (q) => {
     const { status, body } = await rawHttp(service.http, lineOf('GET', `/agents/${agent.id}/messages?q=${q}`))
     expect({ status, message: JSON.parse(body).error.message }).toEqual({
       status: 400,
@@ -259,7 +259,7 @@ describe('a query', () => {
     })
   })
 
-  test('that is empty is none', async () => {
+  test('that is empty is accepted', async () => {
     expect((await owner.api('GET', '/agents?')).status).toBe(200)
   })
 })
@@ -269,16 +269,16 @@ test.each([
   ['POST', '/agents', { name: 'x', icon: null }, /^icon: must be one of bot, /],
   ['POST', '/agents', { icon: 'bot' }, /^name: is required/],
   ['POST', '/agents/:id/addresses/setups', {}, /^channel: is required/],
-])('%s %s with %j: what is missing is required', async (method, path, body, says) => {
+])('%s %s with %j is refused with the name of the missing field', async (method, path, body, says) => {
   expectFailure(await owner.api(method, path.replace(':id', agent.id), body), 'invalid_input', says)
 })
 
-test('every answer has a request id of its own', async () => {
+test('every response has its own request id', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => owner.api('GET', '/agents')))
   expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(5)
 })
 
-test('health is told without a token', async () => {
+test('the health checks need no token', async () => {
   const nobody = apiOf(service.http, null)
   expect((await nobody('GET', '/healthz')).status).toBe(200)
   expect((await nobody('GET', '/readyz')).status).toBe(200)

@@ -12,8 +12,8 @@ import {
 import { until } from '../support/until.ts'
 
 /**
- * What waits for something outside (here DNS, which hangs) holds no connection, and only so much of it waits
- * at a time.
+ * Requests that wait for an external system (here DNS, which hangs) hold no database connection, and only a
+ * limited number of them can wait concurrently.
  */
 
 const waiting: (() => void)[] = []
@@ -45,7 +45,7 @@ const add = ({ id, api }: TestAgent, key: string, url: string = urlOf(key)) =>
   api('POST', `/agents/${id}/webhooks`, { url }, { 'Idempotency-Key': key })
 const allWait = (count: number) => until(() => waiting.length === count)
 
-test('while 80 requests under a key wait for DNS, others are answered at once', async () => {
+test('other requests are served while 80 requests with an Idempotency-Key wait for DNS', async () => {
   const agents = await Promise.all(
     Array.from({ length: 8 }, (_, n) => createTestAgent(service, owner, `Crowd ${n}`)),
   )
@@ -78,7 +78,7 @@ test('while 80 requests under a key wait for DNS, others are answered at once', 
   expect(again.headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('10 requests of a token wait at a time; one more is told so, in GraphQL too, and takes the place of one that is answered', async () => {
+test('a token can have 10 requests waiting for DNS, and another is rate limited until one finishes', async () => {
   const running = Array.from({ length: 10 }, (_, n) => add(agent, `most-${n}`))
   await allWait(10)
   const refused = await add(agent, 'more')
@@ -98,7 +98,7 @@ test('10 requests of a token wait at a time; one more is told so, in GraphQL too
   expect(made.data.addWebhook.secret).toMatch(/^whsec_/)
 })
 
-test('a key is taken while its request waits, on every process; another request under it is refused', async () => {
+test('an Idempotency-Key is in use on every process while its request waits', async () => {
   const running = add(agent, 'waits')
   await allWait(1)
   const elsewhere = apiOf((await service.again()).http, agent.token)
@@ -115,7 +115,7 @@ test('a key is taken while its request waits, on every process; another request 
   expect((await add(agent, 'waits')).text).toBe(text)
 })
 
-test('a request that fails after it waited leaves its key free', async () => {
+test('a failed request releases its Idempotency-Key', async () => {
   hangs = false
   const { status } = await owner.api(
     'POST',
@@ -127,7 +127,7 @@ test('a request that fails after it waited leaves its key free', async () => {
   expect(await service.db.prisma.idempotencyKey.count({ where: { key: 'fails' } })).toBe(0)
 })
 
-test('the key of a request that crashed while it waited is free after a minute; one that was only slow does nothing any more', async () => {
+test('an Idempotency-Key is released after a minute of waiting, and the slow request then changes nothing', async () => {
   const url = 'https://slow.example/hook'
   const slow = add(agent, 'slow', url)
   await allWait(1)

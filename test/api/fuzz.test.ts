@@ -13,10 +13,10 @@ import {
 } from '../support/service.ts'
 import { type Pool, type WildRequest, wildRequest } from '../support/wild.ts'
 
-/** Another seed finds other things: FUZZ_SEED=7 FUZZ_RUNS=2000 npx vitest run … */
+/** Another seed generates other requests: FUZZ_SEED=7 FUZZ_RUNS=2000 npx vitest run … */
 const SEED = Number(process.env.FUZZ_SEED ?? 20261121)
 const RUNS = Number(process.env.FUZZ_RUNS ?? 330)
-const AT_ONCE = 8
+const CONCURRENCY = 8
 const MAX_MS = 120_000
 
 const STATUSES: Record<string, number[]> = {
@@ -40,7 +40,7 @@ let owner: Tenant
 let agent: TestAgent
 let description: Description
 let pool: Pool
-const connections = new Agent({ keepAlive: true, maxSockets: AT_ONCE * 2 })
+const connections = new Agent({ keepAlive: true, maxSockets: CONCURRENCY * 2 })
 afterAll(() => connections.destroy())
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ beforeAll(async () => {
   }
 })
 
-/** What the run stands on is not deleted by it. */
+/** Keeps requests from deleting what the rest of the run needs. */
 const poolOf = ({ id, method }: Described): Pool => {
   if (id === 'deleteAgent') return { id: pool.id!.slice(3) }
   return method === 'delete' ? { id: pool.id!, memberId: pool.memberId! } : pool
@@ -85,15 +85,15 @@ const tokens = {
 }
 
 /**
- * A body that is refused before all of it was sent may break off after its answer came, when the request no
- * longer listens.
+ * When a request is refused before its whole body was sent, its socket may fail after the response arrived,
+ * when the request no longer handles errors.
  */
 const quiet = new WeakSet<Socket>()
 const endsQuietly = (socket: Socket): void => {
   if (!quiet.has(socket)) quiet.add(socket.on('error', () => undefined))
 }
 
-/** As it is, whatever that is: fetch would refuse to send some of it. Of a stream only the head is read. */
+/** Sends a request unchanged: fetch refuses to send some of them. Reads only the head of a stream. */
 const send = ({ method, path, headers, body, who }: WildRequest): Promise<WildAnswer> =>
   new Promise((resolve, reject) => {
     const token = tokens[who]()
@@ -142,18 +142,21 @@ const check = (wild: WildRequest, answer: WildAnswer): void => {
   const described = description.resolve(operation.operation.responses[status])
   expect(
     described,
-    `${operation.id} answered ${status}, which is not described: ${answer.text.slice(0, 300)}`,
+    `${operation.id} responded with ${status}, which is not described: ${answer.text.slice(0, 300)}`,
   ).toBeDefined()
-  if (broken) expect(status, `${operation.id} took what breaks its rules`).toBeGreaterThanOrEqual(400)
+  if (broken) expect(status, `${operation.id} accepted an invalid request`).toBeGreaterThanOrEqual(400)
   const schema = described.content?.['application/json']?.schema
   if (schema) expect(description.faultsOf(schema, JSON.parse(answer.text))).toEqual([])
 }
 
-test('whatever is asked, no 500, and every failure in the error body', {
+test('random requests never cause a 5xx, and every failure has the documented error body', {
   timeout: MAX_MS + 30_000,
 }, async () => {
   const counts: Record<number, number> = {}
-  const requests = fc.array(wildRequest(description, poolOf), { minLength: AT_ONCE, maxLength: AT_ONCE })
+  const requests = fc.array(wildRequest(description, poolOf), {
+    minLength: CONCURRENCY,
+    maxLength: CONCURRENCY,
+  })
   const property = fc.asyncProperty(requests, async (wilds) => {
     const answers = await Promise.all(wilds.map(send))
     for (const [index, answer] of answers.entries()) {

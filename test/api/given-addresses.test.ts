@@ -7,7 +7,7 @@ import { migrations } from '../support/postgres.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** An address that an agent had once is never an agent's of another workspace. */
+/** An address that an agent once had is never assigned to an agent of another workspace. */
 
 const service = await startService()
 const { prisma, pool } = service.db
@@ -20,10 +20,10 @@ const change = async (agent: TestAgent, value: string) =>
 const remove = (tenant: Tenant, agent: TestAgent) => tenant.api('DELETE', `/agents/${agent.id}`)
 const sendersOf = async (agent: TestAgent, channel = 'email') =>
   (await agent.api('GET', `/agents/${agent.id}/access`)).body[channel].senders as string[]
-const lets = (agent: TestAgent, senders: string[], channel = 'email') =>
+const allowSenders = (agent: TestAgent, senders: string[], channel = 'email') =>
   agent.api('PUT', `/agents/${agent.id}/access/${channel}`, { admit: 'list', senders })
 
-/** What became of a mail that one agent sent to another. */
+/** Sends a mail from one agent to another, and returns the received message. */
 const mail = async (from: TestAgent, to: TestAgent, subject: string) => {
   const { body } = await from.api('POST', `/agents/${from.id}/messages`, {
     channel: 'email',
@@ -39,10 +39,10 @@ const mail = async (from: TestAgent, to: TestAgent, subject: string) => {
 }
 
 describe('the address of a deleted agent', () => {
-  test('goes to no new agent of another workspace, who then is let in nowhere', async () => {
+  test('is not assigned to an agent of another workspace and leaves the access lists', async () => {
     const billing = await createTestAgent(service, acme, 'Billing')
     const desk = await createTestAgent(service, acme, 'Desk')
-    await lets(desk, [billing.address, acme.email])
+    await allowSenders(desk, [billing.address, acme.email])
     await remove(acme, billing)
     const impostor = await createTestAgent(service, rival, 'Billing')
     expect(impostor.address).toMatch(/^billing-[a-z2-9]{4}@agents\.localhost$/)
@@ -50,7 +50,7 @@ describe('the address of a deleted agent', () => {
     expect(await mail(impostor, desk, 'from the impostor')).toMatchObject({ refusal: 'sender' })
   })
 
-  test('is taken for another workspace, in the words of any taken address, and free for its own', async () => {
+  test('is refused to other workspaces like any address in use, and is available to its own', async () => {
     const first = await createTestAgent(service, acme, 'First')
     await remove(acme, first)
     const theirs = await createTestAgent(service, rival, 'Theirs')
@@ -61,8 +61,10 @@ describe('the address of a deleted agent', () => {
     const again = await createTestAgent(service, acme, 'First')
     expect(again.address).toBe(first.address)
   })
+})
 
-  test('is not to be had with a plus-tag either, by which mail reached it', async () => {
+describe('the address of an agent', () => {
+  test('cannot be taken by another workspace with a plus tag', async () => {
     const support = await createTestAgent(service, acme, 'Plus')
     const theirs = await createTestAgent(service, rival, 'Tagged')
     expectFailure(await change(theirs, support.address.replace('@', '+invoices@')), 'conflict', /is taken/)
@@ -70,8 +72,8 @@ describe('the address of a deleted agent', () => {
   })
 })
 
-describe('the address that an agent had before', () => {
-  test("stays its workspace's, by a change and by a set-up link", async () => {
+describe('a former address of an agent', () => {
+  test('cannot be taken by another workspace, by a change or by a set-up link', async () => {
     const agent = await createTestAgent(service, acme, 'Mover')
     const before = agent.address
     expect((await change(agent, 'moved@agents.localhost')).status).toBe(200)
@@ -89,12 +91,12 @@ describe('the address that an agent had before', () => {
     expect((await change(agent, before)).status).toBe(200)
   })
 
-  test('lets it in no longer: lists of its workspace name the new one in its place', async () => {
+  test('is replaced by the new one in the access lists of its workspace', async () => {
     const agent = await createTestAgent(service, acme, 'Renamed')
     const desk = await createTestAgent(service, acme, 'Front desk')
-    await lets(desk, ['ann@example.com', agent.address, 'bo@example.com'])
+    await allowSenders(desk, ['ann@example.com', agent.address, 'bo@example.com'])
     const foreign = await createTestAgent(service, rival, 'Foreign desk')
-    await lets(foreign, [agent.address])
+    await allowSenders(foreign, [agent.address])
     await change(agent, 'new-name@agents.localhost')
     expect(await sendersOf(desk)).toEqual(['ann@example.com', 'new-name@agents.localhost', 'bo@example.com'])
     expect(await sendersOf(foreign)).toEqual([agent.address])
@@ -102,15 +104,15 @@ describe('the address that an agent had before', () => {
   })
 })
 
-test('a deleted agent leaves the lists of Message URLs', async () => {
+test('a deleted agent is removed from the access lists of Message URLs', async () => {
   const caller = await createTestAgent(service, acme, 'Caller')
   const desk = await createTestAgent(service, acme, 'Called')
-  await lets(desk, [caller.id, acme.member], 'url')
+  await allowSenders(desk, [caller.id, acme.member], 'url')
   await remove(acme, caller)
   expect(await sendersOf(desk, 'url')).toEqual([acme.member])
 })
 
-test('an address that is removed leaves the lists, and stays the workspace’s', async () => {
+test('a removed address leaves the access lists but stays reserved for its workspace', async () => {
   const agent = await createTestAgent(service, acme, 'Two')
   const desk = await createTestAgent(service, acme, 'Listing')
   const data = {
@@ -120,7 +122,7 @@ test('an address that is removed leaves the lists, and stays the workspace’s',
     value: 'second@agents.localhost',
   }
   const { id } = await prisma.address.create({ data })
-  await lets(desk, ['second@agents.localhost', agent.address])
+  await allowSenders(desk, ['second@agents.localhost', agent.address])
   expect((await agent.api('DELETE', `/agents/${agent.id}/addresses/${id}`)).status).toBe(204)
   expect(await sendersOf(desk)).toEqual([agent.address])
   expectFailure(
@@ -130,7 +132,7 @@ test('an address that is removed leaves the lists, and stays the workspace’s',
   )
 })
 
-test('no agent gets the address by which a person is a member', async () => {
+test('no agent can have the email address of a member', async () => {
   await service.workspace('Staff', 'carol@agents.localhost')
   expect((await createTestAgent(service, rival, 'Carol')).address).not.toBe('carol@agents.localhost')
   expectFailure(
@@ -140,20 +142,20 @@ test('no agent gets the address by which a person is a member', async () => {
   )
 })
 
-test('two agents that list each other can be deleted at once', async () => {
+test('two agents that list each other can be deleted concurrently', async () => {
   for (let n = 0; n < 5; n++) {
     const pair = [
       await createTestAgent(service, acme, `Twin a${n}`),
       await createTestAgent(service, acme, `Twin b${n}`),
     ] as const
-    await Promise.all([lets(pair[0], [pair[1].address]), lets(pair[1], [pair[0].address])])
+    await Promise.all([allowSenders(pair[0], [pair[1].address]), allowSenders(pair[1], [pair[0].address])])
     expect((await Promise.all(pair.map((agent) => remove(acme, agent)))).map(({ status }) => status)).toEqual(
       [204, 204],
     )
   }
 })
 
-describe('the database itself', () => {
+describe('the database', () => {
   const give = async (tenant: Tenant, value: string, domainId: string | null = null) => {
     const { id: agentId } = await createTestAgent(service, tenant, 'Older build')
     return prisma.address.create({
@@ -161,14 +163,14 @@ describe('the database itself', () => {
     })
   }
 
-  test('keeps the record of a build that knows nothing of it, and gives no address away', async () => {
+  test('reserves addresses assigned by an older build, which does not record them', async () => {
     const { agentId } = await give(acme, 'older@agents.localhost')
     await acme.api('DELETE', `/agents/${agentId}`)
     await expect(give(rival, 'older@agents.localhost')).rejects.toMatchObject({ code: 'P2002' })
     expect((await give(acme, 'older@agents.localhost')).value).toBe('older@agents.localhost')
   })
 
-  test('leaves own domains to whoever proves them', async () => {
+  test('does not reserve addresses on own domains', async () => {
     const domainOf = ({ id }: Tenant) =>
       prisma.domain.create({
         data: { workspaceId: id, name: 'handed-on.example', ownershipToken: 'x', state: 'pending' },
@@ -181,9 +183,9 @@ describe('the database itself', () => {
     )
   })
 
-  test('takes over what agents have when it is migrated, and what lists let in although nobody has it any more', async () => {
+  test('reserves, when it is migrated, the addresses of agents and those on access lists', async () => {
     const agent = await createTestAgent(service, acme, 'From before')
-    await lets(agent, ['gone-before@agents.localhost', '*@agents.localhost', 'ann@example.com'])
+    await allowSenders(agent, ['gone-before@agents.localhost', '*@agents.localhost', 'ann@example.com'])
     const sql = readFileSync(join(migrations, '20261122000201_given_addresses', 'migration.sql'), 'utf8')
     await pool.query(
       `drop trigger address_given on address; drop function keep_given_address; drop table given_address; ${sql}`,
@@ -205,7 +207,7 @@ describe('inside a workspace', () => {
     return visit(service.http, url, { local, domain })
   }
 
-  test('the address of a member is no agent’s, whose mail would pass for theirs', async () => {
+  test('an agent cannot have the address of a member, with or without a tag', async () => {
     const tenant = await service.workspace('Own', 'olga@own.example')
     const domain = {
       workspaceId: tenant.id,
@@ -222,7 +224,7 @@ describe('inside a workspace', () => {
     expectPage(await setUp(agent, 'help', 'own.example'), 200, /help@own\.example/)
   })
 
-  test('a tag of another agent’s address is taken, one of the own is not', async () => {
+  test('an agent can add a tag to its own address but not to that of another agent', async () => {
     const ann = await createTestAgent(service, acme, 'Ann')
     const eve = await createTestAgent(service, acme, 'Eve')
     const tagged = ann.address.replace('@', '+billing@')

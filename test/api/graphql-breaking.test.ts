@@ -14,14 +14,13 @@ import { expect, test } from 'vitest'
 import { createSchema } from '../../src/graphql/schema.ts'
 
 /**
- * What clients of version 1.0.0 were promised. The schema may grow beyond it, never break it:
- * `schema.graphql` shows each change, this says which of them break a client. A promise is taken back only
- * with a new major version: `PROMISE=1 npx vitest run … graphql-breaking` writes the file anew, and its diff
- * shows what was taken back.
+ * The schema of version 1.0.0. Later versions may extend it but not break it: `schema.graphql` shows every
+ * change, and these tests find the breaking ones, which need a new major version. `PROMISE=1 npx vitest run …
+ * graphql-breaking` rewrites the file, and its diff shows what breaks.
  */
 const PROMISED = join(import.meta.dirname, 'graphql-promised.graphql')
 
-/** Without its descriptions: they may change as they like. */
+/** Prints the schema without descriptions, which may change freely. */
 const promise = (): string => {
   const document = parse(printSchema(lexicographicSortSchema(createSchema())))
   return `${print(visit(document, { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }))}\n`
@@ -31,13 +30,12 @@ if (process.env.PROMISE) writeFileSync(PROMISED, promise())
 
 const promised = buildSchema(readFileSync(PROMISED, 'utf8'))
 
-test('nothing that clients were promised is taken back', () => {
+test('the schema has no breaking changes since version 1.0.0', () => {
   expect(findBreakingChanges(promised, createSchema()).map(({ description }) => description)).toEqual([])
 })
 
-test('nothing changes its meaning under a client that stays as it is', () => {
-  // Values that are added to an enum, and arguments and input fields that may be left out, are how a schema
-  // grows.
+test('the schema has no dangerous changes since version 1.0.0', () => {
+  // New enum values, optional arguments and optional input fields are the intended ways to extend a schema.
   const growth = ['VALUE_ADDED_TO_ENUM', 'OPTIONAL_INPUT_FIELD_ADDED', 'OPTIONAL_ARG_ADDED']
   const dangerous = findDangerousChanges(promised, createSchema()).filter(
     ({ type }) => !growth.includes(type),
@@ -45,7 +43,7 @@ test('nothing changes its meaning under a client that stays as it is', () => {
   expect(dangerous.map(({ description }) => description)).toEqual([])
 })
 
-test('a change that breaks clients would be listed', () => {
+test('a removed field is reported as a breaking change', () => {
   const broken = readFileSync(PROMISED, 'utf8').replace(/^ {2}subject: String\n/m, '')
   const changes = findBreakingChanges(promised, buildSchema(broken)).map(({ description }) => description)
   expect(changes).toHaveLength(1)

@@ -26,7 +26,7 @@ const auditOf = async (variables: object = {}) =>
   (await ask(owner.api, AUDIT, variables)).data.workspace.audit
 const idsOf = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id)
 
-test('the audit is that of REST, a page at a time', async () => {
+test('the audit log returns the same entries as REST, in pages', async () => {
   const rest = (await owner.api('GET', '/audit')).body.items
   const whole = (await auditOf()).edges.map(({ node }: { node: { action: string } }) => ({
     ...node,
@@ -40,7 +40,7 @@ test('the audit is that of REST, a page at a time', async () => {
   expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false])
 })
 
-test('the audit tells who revealed which secrets of an agent, and no value', async () => {
+test('the audit log shows members who revealed which secrets of an agent, without their values', async () => {
   const { edges } = await auditOf({ agentId: agent.id, action: 'secret_reveal' })
   const node = {
     action: 'secret_reveal',
@@ -53,7 +53,7 @@ test('the audit tells who revealed which secrets of an agent, and no value', asy
   expect((await ask(agent.api, AUDIT)).errors[0].extensions.code).toBe('forbidden')
 })
 
-test('an agent says its Message URL, where MESSAGE_URL_BASE has it begin', async () => {
+test('the messageUrl of an agent starts with MESSAGE_URL_BASE', async () => {
   const { data } = await ask(owner.api, 'query ($id: UUID!) { agent(id: $id) { messageUrl } }', {
     id: agent.id,
   })
@@ -63,7 +63,7 @@ test('an agent says its Message URL, where MESSAGE_URL_BASE has it begin', async
 const SUPPRESSIONS = `query ($after: String) { agents { suppressions(first: 2, after: $after) { edges { node { recipient } }
   pageInfo { hasNextPage endCursor } } } }`
 
-test('a suppression list is read whole, a page at a time', async () => {
+test('paging through a suppression list returns every entry', async () => {
   const recipients = Array.from({ length: 5 }, (_, n) => `gone${n}@example.com`)
   const common = { agentId: agent.id, channel: 'email', reason: 'bounce', detail: '550 5.1.1' } as const
   const data = recipients.map((recipient, n) => ({
@@ -88,7 +88,7 @@ test('a suppression list is read whole, a page at a time', async () => {
 })
 
 test.each(['x', 'W10', 'WzEsIngiXQ', 'WzllOTksIjAwMDAwMDAwLTAwMDAtMDAwMC0wMDAwLTAwMDAwMDAwMDAwMCJd'])(
-  'a cursor that is none (%s) is refused by the name that it has here',
+  'the invalid cursor %s is refused as an error of the argument after',
   async (after) => {
     const error = {
       message: 'after: is not a valid cursor for this list',

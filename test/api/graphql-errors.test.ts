@@ -28,10 +28,10 @@ const post = (body: string, headers: Record<string, string> = json, path = url) 
   fetch(path, { method: 'POST', headers, body })
 
 test.each([
-  ['none', {}],
-  ['a wrong one', { Authorization: 'Bearer amt_wrong' }],
-  ['another kind', { Authorization: 'Basic YTpi' }],
-])('the token is %s: 401 and nothing else, for introspection too', async (_name, headers) => {
+  ['without a token', {}],
+  ['with an unknown token', { Authorization: 'Bearer amt_wrong' }],
+  ['with another authentication scheme', { Authorization: 'Basic YTpi' }],
+])('an introspection query %s is refused with 401', async (_name, headers) => {
   const response = await post(JSON.stringify({ query: '{ __schema { queryType { name } } }' }), {
     'Content-Type': 'application/json',
     ...headers,
@@ -45,12 +45,12 @@ test.each([
 
 test.each([
   ['text/plain', 'POST', { 'Content-Type': 'text/plain' }, 415],
-  ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
-  ['multipart', 'POST', { 'Content-Type': 'multipart/form-data; boundary=x' }, 415],
+  ['a form body', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
+  ['a multipart body', 'POST', { 'Content-Type': 'multipart/form-data; boundary=x' }, 415],
   ['application/graphql', 'POST', { 'Content-Type': 'application/graphql' }, 415],
   ['no content type', 'POST', { 'Content-Type': '' }, 415],
-  ['another method', 'PATCH', { 'Content-Type': 'application/json' }, 405],
-])('%s is refused', async (_name, method, headers, status) => {
+  ['the method PATCH', 'PATCH', { 'Content-Type': 'application/json' }, 405],
+])('a request with %s is refused', async (_name, method, headers, status) => {
   const response = await fetch(url, {
     method,
     headers: { ...authorized, ...headers },
@@ -60,7 +60,7 @@ test.each([
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'invalid_input' } }] })
 })
 
-test('a path below /graphql that is not there', async () => {
+test('an unknown path below /graphql is not found', async () => {
   const response = await post('{}', json, `${url}/nothing`)
   expect([response.status, await response.json()]).toMatchObject([
     404,
@@ -69,22 +69,22 @@ test('a path below /graphql that is not there', async () => {
 })
 
 test.each([
-  ['no JSON', '{', 400],
-  ['no object', '[]', 400],
-  ['a batch', '[{"query":"{viewer{id}}"},{"query":"{viewer{id}}"}]', 400],
+  ['invalid JSON', '{', 400],
+  ['an empty array', '[]', 400],
+  ['a batch of queries', '[{"query":"{viewer{id}}"},{"query":"{viewer{id}}"}]', 400],
   ['no query', '{}', 400],
-  ['a query that is none', '{"query":5}', 400],
+  ['a query that is not a string', '{"query":5}', 400],
   ['an unknown parameter', '{"query":"{viewer{id}}","x":1}', 400],
-  ['a parameter that every object has', '{"query":"{viewer{id}}","toString":1}', 400],
-  ['a parameter __proto__', '{"query":"{viewer{id}}","__proto__":{}}', 400],
-  ['wrong variables', '{"query":"{viewer{id}}","variables":"x"}', 400],
+  ['a parameter named like a member of every object', '{"query":"{viewer{id}}","toString":1}', 400],
+  ['a parameter named __proto__', '{"query":"{viewer{id}}","__proto__":{}}', 400],
+  ['variables that are not an object', '{"query":"{viewer{id}}","variables":"x"}', 400],
 ])('a body with %s is refused', async (_name, body, status) => {
   const response = await post(body)
   const answer = (await response.json()) as GraphqlAnswer
   expect([response.status, answer.errors?.[0]?.extensions.code]).toEqual([status, 'invalid_input'])
 })
 
-test('a body of more than 16 MiB is refused, and one of more than 1 MiB that does not say how long it is', async () => {
+test('a body over 16 MiB, or over 1 MiB without a Content-Length, is refused with 413', async () => {
   const MIB = 1024 * 1024
   const long = JSON.stringify({ query: '{ viewer { id } }', variables: { x: 'x'.repeat(MIB) } })
   const chunks = new ReadableStream({
@@ -113,7 +113,7 @@ test('a body of more than 16 MiB is refused, and one of more than 1 MiB that doe
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
-test('an Idempotency-Key is refused where it would not be heeded: at the single connection', async () => {
+test('an Idempotency-Key is refused on /graphql/stream, where it has no effect', async () => {
   const response = await post(
     '{"query":"{viewer{id}}"}',
     { ...json, 'Idempotency-Key': 'a' },
@@ -125,7 +125,7 @@ test('an Idempotency-Key is refused where it would not be heeded: at the single 
   ])
 })
 
-test('GET reads, and changes nothing', async () => {
+test('GET executes queries and refuses mutations', async () => {
   const get = (query: string) => fetch(`${url}?query=${encodeURIComponent(query)}`, { headers: authorized })
   expect(await (await get('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'member' } } })
   const before = (await ask('{ agents { id } }')).data.agents.length
@@ -157,9 +157,15 @@ test.each<[string, string, object, string, string]>([
     'name',
     'name: must be 1 to 100 characters long',
   ],
-  ['a NUL', CREATE, { name: 'a\0b', icon: 'bot' }, 'name', 'name: must not contain NUL characters'],
   [
-    'half a surrogate pair',
+    'a name with a NUL',
+    CREATE,
+    { name: 'a\0b', icon: 'bot' },
+    'name',
+    'name: must not contain NUL characters',
+  ],
+  [
+    'a name with an unpaired surrogate',
     CREATE,
     { name: 'a\ud800', icon: 'bot' },
     'name',
@@ -167,9 +173,9 @@ test.each<[string, string, object, string, string]>([
   ],
   ['no name', CREATE, { icon: 'bot' }, 'name', 'name: is required'],
   ['a name that is null', CREATE, { name: null, icon: 'bot' }, 'name', 'name: must not be null'],
-  ['a name that is none', CREATE, { name: ['x'], icon: 'bot' }, 'name', 'name: must be a string'],
+  ['a name that is not a string', CREATE, { name: ['x'], icon: 'bot' }, 'name', 'name: must be a string'],
   ['an unknown icon', CREATE, { name: 'x', icon: 'bolt' }, 'icon', WRONG_ICON],
-  ['an icon that is none', CREATE, { name: 'x', icon: 5 }, 'icon', WRONG_ICON],
+  ['an icon that is not a string', CREATE, { name: 'x', icon: 5 }, 'icon', WRONG_ICON],
   [
     'an unknown field',
     CREATE,
@@ -177,9 +183,9 @@ test.each<[string, string, object, string, string]>([
     'colour',
     'colour: is not a known field',
   ],
-  ['an id that is none', SEND, { ...mail, agentId: 'x' }, 'agentId', 'agentId: must be a UUID'],
+  ['an invalid id', SEND, { ...mail, agentId: 'x' }, 'agentId', 'agentId: must be a UUID'],
   [
-    'a wrong UUID version',
+    'an id with an unknown UUID version',
     SEND,
     { ...mail, replyTo: '00000000-0000-9000-8000-000000000001' },
     'replyTo',
@@ -193,10 +199,16 @@ test.each<[string, string, object, string, string]>([
     'text: must be 1 to 32000 characters long',
   ],
   ['an empty text', SEND, { ...mail, text: '' }, 'text', 'text: must be 1 to 32000 characters long'],
-  ['a text that is none', SEND, { ...mail, text: 5 }, 'text', 'text: must be a string'],
-  ['a recipient that is none', SEND, { ...mail, to: ['a@b.c', 5] }, 'to[1]', 'to[1]: must be a string'],
+  ['a text that is not a string', SEND, { ...mail, text: 5 }, 'text', 'text: must be a string'],
   [
-    'a file that is none',
+    'a recipient that is not a string',
+    SEND,
+    { ...mail, to: ['a@b.c', 5] },
+    'to[1]',
+    'to[1]: must be a string',
+  ],
+  [
+    'a file that is not an object',
     SEND,
     { ...mail, attachments: [5] },
     'attachments[0]',
@@ -239,14 +251,14 @@ test.each<[string, string, object, string, string]>([
     'cc: must contain at most 50 recipients',
   ],
   [
-    'the Message URL as channel',
+    'the Message URL as the channel',
     SEND,
     { ...mail, channel: 'url' },
     'channel',
     'channel: must be one of email, sms, telegram',
   ],
   [
-    'a message that is not there',
+    'a reply to an unknown message',
     SEND,
     { agentId: agent.id, text: 'x', replyTo: randomUUID() },
     'replyTo',
@@ -260,28 +272,28 @@ test.each<[string, string, object, string, string]>([
     'name: must be 1 to 100 characters long',
   ],
   [
-    'a past end',
+    'an expiry in the past',
     TOKEN,
     { agentId: agent.id, expiresAt: '2020-01-01T00:00:00Z' },
     'expiresAt',
     'expiresAt: must be in the future',
   ],
   [
-    'a time that is none',
+    'an invalid time',
     TOKEN,
     { agentId: agent.id, expiresAt: 'soon' },
     'expiresAt',
     'expiresAt: must be an ISO 8601 timestamp',
   ],
   [
-    'a time without offset',
+    'a time without a UTC offset',
     TOKEN,
     { agentId: agent.id, expiresAt: '2099-01-01T00:00:00' },
     'expiresAt',
     'expiresAt: must be an ISO 8601 timestamp',
   ],
   [
-    'an address that shall not be primary',
+    'unsetting the primary address',
     'mutation ($input: ChangeAddressInput!) { changeAddress(input: $input) { address { id } } }',
     { agentId: agent.id, addressId: agent.id, primary: false },
     'primary',
@@ -295,14 +307,14 @@ test.each<[string, string, object, string, string]>([
     'client: must be 1 to 200 characters long',
   ],
   [
-    'anyone at the Message URL',
+    'admitting anyone to the Message URL',
     ACCESS,
     { agentId: agent.id, channel: 'url', admit: 'anyone', senders: [] },
     'admit',
     'admit: must not be anyone for the Message URL',
   ],
   [
-    'a sender that is none',
+    'an invalid sender',
     ACCESS,
     { agentId: agent.id, channel: 'email', senders: ['x'] },
     'senders[0]',
@@ -315,16 +327,19 @@ test.each<[string, string, object, string, string]>([
     'url',
     'url: must be 1 to 2048 characters long',
   ],
-])('%s: invalid_input names the field', async (_name, query, input, field, message) => {
-  const by = query === CONNECT ? agent.ask : ask
-  const [error, ...others] = errorsOf(await by(query, { input })) ?? []
-  expect(others).toEqual([])
-  expect(error).toEqual({
-    code: 'invalid_input',
-    field,
-    message: message || expect.stringMatching(new RegExp(`^${field}: `)),
-  })
-})
+])(
+  '%s is refused with invalid_input and the name of the field',
+  async (_name, query, input, field, message) => {
+    const by = query === CONNECT ? agent.ask : ask
+    const [error, ...others] = errorsOf(await by(query, { input })) ?? []
+    expect(others).toEqual([])
+    expect(error).toEqual({
+      code: 'invalid_input',
+      field,
+      message: message || expect.stringMatching(new RegExp(`^${field}: `)),
+    })
+  },
+)
 
 test.each([
   ['createAgent(input: {name: 5, icon: bot})', 'name: must be a string'],
@@ -350,7 +365,7 @@ test.each([
     `replayWebhook(input: {agentId: "${agent.id}", webhookId: "${agent.id}", after: -1})`,
     'after: must be a whole number from 0 to 9007199254740991',
   ],
-])('%s in the document: as it is in a variable', async (mutation, message) => {
+])('%s in the document is refused with the same error as in a variable', async (mutation, message) => {
   const { errors } = await ask(`mutation { ${mutation} { __typename } }`)
   expect(errors?.map((error) => [error.message, error.extensions])).toContainEqual([
     message,
@@ -358,7 +373,7 @@ test.each([
   ])
 })
 
-test('32000 characters outside the basic plane are a text, 100 a name', async () => {
+test('a text of 32,000 emoji and a name of 100 emoji are accepted', async () => {
   expect((await ask(SEND, { input: { ...mail, text: emoji.repeat(32_000) } })).errors).toBeUndefined()
   expect((await ask(CREATE, { input: { name: emoji.repeat(100), icon: 'bot' } })).errors).toBeUndefined()
 })
@@ -367,7 +382,7 @@ test.each([
   '00000000-0000-0000-0000-000000000000',
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
   'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
-])('%s is an id', async (id) => {
+])('the UUID %s is accepted as an id', async (id) => {
   expect(errorsOf(await ask('query ($id: UUID!) { agent(id: $id) { id } }', { id }))).toMatchObject([
     { code: 'not_found' },
   ])
@@ -380,38 +395,46 @@ test.each([
   ['a syntax error', '{ agents {', 'Syntax Error'],
   ['an unknown field', '{ agents { colour } }', 'Cannot query field "colour"'],
   ['a missing variable', 'query ($id: UUID!) { agent(id: $id) { id } }', 'id: is required'],
-  ['a wrong literal', '{ agent(id: "x") { id } }', 'id: must be a UUID'],
+  ['an invalid literal', '{ agent(id: "x") { id } }', 'id: must be a UUID'],
   [
-    'a wrong page',
+    'a page size that is not a number',
     '{ agents { messages(first: "x") { edges { cursor } } } }',
     'first: must be a whole number',
   ],
-  ['too many tokens', `{ agents { ${'id '.repeat(2001)} } }`, 'token'],
+  ['a document with too many tokens', `{ agents { ${'id '.repeat(2001)} } }`, 'token'],
   [
-    'too long a document',
+    'a document that is too long',
     `{ agents { id } } #${'x'.repeat(100_000)}`,
     'query: must be at most 100000 characters long',
   ],
-  ['10,000 aliases', `{ ${Array.from({ length: 10_000 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`, ''],
   [
-    '51 aliases',
+    'a query with 10,000 aliases',
+    `{ ${Array.from({ length: 10_000 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`,
+    '',
+  ],
+  [
+    'a query with 51 aliases',
     `{ ${Array.from({ length: 51 }, (_, n) => `a${n}:viewer{id}`).join(' ')} }`,
     'query: must have at most 50 aliases',
   ],
   [
-    '51 directives',
+    'a query with 51 directives',
     `{ viewer { id ${'@include(if: true) '.repeat(51)} } }`,
     'query: must have at most 50 directives',
   ],
-  ['too deep', `{ agents { ${deep(3)} } }`, 'query: must be at most 12 levels deep'],
-  ['too wide', `{ viewer { ${'id name '.repeat(151)} } }`, 'query: must select at most 300 fields'],
+  ['a query that is too deep', `{ agents { ${deep(3)} } }`, 'query: must be at most 12 levels deep'],
   [
-    'too much',
+    'a query with too many fields',
+    `{ viewer { ${'id name '.repeat(151)} } }`,
+    'query: must select at most 300 fields',
+  ],
+  [
+    'a query for too much data',
     '{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }',
     'query: requests too much',
   ],
   [
-    'fragments that grow',
+    'fragments that grow exponentially',
     `{ agents { ...a } } ${'abcdefghi'
       .split('')
       .map(
@@ -422,38 +445,38 @@ test.each([
     'query: must be at most 12 levels deep',
   ],
   [
-    'two operations and no name',
+    'a document with two operations and no operation name',
     'query A { viewer { id } } query B { viewer { id } }',
     'Could not determine what operation to execute',
   ],
   [
-    'a page of 101',
+    'a page size of 101',
     '{ agents { messages(first: 101) { edges { cursor } } } }',
     'first: must be a whole number from 1 to 100',
   ],
   [
-    'a page of 0',
+    'a page size of 0',
     '{ agents { messages(first: 0) { edges { cursor } } } }',
     'first: must be a whole number from 1 to 100',
   ],
   [
-    'a cursor that is none',
+    'an invalid cursor',
     '{ agents { messages(after: "x") { edges { cursor } } } }',
     'after: is not a valid cursor for this list',
   ],
   [
-    'a subscription without a stream',
+    'a subscription without an event stream',
     `subscription { messageReceived(agentId: "${agent.id}") { id } }`,
     'The response to a subscription is an event stream',
   ],
-])('%s: invalid_input', async (_name, query, message) => {
+])('%s is refused with invalid_input', async (_name, query, message) => {
   const answer = await ask(query, {}, { Accept: 'application/json' })
   expect(answer.errors?.[0]?.extensions.code).toBe('invalid_input')
   expect(answer.errors?.[0]?.message).toContain(message)
   expect(JSON.stringify(answer.errors)).not.toContain('"http"')
 })
 
-test('what was refused before it ran has a status of its own in application/graphql-response+json', async () => {
+test('a request that is refused before execution has status 400 in application/graphql-response+json', async () => {
   const headers = { Accept: 'application/graphql-response+json' }
   expect((await ask('{ nothing }', {}, headers)).status).toBe(400)
   expect((await ask('{ viewer { kind } }', {}, headers)).status).toBe(200)
@@ -462,7 +485,7 @@ test('what was refused before it ran has a status of its own in application/grap
   ).toBe(200)
 })
 
-test('the inside of a failure goes to the log, not to the client', async () => {
+test('the details of an internal error are logged and not returned', async () => {
   await service.deps.pool.query("update agent set icon = 'broken' where id = $1", [agent.id])
   const answer = await ask('query ($id: UUID!) { agent(id: $id) { name icon } }', { id: agent.id })
   expect(errorsOf(answer)).toEqual([{ code: 'internal', message: 'Something went wrong on our side.' }])
@@ -471,15 +494,15 @@ test('the inside of a failure goes to the log, not to the client', async () => {
   await service.deps.pool.query("update agent set icon = 'bot' where id = $1", [agent.id])
 })
 
-test('a database that is away is unavailable, a cause of our own stays inside', () => {
-  const away = presentError(
+test('an unreachable database is reported as unavailable, and the causes of errors are not exposed', () => {
+  const unreachable = presentError(
     Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
     silentLogger,
   )
-  expect(away.toJSON()).toMatchObject({
+  expect(unreachable.toJSON()).toMatchObject({
     extensions: { code: 'unavailable', http: { status: 503, headers: { 'Retry-After': '2' } } },
   })
-  expect(away.message).not.toContain('10.0.0.1')
+  expect(unreachable.message).not.toContain('10.0.0.1')
   const limited = presentError(
     new AppError('plan_limit', 'No more.', { cause: new Error('inside') }),
     silentLogger,
@@ -488,24 +511,24 @@ test('a database that is away is unavailable, a cause of our own stays inside', 
   expect(presentError(limited, silentLogger)).toBe(limited)
 })
 
-test('without a database: 503, and service again by itself', async () => {
+test('requests fail with 503 while the database is unreachable and succeed again afterwards', async () => {
   const { pool } = service.deps
   const real = pool.query
   pool.query = (async () => {
     throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
   }) as unknown as typeof real
-  const away = await service.askWith(newToken('member'))('{ viewer { kind } }')
-  const inside = await ask('{ agents { id } }')
+  const anonymous = await service.askWith(newToken('member'))('{ viewer { kind } }')
+  const known = await ask('{ agents { id } }')
   pool.query = real
-  expect([away.status, away.headers.get('retry-after')]).toEqual([503, '2'])
-  for (const answer of [away, inside])
+  expect([anonymous.status, anonymous.headers.get('retry-after')]).toEqual([503, '2'])
+  for (const answer of [anonymous, known])
     expect(errorsOf(answer)).toEqual([
       { code: 'unavailable', message: 'The service cannot reach its database. Try again shortly.' },
     ])
   expect((await ask('{ viewer { kind } }')).data.viewer.kind).toBe('member')
 })
 
-test('requests are counted per token', async () => {
+test('the rate limit applies to each token', async () => {
   const strict = await startGraphql({ rateLimit: 3 })
   const tenant = await strict.tenant()
   const statuses = []
@@ -517,7 +540,7 @@ test('requests are counted per token', async () => {
   expect(refused.errors?.[0]?.extensions.code).toBe('rate_limited')
 })
 
-test('the log says that the database is away when it is, and not when a stream is told that the service stops', () => {
+test('an unreachable database is logged, but the end of a stream of a stopping service is not', () => {
   const warned: string[] = []
   const listening: Logger = { ...silentLogger, warn: (_fields, text) => warned.push(text) }
   expect(presentError(new AppError('unavailable', 'The service is stopping.'), listening).message).toBe(
@@ -528,7 +551,7 @@ test('the log says that the database is away when it is, and not when a stream i
   expect(warned).toEqual(['database unavailable'])
 })
 
-test('of several mutations in one document one that fails takes nothing from the others', async () => {
+test('a failing mutation does not affect the others in the same document', async () => {
   const { data, errors } = await ask(
     `mutation {
       one: createAgent(input: { name: "One", icon: bot }) { agent { name } }
@@ -540,7 +563,7 @@ test('of several mutations in one document one that fails takes nothing from the
   expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'not_found' } }])
 })
 
-test('no mutation has an answer that the others would go down with', () => {
+test('all mutation fields are nullable, so that one failure does not discard the results of the others', () => {
   const fields = Object.values(createSchema().getMutationType()!.getFields())
   expect(fields.length).toBeGreaterThan(20)
   expect(fields.filter(({ type }) => isNonNullType(type)).map(({ name }) => name)).toEqual([])

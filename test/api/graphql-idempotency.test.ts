@@ -20,7 +20,7 @@ const CREATE =
   'mutation ($name: String!) { createAgent(input: { name: $name, icon: bot }) { agent { id name addresses { value } } } }'
 const countNamed = (name: string) => service.db.prisma.agent.count({ where: { name } })
 
-test('the same mutation with the same key is done once, and answered the same', async () => {
+test('repeating a mutation with the same key returns the first response and changes nothing', async () => {
   const first = await ask(owner, 'once', CREATE, { name: 'Once' })
   expect(first).toMatchObject({
     status: 200,
@@ -34,7 +34,7 @@ test('the same mutation with the same key is done once, and answered the same', 
   expect(await countNamed('Once')).toBe(1)
 })
 
-test('another request with the key is refused, in GraphQL and in REST', async () => {
+test('a different request with a used key is refused, in GraphQL and in REST', async () => {
   await ask(owner, 'taken', CREATE, { name: 'Taken' })
   const wrong = {
     errors: [
@@ -51,7 +51,7 @@ test('another request with the key is refused, in GraphQL and in REST', async ()
   expect(rest).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } })
 })
 
-test('of twenty at once one makes it, and the others get its answer or a conflict', async () => {
+test('of 20 concurrent requests with one key, one is executed and the others get its response or a conflict', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => ask(owner, 'crowd', CREATE, { name: 'Crowd' })),
   )
@@ -62,12 +62,12 @@ test('of twenty at once one makes it, and the others get its answer or a conflic
   expect(await countNamed('Crowd')).toBe(1)
 })
 
-test('a mutation that fails leaves the key free', async () => {
+test('a failed mutation releases its key', async () => {
   expect(await ask(owner, 'free', CREATE, { name: ' ' })).toMatchObject({ data: { createAgent: null } })
   expect((await ask(owner, 'free', CREATE, { name: 'Free' })).data.createAgent.agent.name).toBe('Free')
 })
 
-test('a message that is sent twice goes out once', async () => {
+test('a message that is sent twice with the same key is created once', async () => {
   const query = `mutation { sendMessage(input: { agentId: "${agent.id}", channel: email, to: ["ann@example.com"], text: "hi" }) { message { id status } } }`
   const first = await ask(agent, 'send', query)
   expect(first.data.sendMessage.message.status).toBe('sending')
@@ -75,7 +75,7 @@ test('a message that is sent twice goes out once', async () => {
   expect(await service.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(1)
 })
 
-test('what is shown once is kept sealed, and a text that is kept nowhere not at all', async () => {
+test('a replayed response contains tokens and Message URL texts, which are not stored in plain text', async () => {
   const text = `unmistakable ${randomUUID()} words`
   await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
   const token = `mutation { createToken(input: { agentId: "${agent.id}" }) { token } }`
@@ -88,7 +88,7 @@ test('what is shown once is kept sealed, and a text that is kept nowhere not at 
   for (const kept of [made.data.createToken.token, text]) expect(holds(dumped, kept)).toBe(false)
 })
 
-test('secrets are revealed anew each time, and each time is in the audit', async () => {
+test('revealing secrets again with the same key reads the current values and is audited each time', async () => {
   await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'one' })
   const reveal = () =>
     ask(
@@ -104,7 +104,7 @@ test('secrets are revealed anew each time, and each time is in the audit', async
   ).toBe(2)
 })
 
-test('what is the same when it is done twice, and a query, are not bound to the key', async () => {
+test('queries and idempotent mutations ignore the key', async () => {
   const rename = `mutation ($name: String!) { updateAgent(input: { agentId: "${agent.id}", name: $name }) { agent { name } } }`
   for (const name of ['First', 'Second'])
     expect((await ask(owner, 'patch', rename, { name })).data.updateAgent.agent.name).toBe(name)
@@ -121,17 +121,17 @@ test.each([
     `mutation { a: createAgent(input: { name: "Two", icon: bot }) { agent { id } } b: createAgent(input: { name: "Two", icon: bot }) { agent { id } } }`,
   ],
   [
-    'two in a fragment',
+    'two mutations in fragments',
     `mutation { ...f ...{ b: createAgent(input: { name: "Two", icon: bot }) { agent { id } } } } fragment f on Mutation { a: createAgent(input: { name: "Two", icon: bot }) { agent { id } } }`,
   ],
-])('%s in one request are refused', async (_, query) => {
+])('%s in one request with a key are refused', async (_, query) => {
   expect(await ask(owner, 'two', query)).toMatchObject({
     errors: [{ message: 'Idempotency-Key: is for one mutation at a time' }],
   })
   expect(await countNamed('Two')).toBe(0)
 })
 
-test('a key that is none is refused', async () => {
+test('a key that is too long is refused', async () => {
   expect(await ask(owner, 'x'.repeat(256), CREATE, { name: 'Long' })).toMatchObject({
     status: 400,
     errors: [{ extensions: { field: 'Idempotency-Key' } }],

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await service.letter(other, ours, 'for the other')
 })
 
-test('a received message has every field', async () => {
+test('a received message has all fields', async () => {
   const [newest] = nodesOf(await list({ first: 1 }))
   expect(newest).toMatchObject({
     channel: 'email',
@@ -59,7 +59,7 @@ test('a received message has every field', async () => {
   expect(one.data.message.thread.messageId).toMatch(/^<.+@example\.com>$/)
 })
 
-test('its attachments and its raw form say where they are', async () => {
+test('a message has the URLs of its raw form and its attachments', async () => {
   const selection = 'id rawUrl attachments { url }'
   const page = await ours.ask(
     `query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { ${selection} } } } } }`,
@@ -78,7 +78,7 @@ test('its attachments and its raw form say where they are', async () => {
   expect(one.data.message).toEqual(node)
 })
 
-test('pages follow each other without gap or repetition, newest first', async () => {
+test('paging through messages returns each once, newest first', async () => {
   const first = await list({ first: 2 })
   expect(textsOf(first)).toEqual(['letter 5', 'letter 4'])
   expect(first.pageInfo).toEqual({
@@ -96,7 +96,7 @@ test('pages follow each other without gap or repetition, newest first', async ()
   })
 })
 
-test('filters narrow the list', async () => {
+test('messages can be filtered by direction, channel, status and time', async () => {
   const all = nodesOf(await list())
   const middle = all[2]!
   expect(textsOf(await list({ direction: 'outbound', status: 'refused' }))).toEqual([])
@@ -108,7 +108,7 @@ test('filters narrow the list', async () => {
   expect(nodesOf(await list({ until: '2020-01-01T00:00:00+01:00' }))).toEqual([])
 })
 
-test('an answer is sent and found in its thread', async () => {
+test('a reply is sent and listed in the thread of the original message', async () => {
   const [original] = nodesOf(await list({ first: 1, direction: 'inbound' }))
   const sent = await agent.ask(SEND, {
     input: { agentId: agent.id, text: 'My answer', replyTo: original?.id },
@@ -134,7 +134,7 @@ test('an answer is sent and found in its thread', async () => {
   })
 })
 
-test("a thread of another agent's is an error, in REST's words", async () => {
+test('filtering by a thread of another agent fails with the same error as in REST', async () => {
   const [foreign] = nodesOf(await list({}, other.id))
   const refused = await ours.ask(LIST, { id: agent.id, thread: foreign?.id })
   expect(errorsOf(refused)).toEqual([
@@ -142,7 +142,7 @@ test("a thread of another agent's is an error, in REST's words", async () => {
   ])
 })
 
-test('two lists of one agent in one query stay apart', async () => {
+test('two message lists of one agent in one query return their own results', async () => {
   const { data, errors } = await ours.ask(
     `query ($id: UUID!) { agent(id: $id) {
       a: messages(first: 1, direction: inbound) { edges { node { text } } }
@@ -159,7 +159,7 @@ test('two lists of one agent in one query stay apart', async () => {
   })
 })
 
-test('a message that is deleted while its page is read is left out, and nothing half-read stands in for it', async () => {
+test('a message that is deleted while its page is loaded is left out of the page', async () => {
   const { prisma } = service.deps
   const inbox = await service.agent(ours, 'Deleted from')
   for (let n = 1; n <= 3; n++) await service.letter(inbox, ours, `letter ${n}`)
@@ -182,7 +182,7 @@ test('a message that is deleted while its page is read is left out, and nothing 
   expect(data.agent.messages).toEqual({ edges: [{ node }], pageInfo: { hasNextPage: true } })
 })
 
-test('what lists ask for together is bounded, however many agents or threads they are asked of', async () => {
+test('the total number of list entries that a query requests is limited across all agents', async () => {
   const many = await service.tenant()
   const first = await service.agent(many, 'First')
   const { workspaceId } = await service.deps.prisma.agent.findUniqueOrThrow({ where: { id: first.id } })
@@ -200,7 +200,7 @@ test('what lists ask for together is bounded, however many agents or threads the
   expect(await asked('unreadCount lastMessage { text }')).toBeUndefined()
 })
 
-test('the number of statements does not grow with the number of agents', async () => {
+test('the number of SQL statements does not grow with the number of agents', async () => {
   const statements = async (tenant: typeof ours, query: string) => {
     const { result, statements } = await statementsOf(service.deps.pool, () => tenant.ask(query))
     expect(result.errors).toBeUndefined()

@@ -6,7 +6,7 @@ const service = await startGraphql()
 const ours = await service.tenant()
 const errorsOf = ({ errors }: GraphqlAnswer) =>
   errors?.map(({ message, extensions: { code, field } }) => ({ message, code, field }))
-/** One mutation by its name, with its input. */
+/** Runs a mutation by its name, with its input. */
 const change = async (ask: typeof ours.ask, name: string, selection: string, input: object) => {
   const answer = await ask(
     `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) ${selection} }`,
@@ -17,7 +17,7 @@ const change = async (ask: typeof ours.ask, name: string, selection: string, inp
   return { ...answer, payload: answer.data?.[name] }
 }
 
-test('the given address changes, and cannot be removed', async () => {
+test('the assigned address of an agent can be changed but not removed', async () => {
   const agent = await service.agent(ours, 'Movable')
   const { data } = await ours.ask('query ($id: UUID!) { agent(id: $id) { addresses { id } } }', {
     id: agent.id,
@@ -37,7 +37,7 @@ test('the given address changes, and cannot be removed', async () => {
   expect(link.payload.url).toMatch(/^http:\/\/localhost\/setup\/ast_/)
 })
 
-test('secrets are set and listed by members, and revealed to the agent alone', async () => {
+test('members can set and list secrets, but only the agent can reveal them', async () => {
   const agent = await service.agent(ours, 'Keeper')
   const agentId = agent.id
   const set = await change(ours.ask, 'setSecret', '{ secret { name kind setBy updatedAt } }', {
@@ -78,7 +78,7 @@ test('secrets are set and listed by members, and revealed to the agent alone', a
   ).toMatchObject([{ code: 'not_found' }])
 })
 
-test('a message to the Message URL comes back as its event, whole', async () => {
+test('sendToUrl returns the event with the whole text, and requires a listener and access', async () => {
   const agent = await service.agent(ours, 'Hearer')
   const input = { agentId: agent.id, text: 'Wake up' }
   const send = (ask = ours.ask) =>
@@ -98,7 +98,7 @@ test('a message to the Message URL comes back as its event, whole', async () => 
   ])
 })
 
-test('the workspace with its people, its plan and how much of it is in use', async () => {
+test('a workspace has its plan with usage, and lists of members and resources that agents cannot read', async () => {
   const tenant = await service.tenant()
   const agent = await service.agent(tenant, 'Counted')
   const query = `{ workspace { id name settings { agentsMaySetAccess agentsMayCreateAgents } domains { name } phoneNumbers { value }
@@ -129,7 +129,7 @@ test('the workspace with its people, its plan and how much of it is in use', asy
     ])
 })
 
-test('people are invited and removed, settings and own tokens change', async () => {
+test('members can manage invitations, workspace settings and their own tokens', async () => {
   const tenant = await service.tenant()
   const agent = await service.agent(tenant, 'Watcher')
   const invited = await change(tenant.ask, 'inviteMember', '{ invitation { id email role } url }', {
@@ -173,7 +173,7 @@ test('people are invited and removed, settings and own tokens change', async () 
   expect((await service.askWith(made.payload.token)('{ viewer { id } }')).status).toBe(401)
 })
 
-test('the event log, a page at a time, with the messages that it tells of', async () => {
+test('the event log is returned in pages, with the messages of its events', async () => {
   const [one, other] = [await service.agent(ours, 'Logged'), await service.agent(ours, 'Logged too')]
   for (const text of ['first', 'second', 'third']) await service.letter(one, ours, text)
   await service.letter(other, ours, 'elsewhere')

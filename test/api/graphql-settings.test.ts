@@ -5,7 +5,7 @@ import { startGraphql } from '../support/graphql.ts'
 const VIEWER = '{ viewer { kind } }'
 const hash = createHash('sha256').update(VIEWER).digest('hex')
 
-test('with PERSISTED_ONLY these operations are served: by their id, by their hash, to the letter; and no others', async () => {
+test('with PERSISTED_ONLY, only persisted operations are executed: by id, by hash or by their exact text', async () => {
   const service = await startGraphql({
     persisted: new Map([
       ['who', VIEWER],
@@ -46,7 +46,7 @@ test('with PERSISTED_ONLY these operations are served: by their id, by their has
 const page = (base: string) =>
   fetch(`${base}/graphql`, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
 
-test('GraphiQL comes from the service itself, whole, and may load nothing from elsewhere', async () => {
+test('GraphiQL is served without external resources, and its content security policy forbids them', async () => {
   const service = await startGraphql()
   const response = await page(service.base)
   const html = await response.text()
@@ -57,7 +57,7 @@ test('GraphiQL comes from the service itself, whole, and may load nothing from e
   expect(response.headers.get('content-security-policy')).toContain("connect-src 'self'")
 })
 
-test('with INTROSPECTION off nobody is told the schema, and there is no GraphiQL', async () => {
+test('with INTROSPECTION off, the schema is not exposed and GraphiQL is not served', async () => {
   const service = await startGraphql({ introspection: false })
   const { ask } = await service.tenant()
   const { errors } = await ask('{ __schema { queryType { name } } }')
@@ -70,7 +70,7 @@ test('with INTROSPECTION off nobody is told the schema, and there is no GraphiQL
   expect((await page(service.base)).status).toBe(401)
 })
 
-test('what the client accepts decides how it is answered', async () => {
+test('the Accept header determines the content type of the response', async () => {
   const service = await startGraphql()
   const tenant = await service.tenant()
   const ask = (accept: string, query = VIEWER) =>
@@ -100,7 +100,7 @@ test('what the client accepts decides how it is answered', async () => {
     ':\n\nevent: next\ndata: {"data":{"viewer":{"kind":"member"}}}\n\nevent: complete\ndata:\n\n',
   )
   expect((await ask('image/png')).status).toBe(406)
-  // Refused before anything is done: nobody could read what became of it.
+  // Refused before execution, since the client could not read the result.
   expect(
     (
       await ask(

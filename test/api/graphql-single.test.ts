@@ -14,16 +14,16 @@ const stream = (method: string, headers: Record<string, string> = {}, body?: str
     ...(body === undefined ? {} : { body }),
   })
 
-test('a reserved stream is opened once, with what it was reserved with, and belongs to its token', async () => {
+test('a reserved stream can be opened once, and only the API token that reserved it can use it', async () => {
   const authorized = { Authorization: `Bearer ${ours.token}` }
   expect((await stream('PUT')).status).toBe(401)
   const reserved = await stream('PUT', authorized)
   expect(reserved.status).toBe(201)
-  const sign = await reserved.text()
+  const streamToken = await reserved.text()
   const post = (headers: Record<string, string>, operation: object) =>
     stream(
       'POST',
-      { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign },
+      { ...headers, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': streamToken },
       JSON.stringify(operation),
     )
   const operation = { query: '{ viewer { id } }', extensions: { operationId: 'a' } }
@@ -35,9 +35,9 @@ test('a reserved stream is opened once, with what it was reserved with, and belo
     { errors: [{ extensions: { code: 'not_found' } }] },
   ])
 
-  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${streamToken}`)
   expect(events.status).toBe(200)
-  const again = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  const again = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${streamToken}`)
   expect([again.status, await again.json()]).toMatchObject([
     409,
     { errors: [{ extensions: { code: 'conflict' } }] },
@@ -68,7 +68,7 @@ test('a reserved stream is opened once, with what it was reserved with, and belo
   await reader.cancel()
 })
 
-test('a token holds 20 event streams, no more', async () => {
+test('a token can reserve at most 20 event streams', async () => {
   const tenant = await service.tenant()
   const statuses = []
   for (let n = 0; n < 21; n++) {
@@ -79,12 +79,16 @@ test('a token holds 20 event streams, no more', async () => {
   expect(statuses).toEqual([...Array(20).fill(201), 429])
 })
 
-test('queries for a stream that nobody has opened yet run once it is open, and all of them are answered', async () => {
+test('queries for a stream that is not open yet are executed once it is opened', async () => {
   const tenant = await service.tenant()
   const agent = await service.agent(tenant)
   const authorized = { Authorization: `Bearer ${tenant.token}` }
-  const sign = await (await stream('PUT', authorized)).text()
-  const headers = { ...authorized, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }
+  const streamToken = await (await stream('PUT', authorized)).text()
+  const headers = {
+    ...authorized,
+    'Content-Type': 'application/json',
+    'X-GraphQL-Event-Stream-Token': streamToken,
+  }
   const ask = (operationId: number) =>
     stream(
       'POST',
@@ -98,7 +102,7 @@ test('queries for a stream that nobody has opened yet run once it is open, and a
   expect(result.map(({ status }) => status)).toEqual(Array(30).fill(202))
   expect(statements.filter((statement) => /\bfrom "?(public"\.")?agent\b/i.test(statement))).toEqual([])
 
-  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${sign}`)
+  const events = await stream('GET', { Accept: 'text/event-stream' }, undefined, `?token=${streamToken}`)
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (text.split('event: complete').length <= 30) text += (await reader.read()).value

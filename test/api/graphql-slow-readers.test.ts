@@ -13,7 +13,7 @@ const ours = await service.tenant()
 const { hostname, port } = new URL(service.base)
 
 const EVENTS = 3_000
-/** Wide events: what a reader doesn't take would be 60 MB. */
+/** Adds events so large that buffering them for one reader would take 60 MB. */
 const fill = (agentId: string) =>
   service.deps.pool.query(
     `with fresh as (insert into event (agent_id, id, type, channel, message_id, sender, "from", created_at)
@@ -27,7 +27,7 @@ const fill = (agentId: string) =>
 const QUERY = (id: string) =>
   `subscription { messageReceived(agentId: "${id}", after: 0) { id sender { name } } }`
 
-/** A client that sends a request and then reads nothing until it is told to. */
+/** A client that sends a request and reads nothing until its socket is resumed. */
 const stalled = (path: string, method: string, headers: Record<string, string>, body = ''): Socket => {
   const socket = connect(Number(port), hostname)
   const head = Object.entries({
@@ -54,12 +54,16 @@ const distinct = (id: string): Socket =>
 const single = async (id: string): Promise<Socket> => {
   const url = `${service.base}/graphql/stream`
   const authorized = { Authorization: `Bearer ${ours.token}` }
-  const sign = await (await fetch(url, { method: 'PUT', headers: authorized })).text()
+  const streamToken = await (await fetch(url, { method: 'PUT', headers: authorized })).text()
   const socket = stalled('/graphql/stream', 'GET', {
     Accept: 'text/event-stream',
-    'X-GraphQL-Event-Stream-Token': sign,
+    'X-GraphQL-Event-Stream-Token': streamToken,
   })
-  const headers = { ...authorized, 'Content-Type': 'application/json', 'X-GraphQL-Event-Stream-Token': sign }
+  const headers = {
+    ...authorized,
+    'Content-Type': 'application/json',
+    'X-GraphQL-Event-Stream-Token': streamToken,
+  }
   const body = JSON.stringify({ query: QUERY(id), extensions: { operationId: 'a' } })
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202)
   return socket
@@ -75,14 +79,14 @@ test.each([
   ['a distinct connection', distinct],
   ['the single connection', single],
 ])(
-  'a reader of %s that stalls keeps nothing in memory, and has all of it once it reads',
+  'no events are buffered for a stalled reader of %s, which gets all of them once it reads',
   async (_name, open) => {
     const agent = await service.agent(ours)
     await fill(agent.id)
     const before = memory()
     const socket = await open(agent.id)
     await until(() => service.graphql.size === 1)
-    await sleep(1_500) // long enough for 3,000 events to pile up, were they not waited with
+    await sleep(1_500) // long enough to buffer 3,000 events if there were no backpressure
     expect(memory() - before).toBeLessThan(40_000_000)
 
     const ids: number[] = []
@@ -106,8 +110,8 @@ const READERS = 200
 const LIVE = 10_000
 const BATCH = 500
 
-/** Commits events as a batch of mails does: into the log, then to who listens. */
-const raise = async (agentId: string, from: number, count: number) => {
+/** Commits events as a batch of mails does: to the log first, then to the subscribers. */
+const appendEvents = async (agentId: string, from: number, count: number) => {
   const events = Array.from({ length: count }, (_, n): LoggedEvent => {
     const sender = {
       id: null,
@@ -135,18 +139,18 @@ const raise = async (agentId: string, from: number, count: number) => {
   service.deps.feed.committed(events)
 }
 
-test(`${READERS} readers that stall while ${LIVE} events happen: memory stays flat, and whoever reads on has them all`, async () => {
+test(`memory does not grow while ${READERS} readers stall during ${LIVE} events, and a resumed one gets them all`, async () => {
   const agent = await service.agent(ours)
   const sockets = Array.from({ length: READERS }, () => distinct(agent.id))
   await until(() => service.graphql.size === READERS)
   const used: number[] = []
   for (let id = 1; id <= LIVE; id += BATCH) {
-    await raise(agent.id, id, BATCH)
+    await appendEvents(agent.id, id, BATCH)
     await sleep(50)
     used.push(memory())
   }
-  // What a socket takes, the kernel holds. From the middle on nothing of the events may stay here: 20 MB of
-  // them for each reader.
+  // The kernel buffers what a socket accepts. From the middle on, the process must not retain any of the
+  // events, which are 20 MB for each reader.
   const [middle, end] = [used[used.length / 2 - 1]!, used.at(-1)!]
   process.stderr.write(
     `${READERS} stalled readers: ${Math.round(middle / 1e6)} MB after ${LIVE / 2} events, ${Math.round(end / 1e6)} MB after ${LIVE}\n`,
@@ -169,7 +173,7 @@ test(`${READERS} readers that stall while ${LIVE} events happen: memory stays fl
   await until(() => service.graphql.size === 0)
 }, 60_000)
 
-test('a reader that takes nothing for 30 s is cut off, a slow one is not', () => {
+test('a reader that reads nothing for 30 seconds is disconnected, but a slow one is not', () => {
   vi.useFakeTimers()
   const response = (fields: object) => ({
     writableNeedDrain: true,

@@ -3,11 +3,11 @@ import { startGraphql, type TestTenant } from '../support/graphql.ts'
 import { statementsOf } from '../support/statements.ts'
 
 /**
- * What a dashboard asks, and how many SQL statements each may cost, however many agents, messages and
- * webhooks there are.
+ * Queries of a dashboard with their numbers of SQL statements, which do not depend on the number of agents,
+ * messages and webhooks.
  */
 const QUERIES: Record<string, { query: string; statements: number }> = {
-  'who asks, and what they may do': {
+  'the viewer and their permissions': {
     query: '{ viewer { kind name may { createAgents } workspace { name } } }',
     statements: 2,
   },
@@ -15,7 +15,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
     query: '{ agents { id name icon unreadCount lastMessage { subject counterpart createdAt } } }',
     statements: 3,
   },
-  'the agents with all that they are made of': {
+  'the agents with all their settings': {
     query: `{ agents { name addresses { value primary } access { email { admit senders } url { admit } } webhooks { url error } tokens { name }
       secrets { name } listeners { kind client url } } }`,
     statements: 9,
@@ -25,7 +25,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
       text status createdAt attachments { name size } } } pageInfo { hasNextPage endCursor } } } }`,
     statements: 2,
   },
-  'a search': {
+  'a message search': {
     query:
       'query ($agent: UUID!) { agent(id: $agent) { messages(q: "letter", direction: inbound) { edges { node { subject text } } } } }',
     statements: 2,
@@ -50,7 +50,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
       'query ($agent: UUID!) { agent(id: $agent) { events(first: 20) { edges { node { id channel sender { name } message { subject } } } } } }',
     statements: 3,
   },
-  'the workspace with its people and its plan': {
+  'the workspace with its members and its plan': {
     query: `{ workspace { name members { email role } invitations { email } domains { name state } phoneNumbers { value }
       plan { key limits { agents } usage { agents members ownDomains webhooks sendsPerDay storedMessages } } } }`,
     statements: 13,
@@ -68,7 +68,7 @@ let ids: Record<'small' | 'large', { agent: string; message: string }>
 
 const MESSAGE = 'query ($id: UUID!) { agent(id: $id) { messages(first: 1) { edges { node { id } } } } }'
 
-const bring = async ({ workspace: workspaceId }: TestTenant, domains: number) => {
+const addDomains = async ({ workspace: workspaceId }: TestTenant, domains: number) => {
   for (let n = 0; n < domains; n++) {
     const name = `d${n}-${workspaceId}.example`
     await service.deps.prisma.domain.create({ data: { workspaceId, name, ownershipToken: 't' } })
@@ -79,7 +79,7 @@ const bring = async ({ workspace: workspaceId }: TestTenant, domains: number) =>
 }
 
 const fill = async (tenant: TestTenant, agents: number, letters: number, hooks: number) => {
-  await bring(tenant, hooks)
+  await addDomains(tenant, hooks)
   let last = { agent: '', message: '' }
   for (let n = 0; n < agents; n++) {
     const agent = await service.agent(tenant, `Agent ${n}`)
@@ -110,8 +110,8 @@ beforeAll(async () => {
   ids = { small: await fill(small, 1, 1, 1), large: await fill(large, 8, 12, 4) }
 })
 
-test.each(Object.keys(QUERIES))('%s', async (name) => {
-  const { query, statements: most } = QUERIES[name]!
+test.each(Object.keys(QUERIES))('the query for %s takes a fixed number of SQL statements', async (name) => {
+  const { query, statements: expected } = QUERIES[name]!
   const counted: number[] = []
   for (const [tenant, variables] of [
     [small, ids.small],
@@ -121,5 +121,5 @@ test.each(Object.keys(QUERIES))('%s', async (name) => {
     expect(result.errors).toBeUndefined()
     counted.push(statements.length)
   }
-  expect(counted).toEqual([most, most])
+  expect(counted).toEqual([expected, expected])
 })

@@ -14,7 +14,7 @@ const QUERY = `subscription ($id: UUID!, $after: SafeInt, $connectionId: UUID) {
 // biome-ignore lint/suspicious/noExplicitAny: the schema promises the shape, the tests check it
 type Result = ExecutionResult<any, { code?: string; nextId?: number }>
 
-/** Reads one subscription as a client of the graphql-sse library does, and keeps all that it was told. */
+/** Reads a subscription with the graphql-sse client, and records all of its results. */
 const follow = (token: string, variables: object, { single = false, query = QUERY } = {}) => {
   const client = createClient({
     url: `${service.base}/graphql${single ? '/stream' : ''}`,
@@ -43,7 +43,7 @@ const follow = (token: string, variables: object, { single = false, query = QUER
       results
         .flatMap(({ errors }) => errors ?? [])
         .map(({ message, extensions }) => ({ message, ...extensions })),
-    /** Waits until the server has it: what happens from now on it hears. */
+    /** Waits until the server has opened it, so that it receives all later events. */
     open: async (before: number) => {
       await until(() => openNow() > before)
     },
@@ -64,7 +64,7 @@ const modes = [
   { name: 'a single connection on /graphql/stream', single: true },
 ]
 
-test.each(modes)('$name: events arrive as they happen, with their messages', async ({ single }) => {
+test.each(modes)('over $name, events arrive live and with their messages', async ({ single }) => {
   const agent = await service.agent(ours)
   const reader = await opened(ours.token, { id: agent.id }, { single })
   await service.letter(agent, ours, 'first')
@@ -85,7 +85,7 @@ test.each(modes)('$name: events arrive as they happen, with their messages', asy
   await until(() => openNow() < before)
 })
 
-test.each(modes)('$name: `after` resumes without loss or repetition', async ({ single }) => {
+test.each(modes)('over $name, `after` resumes without loss or repetition', async ({ single }) => {
   const agent = await service.agent(ours)
   for (let n = 1; n <= 3; n++) await service.letter(agent, ours, `letter ${n}`)
   const reader = await opened(agent.token, { id: agent.id, after: 1 }, { single })
@@ -101,19 +101,19 @@ test.each(modes)('$name: `after` resumes without loss or repetition', async ({ s
   beginning.stop()
 })
 
-test('several subscriptions share one connection, and one of them ends alone', async () => {
+test('several subscriptions can share one connection and end independently', async () => {
   const [one, other] = [await service.agent(ours), await service.agent(ours)]
   const client = createClient({
     url: `${service.base}/graphql/stream`,
     singleConnection: true,
     headers: { Authorization: `Bearer ${ours.token}` },
   })
-  const heard: string[] = []
+  const texts: string[] = []
   const listen = (id: string) =>
     client.subscribe<{ messageReceived: { message: { text: string } } }>(
       { query: QUERY, variables: { id } },
       {
-        next: ({ data }) => heard.push(data!.messageReceived.message.text),
+        next: ({ data }) => texts.push(data!.messageReceived.message.text),
         error: () => undefined,
         complete: () => undefined,
       },
@@ -123,18 +123,18 @@ test('several subscriptions share one connection, and one of them ends alone', a
   listen(other.id)
   await until(() => openNow() === before + 2)
   await service.letter(one, ours, 'to one')
-  await until(() => heard.includes('to one'))
+  await until(() => texts.includes('to one'))
   stop()
   await until(() => openNow() === before + 1)
   await service.letter(one, ours, 'unheard')
   await service.letter(other, ours, 'to the other')
-  await until(() => heard.includes('to the other'))
-  expect(heard).toEqual(['to one', 'to the other'])
+  await until(() => texts.includes('to the other'))
+  expect(texts).toEqual(['to one', 'to the other'])
   client.dispose()
   await until(() => openNow() === before)
 })
 
-test('queries run over the single connection too', async () => {
+test('queries can be executed over the single connection', async () => {
   const client = createClient({
     url: `${service.base}/graphql/stream`,
     singleConnection: true,
@@ -147,26 +147,26 @@ test('queries run over the single connection too', async () => {
 })
 
 test.each(modes)(
-  "$name: another workspace's agent is not_found, another agent's forbidden",
+  'over $name, an agent of another workspace is not_found, and another agent is forbidden to an agent',
   async ({ single }) => {
     const theirs = await service.tenant()
     const foreign = await service.agent(theirs)
     const own = await service.agent(ours)
     const sibling = await service.agent(ours)
-    const told = async (token: string, id: string) => {
+    const errorsFor = async (token: string, id: string) => {
       const reader = follow(token, { id }, { single })
       await until(() => reader.errors().length > 0)
       return reader.errors()
     }
-    expect(await told(ours.token, foreign.id)).toMatchObject([
+    expect(await errorsFor(ours.token, foreign.id)).toMatchObject([
       { code: 'not_found', message: 'There is no agent with this id.' },
     ])
-    expect(await told(ours.token, randomUUID())).toEqual(await told(ours.token, foreign.id))
-    expect(await told(own.token, sibling.id)).toMatchObject([{ code: 'forbidden' }])
+    expect(await errorsFor(ours.token, randomUUID())).toEqual(await errorsFor(ours.token, foreign.id))
+    expect(await errorsFor(own.token, sibling.id)).toMatchObject([{ code: 'forbidden' }])
   },
 )
 
-test('a position that is no longer kept is told once, and it goes on behind it', async () => {
+test('a position that is no longer stored is reported once, and the subscription continues after it', async () => {
   const agent = await service.agent(ours)
   for (let n = 1; n <= 3; n++) await service.letter(agent, ours, `letter ${n}`)
   await service.deps.pool.query('delete from event where agent_id = $1 and id <= 2', [agent.id])
@@ -181,29 +181,35 @@ test('a position that is no longer kept is told once, and it goes on behind it',
   reader.stop()
 })
 
-test.each(modes)('$name: a revoked token ends it within a second', async ({ single }) => {
-  const agent = await service.agent(ours)
-  const reader = await opened(agent.token, { id: agent.id }, { single })
-  await ours.ask(
-    'mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }',
-    {
-      id: agent.id,
-      t: agent.tokenId,
-    },
-  )
-  await until(() => reader.state.completed, 1_000)
-  expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
-})
+test.each(modes)(
+  'over $name, revoking the token ends the subscription within a second',
+  async ({ single }) => {
+    const agent = await service.agent(ours)
+    const reader = await opened(agent.token, { id: agent.id }, { single })
+    await ours.ask(
+      'mutation ($id: UUID!, $t: UUID!) { revokeToken(input: { agentId: $id, tokenId: $t }) { tokenId } }',
+      {
+        id: agent.id,
+        t: agent.tokenId,
+      },
+    )
+    await until(() => reader.state.completed, 1_000)
+    expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
+  },
+)
 
-test.each(modes)('$name: a token that is gone without a word ends it within a second', async ({ single }) => {
-  const agent = await service.agent(ours)
-  const reader = await opened(agent.token, { id: agent.id }, { single })
-  await service.deps.pool.query('delete from token where id = $1', [agent.tokenId])
-  await until(() => reader.state.completed, 1_500) // a busy machine has half a second more
-  expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
-})
+test.each(modes)(
+  'over $name, a token that is deleted without a notification ends the subscription within a second',
+  async ({ single }) => {
+    const agent = await service.agent(ours)
+    const reader = await opened(agent.token, { id: agent.id }, { single })
+    await service.deps.pool.query('delete from token where id = $1', [agent.tokenId])
+    await until(() => reader.state.completed, 1_500) // half a second more for a busy machine
+    expect(reader.errors()).toMatchObject([{ code: 'unauthorized', message: 'This token is not valid.' }])
+  },
+)
 
-test('a token that ends by itself ends it', async () => {
+test('a subscription ends when its token expires', async () => {
   const agent = await service.agent(ours)
   const { data } = await ours.ask(
     'mutation ($id: UUID!, $at: DateTime) { createToken(input: { agentId: $id, expiresAt: $at }) { token } }',
@@ -217,7 +223,7 @@ test('a token that ends by itself ends it', async () => {
   expect(reader.errors()).toMatchObject([{ code: 'unauthorized' }])
 })
 
-test('what was missed while no notification came through is noticed afterwards: the agent was deleted', async () => {
+test('a subscription ends when its agent was deleted while notifications could not be received', async () => {
   const agent = await service.agent(ours)
   const reader = await opened(ours.token, { id: agent.id })
   await ours.ask('mutation ($id: UUID!) { deleteAgent(input: { agentId: $id }) { agentId } }', {
@@ -241,7 +247,7 @@ const listenersOf = async (id: string) =>
   (await ours.ask('query ($id: UUID!) { agent(id: $id) { listeners { kind client } } }', { id })).data.agent
     .listeners
 
-test('as the client it starts at the connect, is a listener while it is open, and ends when another connects', async () => {
+test("a client's subscription starts at its connect, is a listener while open, and ends when another connects", async () => {
   const agent = await service.agent(ours)
   await service.letter(agent, ours, 'before')
   const first = await connect(agent, 'one')
@@ -265,7 +271,7 @@ test('as the client it starts at the connect, is a listener while it is open, an
   await until(async () => (await listenersOf(agent.id)).length === 0)
 })
 
-test("only the agent's own token can be its client", async () => {
+test("only the agent's own token can subscribe as its client", async () => {
   const agent = await service.agent(ours)
   const connectionId = await connect(agent, 'one')
   const member = follow(ours.token, { id: agent.id, connectionId })
@@ -278,7 +284,7 @@ test("only the agent's own token can be its client", async () => {
   ])
 })
 
-test('a browser that only closes its tab leaves nothing open', async () => {
+test('a subscription ends when its client closes the connection', async () => {
   const agent = await service.agent(ours)
   const before = openNow()
   const abort = new AbortController()
@@ -299,7 +305,7 @@ test('a browser that only closes its tab leaves nothing open', async () => {
   await until(() => openNow() === before)
 })
 
-test('a wrong subscription is refused in the stream', async () => {
+test('an invalid subscription is refused in the stream', async () => {
   const agent = await service.agent(ours)
   for (const single of [false, true]) {
     const reader = follow(
@@ -312,7 +318,7 @@ test('a wrong subscription is refused in the stream', async () => {
   }
 })
 
-test('stopping tells each reader, and ends', async () => {
+test('stopping the service ends each subscription with an unavailable error', async () => {
   const agent = await service.agent(ours)
   const readers = [
     await opened(ours.token, { id: agent.id }),

@@ -32,7 +32,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** How many rows all parts of a plan looked at. */
+/** Returns the number of rows that all nodes of a query plan processed. */
 const rowsOf = (node: PlanNode): number =>
   node['Actual Rows'] * node['Actual Loops'] +
   (node['Rows Removed by Join Filter'] ?? 0) +
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await agent.ask(SEND, { input: { agentId: agent.id, text: 'An answer', replyTo, cc: ['bo@example.com'] } })
 })
 
-test('threads come with what a list shows, newest activity first', async () => {
+test('threads have the fields that a list shows, and are ordered by latest activity', async () => {
   const { threads, unreadCount, lastMessage } = await inbox()
   const nodes = threads.edges.map(({ node }: { node: object }) => node)
   expect(nodes.map(({ lastMessage: { text } }: { lastMessage: { text: string } }) => text)).toEqual([
@@ -76,7 +76,7 @@ test('threads come with what a list shows, newest activity first', async () => {
   expect(lastMessage).toEqual({ text: 'An answer' })
 })
 
-test('pages of threads follow each other without gap or repetition', async () => {
+test('paging through threads returns each once', async () => {
   const first = (await inbox({ first: 2 })).threads
   const rest = (await inbox({ first: 2, after: first.pageInfo.endCursor })).threads
   const texts = [...first.edges, ...rest.edges].map(({ node }) => node.lastMessage.text)
@@ -84,18 +84,20 @@ test('pages of threads follow each other without gap or repetition', async () =>
   expect([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([true, false])
 })
 
-/** Messages of an agent in as many threads, one after the other. */
+/** Adds messages to an agent, distributed over the given threads in turn. */
 const CONVERSATIONS = `
   insert into message (id, workspace_id, agent_id, address_id, channel, direction, status, counterpart, text, thread_id, created_at)
   select gen_random_uuid(), a.workspace_id, a.id, a.id, 'sms', 'inbound', 'received', '+14155550100', 'hi', t.ids[1 + n % cardinality(t.ids)], now() + n * interval '1 ms'
     from agent a, (select $1::uuid[] as ids) t, generate_series(1, $2) n where a.name = $3`
 
-test('a long conversation is found as quickly as a short one', { timeout: 60_000 }, async () => {
+test('listing the threads of an agent with many messages reads a bounded number of rows', {
+  timeout: 60_000,
+}, async () => {
   const { pool, prisma } = service.deps
   const chat = await service.agent(ours, 'Chat')
   const { workspaceId } = await prisma.agent.findUniqueOrThrow({ where: { id: chat.id } })
   const threads = [randomUUID(), randomUUID(), randomUUID()]
-  // Most agents have few messages: PostgreSQL takes this one for such a one too.
+  // Most agents have few messages, and PostgreSQL plans as if this one had few too.
   await prisma.agent.createMany({
     data: Array.from({ length: 200 }, () => ({ workspaceId, name: 'Few', icon: 'bot' })),
   })
@@ -120,7 +122,7 @@ test('a long conversation is found as quickly as a short one', { timeout: 60_000
   expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(50_000)
 })
 
-test('one thread, by its id or that of any message of it', async () => {
+test('a thread can be read by its id or by the id of any of its messages', async () => {
   const { threads } = await inbox()
   const query = `query ($id: UUID!) { thread(id: $id) { ${THREAD} } }`
   const { node } = threads.edges[0]
@@ -132,7 +134,7 @@ test('one thread, by its id or that of any message of it', async () => {
   expect(errorsOf(await sibling.ask(query, { id: node.id }))).toMatchObject([{ code: 'forbidden' }])
 })
 
-test('a search finds words of the text', async () => {
+test('a search finds messages by the words of their text', async () => {
   const query =
     'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { text } } } } }'
   const texts = async (q: string) =>
@@ -147,7 +149,7 @@ test('a search finds words of the text', async () => {
   ])
 })
 
-test('an agent that a query comes to by several ways is the same by each', async () => {
+test('an agent that a query reaches by several paths has the same data on each', async () => {
   const PAGES = `unreadCount threads { edges { node { id } } } events { edges { node { id } } pageInfo { hasNextPage } }`
   const query = `query ($id: UUID!) { agent(id: $id) { ${PAGES} messages { edges { node { agent { ${PAGES} } } } } } }`
   const { messages, ...own } = (await ours.ask(query, { id: agent.id })).data.agent

@@ -16,7 +16,7 @@ const AGENT = `id name icon createdAt
   webhooks { id url createdAt error attempts retryAt lastDeliveredAt }
   listeners { kind client machine id url }`
 
-test('an agent is created with an address and its creator on its lists', async () => {
+test('a new agent has an address, and its creator is on its access lists', async () => {
   const { data, errors } = await ours.ask(
     `mutation { createAgent(input: { name: "Bug Hunter", icon: message_square }) { agent { ${AGENT} } } }`,
   )
@@ -38,7 +38,7 @@ test('an agent is created with an address and its creator on its lists', async (
   expect(data.createAgent.agent.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('agents are listed, read, changed and deleted', async () => {
+test('agents can be listed, updated and deleted', async () => {
   const tenant = await service.tenant()
   const first = await service.agent(tenant, 'One')
   const second = await service.agent(tenant, 'Two')
@@ -59,7 +59,7 @@ test('agents are listed, read, changed and deleted', async () => {
   expect((await tenant.ask('{ agents { id } }')).data.agents).toEqual([{ id: second.id }])
 })
 
-test('the viewer is the member or the agent whose token it is', async () => {
+test('the viewer is the member or the agent of the token', async () => {
   const agent = await service.agent(ours, 'Viewer')
   const query = '{ viewer { kind id name email role tokenId expiresAt workspace { id name } agent { id } } }'
   expect((await ours.ask(query)).data.viewer).toMatchObject({
@@ -81,7 +81,7 @@ test('the viewer is the member or the agent whose token it is', async () => {
   })
 })
 
-test("an agent's token sees its own agent only", async () => {
+test("an agent's token can read only its own agent", async () => {
   const one = await service.agent(ours, 'Own')
   const other = await service.agent(ours, 'Other')
   expect((await one.ask('{ agents { id } }')).data.agents).toEqual([{ id: one.id }])
@@ -89,7 +89,7 @@ test("an agent's token sees its own agent only", async () => {
   expect(errorsOf(refused)).toEqual([{ message: 'This token belongs to another agent.', code: 'forbidden' }])
 })
 
-test('of an agent that it created an agent sees what REST shows, no more', async () => {
+test('an agent can read only the basic fields of an agent that it created, as in REST', async () => {
   const creator = await service.agent(ours, 'Creator')
   const plain = await creator.ask(
     'mutation { createAgent(input: { name: "Child", icon: zap }) { agent { id name } } }',
@@ -158,7 +158,7 @@ const withForeignId: [string, string, object][] = [
 ]
 
 test.each(withForeignId)(
-  "%s: another workspace's agent is not told from one that is not there",
+  '%s fails for an agent of another workspace exactly as for an unknown one',
   async (_name, query, variables) => {
     const foreign = await service.agent(theirs)
     const missing = await ours.ask(query, { ...variables, id: randomUUID() })
@@ -170,7 +170,7 @@ test.each(withForeignId)(
   },
 )
 
-test("another workspace's message is not told from one that is not there; another agent's is forbidden", async () => {
+test('a message of another workspace is not_found like an unknown one; one of another agent is forbidden', async () => {
   const foreign = await service.agent(theirs)
   await service.letter(foreign, theirs, 'secret')
   const list = await theirs.ask(
@@ -189,7 +189,7 @@ test("another workspace's message is not told from one that is not there; anothe
   ])
 })
 
-test('tokens are made, listed without themselves, and revoked', async () => {
+test('tokens can be created, listed without their values, and revoked', async () => {
   const agent = await service.agent(ours, 'Tokens')
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
   const made = await ours.ask(
@@ -221,7 +221,7 @@ test('tokens are made, listed without themselves, and revoked', async () => {
   expect((await ask('{ viewer { id } }')).status).toBe(401)
 })
 
-test('access, webhooks and the client are set and shown', async () => {
+test('access, webhooks and the connected client can be set and read', async () => {
   const agent = await service.agent(ours, 'Settings')
   const id = agent.id
   const access = await agent.ask(
@@ -270,7 +270,7 @@ test('access, webhooks and the client are set and shown', async () => {
   ).toEqual([])
 })
 
-test('every type, field, argument and value is described', async () => {
+test('every type, field, argument and enum value has a description', async () => {
   const { data } = await ours.ask(`{ __schema { types { name description
     fields { name description args { name description } } inputFields { name description } enumValues { name description } } } }`)
   interface Described {
@@ -283,7 +283,7 @@ test('every type, field, argument and value is described', async () => {
     enumValues: Described[] | null
   }
   const types = (data.__schema.types as Type[]).filter(({ name }) => !name.startsWith('__'))
-  const silent = types.flatMap((type) =>
+  const undescribed = types.flatMap((type) =>
     [
       type,
       ...(type.fields ?? []),
@@ -294,6 +294,6 @@ test('every type, field, argument and value is described', async () => {
       .filter(({ description }) => !description)
       .map(({ name }) => `${type.name}.${name}`),
   )
-  expect(silent).toEqual([])
+  expect(undescribed).toEqual([])
   expect(types.length).toBeGreaterThan(40)
 })

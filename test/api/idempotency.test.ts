@@ -41,7 +41,7 @@ const create = (key: string, body: unknown = GOOD, headers = {}) =>
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 const countNamed = (name: string) => service.db.prisma.agent.count({ where: { name } })
 
-/** Runs `work` while nobody can make an agent in the workspace: whoever tries waits in the middle of it. */
+/** Runs `work` while the workspace is locked: a request that creates an agent waits in its transaction. */
 const whileBlocked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   await blocker.query('begin')
   await blocker.query('select 1 from workspace where id = $1 for update', [owner.id])
@@ -51,7 +51,7 @@ const whileBlocked = async <Result>(work: () => Promise<Result>): Promise<Result
     await blocker.query('rollback')
   }
 }
-/** Resolves with the backends of PostgreSQL that wait for the blocker. */
+/** Resolves with the PostgreSQL backends that wait for the lock. */
 const waiting = () =>
   until(async () => {
     const { rows } = await service.db.pool.query<{ pid: number }>(
@@ -60,7 +60,7 @@ const waiting = () =>
     return rows.length > 0 && rows.map(({ pid }) => pid)
   })
 
-test('the same key and body get the first answer again, to the byte, and nothing is made twice', async () => {
+test('repeating a request with the same key and body returns the first response and creates nothing', async () => {
   const first = await create('same', { ...GOOD, name: 'Same' })
   expect(first.status).toBe(201)
   expect(first.headers.get('idempotency-replayed')).toBeNull()
@@ -73,7 +73,7 @@ test('the same key and body get the first answer again, to the byte, and nothing
   expect(await countNamed('Same')).toBe(1)
 })
 
-test('another body, and another path, with the key are refused', async () => {
+test('a used key with another body or another path is refused', async () => {
   await create('taken')
   expectFailure(
     await create('taken', { ...GOOD, name: 'Other' }),
@@ -84,14 +84,14 @@ test('another body, and another path, with the key are refused', async () => {
   expectFailure(elsewhere, 'invalid_input', /^Idempotency-Key: was used for another request/)
 })
 
-test('keys belong to their token', async () => {
+test('the same key with another token is a different key', async () => {
   const mine = await create('shared')
   const theirs = await (await service.workspace()).api('POST', '/agents', GOOD, withKey('shared'))
   expect(theirs.status).toBe(201)
   expect(theirs.body.id).not.toBe(mine.body.id)
 })
 
-test('a request that fails leaves the key free', async () => {
+test('a failed request releases its key', async () => {
   const refused = [{ name: '', icon: 'bot' }, { ...GOOD, icon: 'skull' }, '{', { ...GOOD, extra: 1 }]
   for (const body of refused) expectFailure(await create('free', body), 'invalid_input')
   const unknown = await owner.api('POST', `/agents/${randomUUID()}/tokens`, {}, withKey('free'))
@@ -99,7 +99,7 @@ test('a request that fails leaves the key free', async () => {
   expect((await create('free')).status).toBe(201)
 })
 
-test('while the first still runs the second is a conflict; afterwards it is the first answer again', async () => {
+test('a repeated request is a conflict while the first is running, and gets its response afterwards', async () => {
   const { running: first } = await whileBlocked(async () => {
     const running = create('running')
     await waiting()
@@ -110,13 +110,13 @@ test('while the first still runs the second is a conflict; afterwards it is the 
     )
     return { running }
   })
-  // The block is off, so the first goes on.
+  // The lock is released, so the first request continues.
   const { status, text } = await first
   expect(status).toBe(201)
   expect((await create('running')).text).toBe(text)
 })
 
-test('of thirty at once one makes it, and the others get its answer or a conflict', async () => {
+test('of 30 concurrent requests with one key, one is executed and the others get its response or a conflict', async () => {
   const body = { ...GOOD, name: 'Crowd' }
   const answers = await Promise.all(Array.from({ length: 30 }, () => create('crowd', body)))
   expect(new Set(answers.map(({ status }) => status)).size).toBeLessThanOrEqual(2)
@@ -126,7 +126,7 @@ test('of thirty at once one makes it, and the others get its answer or a conflic
 })
 
 describe('a crash', () => {
-  test('in the middle leaves neither the agent nor the key', async () => {
+  test('during a request leaves neither its changes nor its key', async () => {
     const body = { ...GOOD, name: 'Crash' }
     const broken = await whileBlocked(async () => {
       const running = create('crash', body)
@@ -140,7 +140,7 @@ describe('a crash', () => {
     expect(await countNamed('Crash')).toBe(1)
   })
 
-  test('of the client before it has the answer leaves both: asking again gets it', async () => {
+  test('of the client before the response arrives loses nothing: a retry returns the response', async () => {
     const body = JSON.stringify({ ...GOOD, name: 'Gone' })
     const leaving = new AbortController()
     const headers = {
@@ -168,8 +168,8 @@ describe('a crash', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('is sealed: no token, webhook secret or invitation link is in the database', async () => {
+describe('a stored response', () => {
+  test('is encrypted: the database contains no token, webhook secret or invitation link', async () => {
     const path = `/agents/${agent.id}`
     const key = withKey('sealed')
     const token = (await owner.api('POST', `${path}/tokens`, {}, withKey('token'))).body.token
@@ -184,10 +184,10 @@ describe('what is kept', () => {
     for (const kept of [token, secret, url.split('/').at(-1)]) expect(holds(dumped, kept)).toBe(false)
   })
 
-  test("has no copy of a Message URL's text, and the answer given again has it", async () => {
+  test('does not contain the text sent to a Message URL, but the replayed response does', async () => {
     const text = `unmistakable ${randomUUID()} words`
     for (const pathOf of [(id: string) => `/a/${id}`, (id: string) => `/agents/${id}/url`]) {
-      // Each of its own: after its first attempt, which fails, this webhook no longer counts as listening.
+      // A separate agent for each: once its first attempt has failed, a webhook no longer counts as a listener.
       const { id } = await createTestAgent(service, owner, 'Heard')
       await owner.api('POST', `/agents/${id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
       const path = pathOf(id)
@@ -201,7 +201,7 @@ describe('what is kept', () => {
     expect(holds(log.text(), text)).toBe(false)
   })
 
-  test("tells nobody what a request was: a Message URL's text can't be guessed from its hash", async () => {
+  test('has a keyed request hash, from which the text of a request cannot be guessed', async () => {
     const { id } = await createTestAgent(service, owner, 'Guessed')
     await owner.api('POST', `/agents/${id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })
     const body = { text: 'yes' }
@@ -221,7 +221,7 @@ describe('what is kept', () => {
     )
   })
 
-  test('by an earlier version, with a bare hash, is given again', async () => {
+  test('of an earlier version, with an unkeyed hash, is replayed', async () => {
     const first = await create('earlier')
     const { tokenId } = await service.db.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'earlier' } })
     const body = await service.keyring.seal(owner.id, first.text, `idempotency:${tokenId}:earlier`)
@@ -236,7 +236,7 @@ describe('what is kept', () => {
     )
   })
 
-  test('has no value of a secret: revealed again under the same key it is read again, and each time is in the audit', async () => {
+  test('does not contain secrets: revealing again reads the current values and is audited each time', async () => {
     const [path, value] = [`/agents/${agent.id}/secrets`, `hush ${randomUUID()} ${randomUUID()}`]
     const reveal = (body: unknown) => agent.api('POST', `${path}/reveal`, body, withKey('reveal'))
     const audited = () =>
@@ -245,7 +245,7 @@ describe('what is kept', () => {
     const before = await audited()
     expect((await reveal({ names: ['KEY'] })).body).toEqual({ KEY: value })
     const kept = await service.db.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'reveal' } })
-    // nothing but what sealing adds, and the key of the hash
+    // only the overhead of encryption and the key of the hash
     expect(kept.body.length).toBeLessThan(value.length)
     await owner.api('PUT', `${path}/KEY`, { value: 'rotated' })
     const again = await reveal({ names: ['KEY'] })
@@ -255,7 +255,7 @@ describe('what is kept', () => {
     expectFailure(await reveal({}), 'invalid_input', /^Idempotency-Key: was used for another request/)
   })
 
-  test('lasts 24 hours, and is pruned afterwards', async () => {
+  test('is kept for 24 hours and pruned afterwards', async () => {
     const first = await create('day')
     clock.advance(DAY_MS - 1)
     expect((await create('day')).text).toBe(first.text)
@@ -263,7 +263,7 @@ describe('what is kept', () => {
     const fresh = await create('day', { ...GOOD, name: 'Another day' })
     expect(fresh).toMatchObject({ status: 201, body: { name: 'Another day' } })
     clock.advance(DAY_MS + 1)
-    // The service's own janitor may have been here first.
+    // The service's own cleanup may have run already.
     await pruneIdempotencyKeys(service.db, clock.now())
     expect(await service.db.prisma.idempotencyKey.count()).toBe(0)
   })
@@ -274,13 +274,13 @@ test.each(['k'.repeat(256), '""', 'caf\u00e9'])('the key %j is refused', async (
 })
 
 test.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, 'a b', 'q"q'])(
-  'the key %j is taken',
+  'the key %j is accepted',
   async (key) => {
     expect((await create(key)).status).toBe(201)
   },
 )
 
-test('on other methods it means nothing', async () => {
+test('a key is ignored for methods other than POST', async () => {
   for (const name of ['One', 'Two']) {
     expect((await owner.api('PATCH', `/agents/${agent.id}`, { name }, withKey('patch'))).body.name).toBe(name)
   }

@@ -35,7 +35,7 @@ const verify = (code: string, { api }: Pick<Tenant, 'api'> = owner) =>
 const codeSent = () => twilio.sent.at(-1)!.body.slice(0, 6)
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
-test('the code that was sent proves a number; its texts are the member’s from then on, until it is taken back', async () => {
+test('texts from a verified phone number count as the member’s until the number is removed', async () => {
   const claimed = await claim(' +1 555 123 4567 ')
   expect({ status: claimed.status, body: claimed.body }).toEqual({
     status: 201,
@@ -65,7 +65,7 @@ test('the code that was sent proves a number; its texts are the member’s from 
   ])
 })
 
-test('a code is good once, for 10 minutes, for 5 tries, and only the last one', async () => {
+test('a code is valid once, for 10 minutes and 5 attempts, and only if it is the latest', async () => {
   expectFailure(await verify('123456'), 'invalid_input', /code: is wrong/)
   await claim()
   const first = codeSent()
@@ -84,14 +84,14 @@ test('a code is good once, for 10 minutes, for 5 tries, and only the last one', 
 
 const keyed = () => ({ 'Idempotency-Key': randomUUID() })
 
-describe('a try is counted whatever becomes of its request', () => {
+describe('attempts at a code are counted even when the request fails', () => {
   const graphql = (query: string, headers = {}) => owner.api('POST', '/graphql', { query }, headers)
-  // The day's codes are for the other tests.
+  // Starts a new day, so that the daily limit of codes does not affect the other tests.
   afterAll(() => clock.advance(24 * 3_600_000))
   const mutation = (code: string) =>
     `verifyIdentity(input: { channel: sms, code: "${code}" }) { identity { value } }`
 
-  test('a hundred at once with an Idempotency-Key each: five, and not the right one afterwards', async () => {
+  test('100 concurrent wrong guesses, each with its own Idempotency-Key, use up the 5 attempts', async () => {
     await claim()
     const code = codeSent()
     const guesses = await Promise.all(
@@ -107,16 +107,16 @@ describe('a try is counted whatever becomes of its request', () => {
 
   test.each([
     [
-      'one after the other under a key',
+      'sent one after another with an Idempotency-Key each',
       (guess: string) => Array.from({ length: 6 }, () => [`mutation { ${mutation(guess)} }`, keyed()]),
     ],
     [
-      'in one request',
+      'sent in one request',
       (guess: string) => [
         [`mutation { ${Array.from({ length: 6 }, (_, n) => `a${n}: ${mutation(guess)}`)} }`, {}],
       ],
     ],
-  ])('over GraphQL, %s', async (_, requestsOf) => {
+  ])('wrong guesses over GraphQL, %s, use up the attempts', async (_, requestsOf) => {
     await claim()
     const code = codeSent()
     for (const [query, headers] of requestsOf(wrong(code))) {
@@ -129,19 +129,19 @@ describe('a try is counted whatever becomes of its request', () => {
     expect(body).toEqual({ data: { verifyIdentity: { identity: { value: MINE } } } })
   })
 
-  test('a code that was asked for counts against the day also when it could not be sent', async () => {
+  test('a requested code counts toward the daily limit even when it could not be sent', async () => {
     const tenant = await service.workspace()
     const ask = () => {
       clock.advance(60_000)
       return tenant.api('POST', ME, { channel: 'sms', value: MINE }, keyed())
     }
-    // There is no number to send it from.
+    // The workspace has no number to send a code from.
     for (let n = 0; n < 10; n++) expectFailure(await ask(), 'conflict')
     expectFailure(await ask(), 'rate_limited', /10 codes a day/)
   })
 })
 
-test('of the same code many times at once one counts; of two members at once one has the number', async () => {
+test('concurrent verifications succeed once per code, and only one member ends up with the number', async () => {
   await claim()
   const answers = await Promise.all(Array.from({ length: 5 }, () => verify(codeSent())))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
@@ -161,7 +161,7 @@ test('of the same code many times at once one counts; of two members at once one
   expect(await service.db.prisma.memberIdentity.count({ where })).toBe(1)
 })
 
-test('a number is the one member’s who proved it last; another workspace is not concerned', async () => {
+test('verifying a number takes it from other members of the workspace, but not of other workspaces', async () => {
   const prisma = service.db.prisma
   const member = await prisma.member.create({ data: { workspaceId: owner.id, email: 'bo@example.com' } })
   const other = await service.workspace()
@@ -177,11 +177,11 @@ test('a number is the one member’s who proved it last; another workspace is no
   expect(holders.map(({ memberId }) => memberId).sort()).toEqual([owner.member, other.member].sort())
 })
 
-test.each(['12345', '1234567', '12345x', '', '１２３４５６'])('%j is no code', async (code) => {
+test.each(['12345', '1234567', '12345x', '', '１２３４５６'])('%j is refused as a code', async (code) => {
   expectFailure(await verify(code), 'invalid_input', /code: must be 6 digits/)
 })
 
-test('2 codes a minute, 10 a day', async () => {
+test('a member can request at most 2 codes a minute and 10 a day', async () => {
   const tenant = await service.workspace()
   await giveNumber(service, twilio, await createTestAgent(service, tenant, 'Rates'), '+15005550102')
   await claim(MINE, tenant)
@@ -192,7 +192,7 @@ test('2 codes a minute, 10 a day', async () => {
   expectFailure(await claim(MINE, tenant), 'rate_limited', /10 codes a day/)
 })
 
-test('what can’t be sent is said so: no number to send from, a STOP, what Twilio refuses, Twilio away', async () => {
+test('requesting a code fails with the reason when it cannot be sent', async () => {
   expectFailure(
     await claim(MINE, await service.workspace()),
     'conflict',
@@ -213,7 +213,7 @@ test('what can’t be sent is said so: no number to send from, a STOP, what Twil
   }
 })
 
-test('agents have no identities, and codes are in no log and not plain in the database', async () => {
+test('agents cannot use identities, and codes are neither logged nor stored in plain text', async () => {
   const { api } = await createTestAgent(service, owner, 'Other')
   expectFailure(await api('GET', ME), 'forbidden')
   expectFailure(await apiOf(service.http, null)('GET', ME), 'unauthorized')

@@ -17,7 +17,7 @@ import {
   type TestService,
 } from '../support/service.ts'
 
-/** `POST /inbound/email`: what a worker at the edge or another mail server hands over. */
+/** `POST /inbound/email`: mail from an edge worker or another mail server. */
 
 const OLD_SECRET = 'the-one-before-it-was-rotated'
 const log = createTestLog()
@@ -49,7 +49,7 @@ const letter = (more: Partial<Handed> = {}): Handed => ({
 const hand = (more: Partial<Handed> = {}, secret?: string) => handOver(service.http, letter(more), secret)
 const stored = () => service.db.prisma.message.count()
 
-test('a signed message is stored before the answer, with the same checks as over SMTP', async () => {
+test('a signed message is stored before the response, with the same checks as over SMTP', async () => {
   const raw = rawOf('By HTTP')
   const answer = await hand({ raw, remoteIp: '127.0.0.1', helo: 'mail.example.com' })
   expect({ status: answer.status, body: answer.body }).toEqual({
@@ -70,7 +70,7 @@ test('a signed message is stored before the answer, with the same checks as over
   )
 })
 
-test('without the address that it came from SPF proves nothing, and neither does an Authentication-Results', async () => {
+test('without a remote IP the sender is unverified, even with an Authentication-Results header', async () => {
   const raw = rawOf('Claims', 'Authentication-Results: agents.localhost; spf=pass; dmarc=pass\r\n')
   expect((await hand({ raw })).status).toBe(200)
   expect((await newest(agent))[0]).toMatchObject({
@@ -81,7 +81,7 @@ test('without the address that it came from SPF proves nothing, and neither does
 })
 
 describe('recipients', () => {
-  test('comma-separated, repeated, with a tag, in another case, between brackets: each agent once', async () => {
+  test('in any notation are recognized, and each agent gets the message once', async () => {
     const other = await createTestAgent(service, owner, 'Other')
     const [local, domain] = agent.address.split('@')
     const to = [`<${agent.address}>, ${local}+tag@${domain}`, `${other.address.toUpperCase()}`]
@@ -90,7 +90,7 @@ describe('recipients', () => {
     expect(await newest(other)).toHaveLength(1)
   })
 
-  test('unknown ones are named, the others have it', async () => {
+  test('that are unknown are returned as rejected, and the others get the message', async () => {
     const answer = await hand({ to: `nobody@agents.localhost, ${agent.address}, x@elsewhere.example` })
     expect(answer).toMatchObject({
       status: 200,
@@ -99,7 +99,7 @@ describe('recipients', () => {
   })
 
   test.each(['nobody@agents.localhost', 'x@elsewhere.example', 'no address', '"@"'])(
-    '%s alone is not_found, and nothing is stored',
+    'without a known one, such as %s, are not_found, and nothing is stored',
     async (to) => {
       const before = await stored()
       expectFailure(await hand({ to }), 'not_found', /No recipient in X-Envelope-To exists here/)
@@ -108,8 +108,8 @@ describe('recipients', () => {
   )
 })
 
-describe('the same again', () => {
-  test('the same request is one message; so is the same mail, signed anew', async () => {
+describe('a repeated request', () => {
+  test('creates one message, even with a new signature', async () => {
     const handed = letter({ raw: rawOf('Once') })
     const before = await stored()
     for (let n = 0; n < 3; n++) expect((await handOver(service.http, handed)).status).toBe(200)
@@ -117,7 +117,7 @@ describe('the same again', () => {
     expect(await stored()).toBe(before + 1)
   })
 
-  test('the same request is one message without a Message-ID too; another one is another', async () => {
+  test('without a Message-ID creates one message, but another one with a new signature', async () => {
     const handed = letter({ raw: 'From: ann@example.com\r\n\r\nping\r\n' })
     const before = await stored()
     await Promise.all([1, 2, 3].map(() => handOver(service.http, handed)))
@@ -127,30 +127,34 @@ describe('the same again', () => {
   })
 })
 
-describe('who does not prove to know the secret gets 403, and nothing is stored', () => {
+describe('a request that is not signed correctly is refused with 403 and not stored:', () => {
   const wrong: [string, () => Partial<Handed>, RegExp][] = [
     ['no signature', () => ({ headers: { 'X-Signature': undefined } }), /X-Signature: must be/],
-    ['an empty one', () => ({ headers: { 'X-Signature': '' } }), /X-Signature: must be/],
-    ['one that is too short', () => ({ headers: { 'X-Signature': 'ab' } }), /X-Signature: must be/],
-    ['one of something else', () => ({ headers: { 'X-Signature': 'a'.repeat(64) } }), /does not match/],
+    ['an empty X-Signature', () => ({ headers: { 'X-Signature': '' } }), /X-Signature: must be/],
+    ['a signature that is too short', () => ({ headers: { 'X-Signature': 'ab' } }), /X-Signature: must be/],
+    [
+      'a signature of something else',
+      () => ({ headers: { 'X-Signature': 'a'.repeat(64) } }),
+      /does not match/,
+    ],
     ['no timestamp', () => ({ headers: { 'X-Timestamp': undefined } }), /X-Timestamp: must be seconds/],
-    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
+    ['a changed timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
     [
       'a timestamp in milliseconds',
       () => ({ timestamp: clock.now().getTime() }),
       /within 5 minutes|must be seconds/,
     ],
-    ['a timestamp in words', () => ({ timestamp: '-1' }), /must be seconds/],
-    ['a timestamp of long ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
-    ['a timestamp to come', () => ({ timestamp: now() + 302 }), /within 5 minutes/],
+    ['a negative timestamp', () => ({ timestamp: '-1' }), /must be seconds/],
+    ['a timestamp more than 5 minutes ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
+    ['a timestamp more than 5 minutes ahead', () => ({ timestamp: now() + 302 }), /within 5 minutes/],
     [
-      'another recipient',
+      'a changed recipient',
       () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }),
       /does not match/,
     ],
-    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
-    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
-    ['another greeting', () => ({ headers: { 'X-Helo': 'eve' } }), /does not match/],
+    ['a changed sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
+    ['a changed remote IP', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
+    ['a changed HELO name', () => ({ headers: { 'X-Helo': 'eve' } }), /does not match/],
   ]
   test.each(wrong)('%s', async (_, more, says) => {
     const before = await stored()
@@ -158,7 +162,7 @@ describe('who does not prove to know the secret gets 403, and nothing is stored'
     expect(await stored()).toBe(before)
   })
 
-  test('another body', async () => {
+  test('a changed body', async () => {
     const handed = letter()
     const headers = { 'X-Signature': undefined }
     const good = await handOver(service.http, handed)
@@ -166,28 +170,28 @@ describe('who does not prove to know the secret gets 403, and nothing is stored'
     expectFailure(await handOver(service.http, { ...handed, raw: `${handed.raw} `, headers }), 'forbidden')
   })
 
-  test('another secret, an empty one, and a part of the list', async () => {
+  test('another secret, an empty one, or the whole list of secrets', async () => {
     for (const secret of ['another-secret-of-16', '', `${SECRET},${OLD_SECRET}`])
       expectFailure(await hand({}, secret), 'forbidden', /does not match/)
   })
 
-  test('and it is counted', async () => {
+  test('each refusal is counted, and no secret is logged', async () => {
     const { text } = await apiOf(service.http, null)('GET', '/metrics')
     expect(Number(/ams_callbacks_total\{outcome="refused"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(10)
     expect(log.text()).not.toContain(SECRET)
   })
 })
 
-test('the secret before it signs too, until it is taken out', async () => {
+test('the previous secret is accepted while it is configured', async () => {
   expect((await hand({}, OLD_SECRET)).status).toBe(200)
 })
 
-test('within 5 minutes either way', async () => {
+test('a timestamp less than 5 minutes off is accepted', async () => {
   for (const timestamp of [now() - 299, now() + 299]) expect((await hand({ timestamp })).status).toBe(200)
 })
 
-describe('an envelope that is signed in the headers', () => {
-  test('is proven before the body is read, and the digest proves the body: stored, once', async () => {
+describe('an envelope signature', () => {
+  test('with a digest of the body is accepted, and the message is stored once', async () => {
     const before = await stored()
     const handed = letter({ raw: rawOf('By its digest'), envelope: true, remoteIp: '127.0.0.1' })
     for (let n = 0; n < 2; n++) expect((await handOver(service.http, handed)).status).toBe(200)
@@ -208,13 +212,13 @@ describe('an envelope that is signed in the headers', () => {
       /X-Envelope-Signature: must be/,
     ],
     [
-      'one of something else',
+      'a signature of something else',
       () => ({ headers: { 'X-Envelope-Signature': 'a'.repeat(64) } }),
       /X-Envelope-Signature: does not match/,
     ],
     ['no digest', () => ({ headers: { 'Content-Digest': undefined } }), /Content-Digest: must be/],
     [
-      'a digest of another kind',
+      'a digest of another algorithm',
       () => ({ headers: { 'Content-Digest': 'md5=:AAAA:' } }),
       /Content-Digest: must be/,
     ],
@@ -223,23 +227,23 @@ describe('an envelope that is signed in the headers', () => {
       () => ({ headers: { 'Content-Digest': digestOf('x') } }),
       /X-Envelope-Signature: does not match/,
     ],
-    ['another timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
-    ['a timestamp of long ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
+    ['a changed timestamp', () => ({ headers: { 'X-Timestamp': String(now() - 1) } }), /does not match/],
+    ['a timestamp more than 5 minutes ago', () => ({ timestamp: now() - 301 }), /within 5 minutes/],
     [
-      'another recipient',
+      'a changed recipient',
       () => ({ headers: { 'X-Envelope-To': 'other@agents.localhost' } }),
       /does not match/,
     ],
-    ['another sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
-    ['another address', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
+    ['a changed sender', () => ({ headers: { 'X-Envelope-From': 'eve@example.com' } }), /does not match/],
+    ['a changed remote IP', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
   ]
-  test.each(wrong)('with %s: 403, and nothing is stored', async (_, more, says) => {
+  test.each(wrong)('with %s is refused with 403, and nothing is stored', async (_, more, says) => {
     const before = await stored()
     expectFailure(await hand({ envelope: true, ...more() }), 'forbidden', says)
     expect(await stored()).toBe(before)
   })
 
-  test('with another body of the same length, or a signature of the older form in its place: 403', async () => {
+  test('is refused with another body of the same length, or if it is a signature of the older form', async () => {
     const handed = letter({ envelope: true })
     const headers = Object.fromEntries(signedHeaders(handed))
     const raw = String(handed.raw).replace('hello', 'jello')
@@ -251,7 +255,7 @@ describe('an envelope that is signed in the headers', () => {
     expectFailure(await hand({ envelope: true, headers: { 'X-Envelope-Signature': older } }), 'forbidden')
   })
 
-  test('a wrong one is refused before its body comes', async () => {
+  test('that does not match is refused before the body is received', async () => {
     const handed = letter({ envelope: true, headers: { 'X-Envelope-Signature': 'a'.repeat(64) } })
     const head = signedHeaders(handed).map(([name, value]) => `${name}: ${value}\r\n`)
     const answer = await rawHttp(
@@ -262,24 +266,28 @@ describe('an envelope that is signed in the headers', () => {
   })
 })
 
-describe('what is signed and makes no sense is invalid_input', () => {
+describe('a correctly signed request is refused with invalid_input for', () => {
   test.each<[string, Partial<Handed>, RegExp]>([
     ['no recipient', { to: '' }, /^X-Envelope-To: must name a recipient/],
-    ['commas', { to: ', ,' }, /^X-Envelope-To: must name a recipient/],
+    ['only commas as recipients', { to: ', ,' }, /^X-Envelope-To: must name a recipient/],
     [
       '101 recipients',
       { to: Array.from({ length: 101 }, (_, n) => `a${n}@agents.localhost`).join() },
-      /^X-Envelope-To: must name at most 100/,
+      /^X-Envelope-To: must name at limit 100/,
     ],
     ['a sender with a name', { from: 'Ann <ann@example.com>' }, /^X-Envelope-From: must be one/],
     ['a very long sender', { from: `${'a'.repeat(320)}@example.com` }, /^X-Envelope-From: must be one/],
-    ['no address', { remoteIp: 'example.com' }, /^X-Remote-IP: must be an IP address/],
-    ['no message', { raw: '' }, /^body: must be a message/],
+    [
+      'a remote IP that is not an address',
+      { remoteIp: 'example.com' },
+      /^X-Remote-IP: must be an IP address/,
+    ],
+    ['an empty body', { raw: '' }, /^body: must be a message/],
   ])('%s', async (_, more, says) => {
     expectFailure(await hand(more), 'invalid_input', says)
   })
 
-  test('no sender at all; an empty one is a bounce', async () => {
+  test('a missing sender, but not for an empty one, which is a bounce', async () => {
     expect((await hand({ from: '' })).status).toBe(200)
     expect((await newest(agent))[0]).toMatchObject({ refusal: 'self' })
     const { headers } = await hand({ from: '', headers: { 'X-Envelope-From': undefined } }).then((answer) => {
@@ -290,8 +298,8 @@ describe('what is signed and makes no sense is invalid_input', () => {
   })
 })
 
-describe('size', () => {
-  /** Long mails are attachments. */
+describe('the size limit', () => {
+  /** Builds a long mail, which consists of an attachment. */
   const mailOf = (bytes: number) => {
     const head = rawOf(
       'Large',
@@ -300,21 +308,21 @@ describe('size', () => {
     return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - head.length, `${'A'.repeat(76)}\r\n`)])
   }
 
-  test('25 MiB are taken, a byte more is 413; four at once are taken in turn', {
+  test('is 25 MiB: one byte more is refused with 413, and concurrent mails are accepted', {
     timeout: 60_000,
   }, async () => {
-    const most = 25 * 1024 * 1024
-    expect((await hand({ raw: mailOf(most) })).status).toBe(200)
-    const refused = await hand({ raw: mailOf(most + 1) }).catch((error: unknown) => error)
+    const limit = 25 * 1024 * 1024
+    expect((await hand({ raw: mailOf(limit) })).status).toBe(200)
+    const refused = await hand({ raw: mailOf(limit + 1) }).catch((error: unknown) => error)
     // The answer may be lost to a client that is still writing when the connection ends.
     if (!(refused instanceof Error))
-      expectFailure(refused as never, 'invalid_input', /at most 26214400 bytes/, 413)
+      expectFailure(refused as never, 'invalid_input', /at limit 26214400 bytes/, 413)
     const answers = await Promise.all(Array.from({ length: 4 }, () => hand({ raw: mailOf(2 * 1024 * 1024) })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 })
 
-test('other methods are 405, and a service without a secret says so', async () => {
+test('other methods are refused with 405, and without INBOUND_SECRET every request is refused', async () => {
   const get = await apiOf(service.http, null)('GET', '/inbound/email')
   expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
   const bare = await service.again({ INBOUND_SECRET: '' })

@@ -21,7 +21,7 @@ import { CERTIFICATE_URL, certificateUrl, createSigner, type Signer, TOPIC } fro
 
 const CHINA = 'arn:aws-cn:sns:cn-north-1:123456789012:mail'
 const log = createTestLog()
-/** What the internet answers, by URL; and what was asked of it. */
+/** Responses of the internet by URL, and the URLs that were fetched. */
 const internet = new Map<string, Buffer>()
 const fetched: string[] = []
 let clock: FakeClock
@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 
 type Fields = Record<string, string | undefined>
-/** As SNS posts: JSON that calls itself text, with the topic in a header. */
+/** Posts as SNS does: JSON declared as text, with the topic in a header. */
 const post = (message: unknown, to = api, headers: Record<string, string> = {}) =>
   to('POST', '/inbound/ses', typeof message === 'string' ? message : JSON.stringify(message), {
     'Content-Type': 'text/plain; charset=UTF-8',
@@ -67,7 +67,7 @@ const rawOf = (subject: string, id = randomUUID()) =>
   `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [127.0.0.1])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id ses1abc\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
 
 /**
- * What SES writes into `Message`
+ * The content of `Message` as SES writes it
  * (docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html).
  */
 const received = (raw: string, encoding: 'BASE64' | 'UTF8' = 'BASE64', recipients = [agent.address]) => ({
@@ -103,27 +103,30 @@ const notification = (message: unknown, more: Fields = {}): Fields => ({
   ...more,
 })
 
-describe('a mail', () => {
+describe('a mail from SES', () => {
   test.each([
     ['base64, signed with SHA-256', 'BASE64', '2'],
     ['UTF-8, signed with SHA-1', 'UTF8', '1'],
-  ] as const)('%s: stored before the answer, checked by ourselves', async (subject, encoding, version) => {
-    const raw = rawOf(subject)
-    expect((await post(signer.sign(notification(received(raw, encoding)), version))).status).toBe(200)
-    const [message] = await newest(agent)
-    expect(message).toMatchObject({ subject, text: 'hellö', status: 'received', admission: 'team' })
-    // The address is what SES saw, which is on top; what SES made of it decides nothing.
-    expect(message.checks).toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
-    expect(message.checks).toContainEqual({
-      name: 'ses',
-      verdict: 'none',
-      detail:
-        'Amazon SES reports spf FAIL, dkim GRAY, dmarc FAIL, spam PASS, virus PASS; for information only',
-    })
-    expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
-  })
+  ] as const)(
+    'in %s, is stored before the response and checked by the service',
+    async (subject, encoding, version) => {
+      const raw = rawOf(subject)
+      expect((await post(signer.sign(notification(received(raw, encoding)), version))).status).toBe(200)
+      const [message] = await newest(agent)
+      expect(message).toMatchObject({ subject, text: 'hellö', status: 'received', admission: 'team' })
+      // The remote IP is in the topmost header, which SES added; the verdicts of SES decide nothing.
+      expect(message.checks).toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
+      expect(message.checks).toContainEqual({
+        name: 'ses',
+        verdict: 'none',
+        detail:
+          'Amazon SES reports spf FAIL, dkim GRAY, dmarc FAIL, spam PASS, virus PASS; for information only',
+      })
+      expect((await agent.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)).text).toBe(raw)
+    },
+  )
 
-  test('without a Subject, and with one of null, as SNS may send', async () => {
+  test('is accepted without a Subject or with a null one, as SNS may send it', async () => {
     const plain = signer.sign(notification(received(rawOf('No subject')), { Subject: undefined }))
     expect((await post(plain)).status).toBe(200)
     const nothing = {
@@ -133,7 +136,7 @@ describe('a mail', () => {
     expect((await post(nothing)).status).toBe(200)
   })
 
-  test('the same again is one, with and without a Message-ID', async () => {
+  test('is stored once when it is repeated, with and without a Message-ID', async () => {
     for (const raw of [rawOf('Once'), 'From: owner@example.com\r\n\r\nping\r\n']) {
       const message = signer.sign(notification(received(raw)))
       const before = await stored()
@@ -142,7 +145,7 @@ describe('a mail', () => {
     }
   })
 
-  test('what SES believes lets nobody in', async () => {
+  test('is not admitted because of the verdicts of SES', async () => {
     const forged = rawOf('Forged').replace('[127.0.0.1]', '[192.0.2.1]')
     const believed = received(forged)
     for (const name of ['spfVerdict', 'dkimVerdict', 'dmarcVerdict'] as const)
@@ -152,29 +155,29 @@ describe('a mail', () => {
   })
 
   test.each<[string, (raw: string) => string]>([
-    ['with the id of another mail', (raw) => raw.replace('ses1abc', 'guessed')],
-    ['below a line that SES did not write', (raw) => `X-Note: a rule of the operator\r\n${raw}`],
+    ['that has the id of another mail', (raw) => raw.replace('ses1abc', 'guessed')],
+    ['below a header that SES did not write', (raw) => `X-Note: a rule of the operator\r\n${raw}`],
     [
-      'below a Received of another server',
+      'below one of another server',
       (raw) => `Received: from relay (relay [192.0.2.9]) by mx.example.com; x\r\n${raw}`,
     ],
     [
-      'by another server',
+      'of another server',
       (raw) =>
         raw.replace(
           'inbound-smtp.eu-west-1.amazonaws.com',
           'inbound-smtp.eu-west-1.amazonaws.com.evil.example',
         ),
     ],
-    ['far below', (raw) => raw.replace('Return-Path: <', `Return-Path: <${'a'.repeat(5_000)}`)],
-  ])('a Received %s is not believed: SPF proves nothing', async (_, change) => {
+    ['far from the top', (raw) => raw.replace('Return-Path: <', `Return-Path: <${'a'.repeat(5_000)}`)],
+  ])('with a Received header %s is unverified', async (_, change) => {
     expect((await post(signer.sign(notification(received(change(rawOf('Unsure'))))))).status).toBe(200)
     const [message] = await newest(agent)
     expect(message).toMatchObject({ subject: 'Unsure', refusal: 'unverified' })
     expect(message.checks).not.toContainEqual(expect.objectContaining({ name: 'spf', verdict: 'pass' }))
   })
 
-  test('for nobody here is not_found; for somebody among others it is taken', async () => {
+  test('without a known recipient is not_found, and with one among others is accepted', async () => {
     expectFailure(
       await post(signer.sign(notification(received(rawOf('x'), 'UTF8', ['nobody@agents.localhost'])))),
       'not_found',
@@ -192,19 +195,23 @@ describe('a mail', () => {
     ],
     ['with an empty content', (mail) => ({ ...mail, content: '' }), /^content: is missing/],
     [
-      'that is none (a bounce of what was sent)',
+      'that is a bounce notification',
       (mail) => ({ ...mail, notificationType: 'Bounce' }),
       /^notificationType: must be Received/,
     ],
-    ['for nobody', (mail) => ({ ...mail, receipt: {} }), /^receipt\.recipients: must name/],
-    ['for numbers', (mail) => ({ ...mail, receipt: { recipients: [1] } }), /^receipt\.recipients: must name/],
+    ['without recipients', (mail) => ({ ...mail, receipt: {} }), /^receipt\.recipients: must name/],
+    [
+      'with numbers as recipients',
+      (mail) => ({ ...mail, receipt: { recipients: [1] } }),
+      /^receipt\.recipients: must name/,
+    ],
     ['that is null', () => null, /^notificationType/],
     [
-      'that is text',
+      'that is plain text',
       () => 'Successfully validated SNS topic for Amazon SES event publishing.',
       /^Message: must be/,
     ],
-  ])('%s is refused, and the log says so', async (_, change, says) => {
+  ])('%s is refused, and the reason is logged', async (_, change, says) => {
     const before = await stored()
     const answer = await post(signer.sign(notification(change(received(rawOf('x'))))))
     expectFailure(answer, 'invalid_input', says)
@@ -213,18 +220,18 @@ describe('a mail', () => {
   })
 })
 
-describe('who is not our topic at Amazon gets 403, and nothing is stored or fetched', () => {
+describe('a notification that is not from a configured topic is refused with 403, without any fetch:', () => {
   const signed = () => signer.sign(notification(received(rawOf('x'))))
   test.each<[string, () => Fields]>([
     ['another topic', () => signer.sign(notification(received(rawOf('x')), { TopicArn: `${TOPIC}-of-eve` }))],
     ['no signature', () => ({ ...signed(), Signature: '' })],
     ['a signature of something else', () => ({ ...signed(), Signature: signed().Signature })],
-    ['another message', () => ({ ...signed(), Message: '{}' })],
-    ['another id', () => ({ ...signed(), MessageId: 'x' })],
-    ['another subject', () => ({ ...signed(), Subject: 'x' })],
-    ['another type', () => ({ ...signed(), Type: 'UnsubscribeConfirmation' })],
-    ['the other version', () => ({ ...signed(), SignatureVersion: '1' })],
-    ['a version that nobody knows', () => ({ ...signed(), SignatureVersion: 'toString' })],
+    ['a changed message', () => ({ ...signed(), Message: '{}' })],
+    ['a changed id', () => ({ ...signed(), MessageId: 'x' })],
+    ['a changed subject', () => ({ ...signed(), Subject: 'x' })],
+    ['a changed type', () => ({ ...signed(), Type: 'UnsubscribeConfirmation' })],
+    ['the other signature version', () => ({ ...signed(), SignatureVersion: '1' })],
+    ['an unknown signature version', () => ({ ...signed(), SignatureVersion: 'toString' })],
     ...[
       'http://sns.eu-west-1.amazonaws.com/a.pem',
       'https://sns.eu-west-1.amazonaws.com.evil.example/a.pem',
@@ -248,15 +255,18 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
       CERTIFICATE_URL.replace('.com/', '.com.cn/'),
       'file:///etc/passwd',
       'a.pem',
-    ].map((url): [string, () => Fields] => [url, () => ({ ...signed(), SigningCertURL: url })]),
+    ].map((url): [string, () => Fields] => [
+      `the certificate URL ${url}`,
+      () => ({ ...signed(), SigningCertURL: url }),
+    ]),
   ])('%s', async (_, message) => {
-    await post(signed()) // the certificate is known
+    await post(signed()) // caches the certificate
     const before = { stored: await stored(), fetched: fetched.length }
     expectFailure(await post(message()), 'forbidden')
     expect({ stored: await stored(), fetched: fetched.length }).toEqual(before)
   })
 
-  test('another key, behind another certificate of the same name', async () => {
+  test('another key, whose certificate has the same name', async () => {
     expectFailure(
       await post((await createSigner()).sign(notification(received(rawOf('x'))))),
       'forbidden',
@@ -268,7 +278,7 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
   test.each([
     ['has expired', 'aaaaaaaa01', { from: new Date(Date.now() - 3 * day), to: new Date(Date.now() - day) }],
     [
-      'is still to come',
+      'is not valid yet',
       'aaaaaaaa02',
       { from: new Date(Date.now() + day), to: new Date(Date.now() + 3 * day) },
     ],
@@ -282,7 +292,7 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
     expectFailure(await post(message), 'forbidden', /certificate is not one of Amazon SNS/)
   })
 
-  test('a topic in the header that is not ours, or none: before the body is read', async () => {
+  test('an unknown or missing topic in the header, before the body is parsed', async () => {
     for (const topic of [`${TOPIC}-of-eve`, ''])
       expectFailure(
         await post('{', api, { 'x-amz-sns-topic-arn': topic }),
@@ -293,8 +303,8 @@ describe('who is not our topic at Amazon gets 403, and nothing is stored or fetc
   })
 })
 
-describe('the certificate', () => {
-  test('is fetched once a day, also from China', async () => {
+describe('the signing certificate', () => {
+  test('is fetched once a day, also from a region in China', async () => {
     const url = certificateUrl('cccccccc', 'sns.cn-north-1.amazonaws.com.cn')
     const chinese = await createSigner({
       name: 'sns-cn-north-1.amazonaws.com.cn',
@@ -319,25 +329,28 @@ describe('the certificate', () => {
 
   const buried = () => Buffer.from(`<Error><Message>\n${signer.certificate}\n</Message></Error>`)
   test.each<[string, string, () => Buffer | null]>([
-    ['is not there', 'dddddddd01', () => null],
-    ['is none', 'dddddddd02', () => Buffer.from('<html>')],
-    ['stands in the middle of other text', 'dddddddd03', buried],
-  ])('that %s: unavailable, so that SNS tries again; then it works', async (_, id, content) => {
-    const url = certificateUrl(id)
-    const found = content()
-    if (found) internet.set(url, found)
-    const times = () => fetched.filter((one) => one === url).length
-    const message = signer.sign(notification(received(rawOf('later')), { SigningCertURL: url }))
-    expectFailure(await post(message), 'unavailable', /certificate/)
-    internet.set(url, Buffer.from(signer.certificate))
-    expectFailure(await post(message), 'unavailable', /certificate/)
-    expect(times()).toBe(1) // what failed is not asked for again at once
-    clock.advance(20_000)
-    expect((await post(message)).status).toBe(200)
-    expect(times()).toBe(2)
-  })
+    ['cannot be fetched', 'dddddddd01', () => null],
+    ['is not a certificate', 'dddddddd02', () => Buffer.from('<html>')],
+    ['is embedded in other text', 'dddddddd03', buried],
+  ])(
+    'that %s makes the response unavailable, so that SNS retries, until it can be fetched',
+    async (_, id, content) => {
+      const url = certificateUrl(id)
+      const found = content()
+      if (found) internet.set(url, found)
+      const times = () => fetched.filter((one) => one === url).length
+      const message = signer.sign(notification(received(rawOf('later')), { SigningCertURL: url }))
+      expectFailure(await post(message), 'unavailable', /certificate/)
+      internet.set(url, Buffer.from(signer.certificate))
+      expectFailure(await post(message), 'unavailable', /certificate/)
+      expect(times()).toBe(1) // a failed URL is not fetched again immediately
+      clock.advance(20_000)
+      expect((await post(message)).status).toBe(200)
+      expect(times()).toBe(2)
+    },
+  )
 
-  test('of made-up URLs is looked for 60 times a minute, not more; one that is known counts as before', async () => {
+  test('is fetched from at most 60 unknown URLs a minute, and cached ones stay usable', async () => {
     await post(signer.sign(notification(received(rawOf('known')))))
     clock.advance(60_000 - (clock.now().getTime() % 60_000))
     const before = fetched.length
@@ -370,14 +383,14 @@ describe('subscriptions', () => {
     ...more,
   })
 
-  test('to our topic are confirmed', async () => {
+  test('to a configured topic are confirmed', async () => {
     internet.set(SUBSCRIBE, Buffer.from('<ConfirmSubscriptionResponse/>'))
     expect((await post(signer.sign(confirmation()))).status).toBe(200)
     expect(fetched).toContain(SUBSCRIBE)
     expect(log.text()).toContain('subscribed to Amazon SNS topic')
   })
 
-  test('that Amazon does not confirm are tried again', async () => {
+  test('that Amazon does not confirm are unavailable, so that SNS retries', async () => {
     expectFailure(
       await post(
         signer.sign(confirmation({ Token: 'late', SubscribeURL: SUBSCRIBE.replace('abc', 'late') })),
@@ -389,18 +402,21 @@ describe('subscriptions', () => {
 
   test.each([
     ['to another topic', { TopicArn: 'arn:aws:sns:eu-west-1:666666666666:mail' }],
-    ['that lead elsewhere', { SubscribeURL: 'https://evil.example/' }],
-    ['that lead inside', { SubscribeURL: 'http://169.254.169.254/' }],
-    ['that lead nowhere', { SubscribeURL: undefined }],
-    ['that do something else', { SubscribeURL: SUBSCRIBE.replace('ConfirmSubscription', 'Unsubscribe') }],
-    ['that name another topic in their URL', { SubscribeURL: SUBSCRIBE.replace(TOPIC, `${TOPIC}-spare`) }],
+    ['with a URL of another host', { SubscribeURL: 'https://evil.example/' }],
+    ['with a URL of an internal host', { SubscribeURL: 'http://169.254.169.254/' }],
+    ['without a URL', { SubscribeURL: undefined }],
+    [
+      'with another action in their URL',
+      { SubscribeURL: SUBSCRIBE.replace('ConfirmSubscription', 'Unsubscribe') },
+    ],
+    ['with another topic in their URL', { SubscribeURL: SUBSCRIBE.replace(TOPIC, `${TOPIC}-spare`) }],
     ['with another token in their URL', { SubscribeURL: SUBSCRIBE.replace('abc', 'abd') }],
-    ['with more in their URL', { SubscribeURL: `${SUBSCRIBE}&AuthenticateOnUnsubscribe=true` }],
-    ['with an action twice', { SubscribeURL: `${SUBSCRIBE}&Action=ConfirmSubscription` }],
-    ['at another region', { SubscribeURL: SUBSCRIBE.replace('eu-west-1.a', 'us-east-1.a') }],
-    ['with another path', { SubscribeURL: SUBSCRIBE.replace('/?', '/x?') }],
-    ['with a fragment', { SubscribeURL: `${SUBSCRIBE}#` }],
-  ])('%s are not', async (_, more) => {
+    ['with an extra parameter in their URL', { SubscribeURL: `${SUBSCRIBE}&AuthenticateOnUnsubscribe=true` }],
+    ['with a repeated action in their URL', { SubscribeURL: `${SUBSCRIBE}&Action=ConfirmSubscription` }],
+    ['with another region in their URL', { SubscribeURL: SUBSCRIBE.replace('eu-west-1.a', 'us-east-1.a') }],
+    ['with another path in their URL', { SubscribeURL: SUBSCRIBE.replace('/?', '/x?') }],
+    ['with a fragment in their URL', { SubscribeURL: `${SUBSCRIBE}#` }],
+  ])('%s are not confirmed', async (_, more) => {
     const before = fetched.length
     expectFailure(await post(signer.sign(confirmation(more))), 'forbidden')
     expect(fetched).toHaveLength(before)
@@ -423,7 +439,7 @@ test.each([
   ['{"Type":"constructor"}', /^Type: must be one of/],
   ['{"Type":"Notification"}', /^MessageId: is required/],
   [JSON.stringify({ ...notificationOfNumbers(), Subject: 7 }), /^Subject: must be a string/],
-])('%j is invalid_input', async (body, says) => {
+])('the body %j is refused with invalid_input', async (body, says) => {
   expectFailure(await post(body), 'invalid_input', says)
 })
 
@@ -440,7 +456,7 @@ function notificationOfNumbers() {
   return { Type: 'Notification', ...text }
 }
 
-test('a service without a topic says so', async () => {
+test('without SES_TOPIC_ARN every notification is refused', async () => {
   const bare = await service.again({ SES_TOPIC_ARN: '' })
   const answer = await post(signer.sign(notification(received(rawOf('x')))), apiOf(bare.http, null))
   expectFailure(answer, 'forbidden', /SES_TOPIC_ARN is not set/)

@@ -20,8 +20,8 @@ const invite = ({ api }: Pick<Tenant, 'api'>, email = `${randomUUID()}@example.c
   api('POST', '/members/invitations', { email }, headers)
 const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status).sort()
 
-describe('a workspace invites', () => {
-  test('20 times an hour, however many ask at once, by whatever members and keys', async () => {
+describe('a workspace can send', () => {
+  test('20 invitations an hour, also with concurrent requests', async () => {
     const owner = await service.workspace()
     const ask = (n: number) => invite(owner, undefined, n % 2 ? { 'Idempotency-Key': `invite-${n}` } : {})
     for (let n = 0; n < 15; n++) expect((await ask(n)).status).toBe(201)
@@ -38,7 +38,7 @@ describe('a workspace invites', () => {
     expect((await invite(owner)).status).toBe(201)
   })
 
-  test('one address 3 times a day', async () => {
+  test('3 invitations a day to one address', async () => {
     const owner = await service.workspace()
     for (let n = 0; n < 3; n++) expect((await invite(owner, 'ann@example.com')).status).toBe(201)
     expectFailure(
@@ -51,7 +51,7 @@ describe('a workspace invites', () => {
     expect((await invite(owner, 'ann@example.com')).status).toBe(201)
   })
 
-  test('with 50 open at a time; one that is taken back makes room', async () => {
+  test('invitations while fewer than 50 are open, and revoking one allows another', async () => {
     const owner = await service.workspace()
     for (let n = 0; n < 50; n++) {
       if (n % 20 === 0) clock.advance(HOUR_MS)
@@ -59,7 +59,7 @@ describe('a workspace invites', () => {
     }
     clock.advance(HOUR_MS)
     expectFailure(await invite(owner), 'conflict', /^At most 50 invitations can be open at a time/)
-    // The same address again takes its earlier one's place.
+    // A repeated invitation replaces the earlier one to the same address.
     expect((await invite(owner, 'open-7@example.com')).status).toBe(201)
     const { id } = (await owner.api('GET', '/members/invitations')).body[0]
     await owner.api('DELETE', `/members/invitations/${id}`)
@@ -69,7 +69,7 @@ describe('a workspace invites', () => {
   })
 })
 
-describe('with a membership end', () => {
+describe('removing a member', () => {
   const another = async (owner: Tenant, role: 'owner' | 'member' = 'member') => {
     const email = `${randomUUID()}@example.com`
     const { id } = await service.db.prisma.member.create({ data: { workspaceId: owner.id, email, role } })
@@ -77,7 +77,7 @@ describe('with a membership end', () => {
     return { id, email, api: apiOf(service.http, token) }
   }
 
-  test('its open invitations, also those to become an owner; not those of others, and not who joined', async () => {
+  test('revokes their open invitations, but not those of others or the membership of those who joined', async () => {
     const owner = await service.workspace()
     const gone = await another(owner, 'owner')
     const joined = (await invite(gone)).body
@@ -97,7 +97,7 @@ describe('with a membership end', () => {
     expect((await owner.api('GET', '/members')).body).toHaveLength(3)
   })
 
-  test('its set-up links; the agent’s own and other members’ go on', async () => {
+  test('revokes their set-up links, but not those of agents and other members', async () => {
     const owner = await service.workspace()
     const agent = await createTestAgent(service, owner)
     const gone = await another(owner)
@@ -109,7 +109,7 @@ describe('with a membership end', () => {
     for (const url of [own, others]) expectPage(await visit(service.http, url), 200, /An email address for/)
   })
 
-  test('what it asks for at the same moment: nothing of it is left', async () => {
+  test('leaves no invitation that they requested concurrently', async () => {
     const owner = await service.workspace()
     for (let round = 0; round < 5; round++) {
       const gone = await another(owner)

@@ -16,7 +16,7 @@ const send = async (count: number) => {
     await agent.api('POST', path, { channel: 'email', to: ['ann@example.com'], text: `n${n}` })
 }
 
-test('a page of very long texts is shorter, and the next one goes on', async () => {
+test('a page of very long messages is shortened, and the next page continues after it', async () => {
   await send(5)
   await service.db.pool.query("update message set text = repeat('x', 3000000) where agent_id = $1", [
     agent.id,
@@ -37,7 +37,7 @@ test('a page of very long texts is shorter, and the next one goes on', async () 
 const THREAD = `query ($id: UUID!, $after: String) { agent(id: $id) {
   messages(first: 5, after: $after) { edges { node { id text } } pageInfo { hasNextPage endCursor } }
 } }`
-/** With the recipients, which are in a table of their own. */
+/** Also selects the recipients, which are in another table. */
 const WITH_MORE = THREAD.replace('id text', 'id text replyText recipients { address }')
 const WITHOUT = THREAD.replace('id text', 'id')
 
@@ -55,7 +55,7 @@ interface Found {
 test.each([
   ['in one statement', THREAD],
   ['in two statements', WITH_MORE],
-])('so it is in GraphQL, %s', async (_, query) => {
+])('a GraphQL page of very long messages, read %s, is shortened', async (_, query) => {
   const seen: string[] = []
   for (let after: string | null = null, more = true; more; ) {
     const answer: Answer<Found> = await agent.api<Found>('POST', '/graphql', {
@@ -74,7 +74,7 @@ test.each([
   expect(data.agent.messages.edges).toHaveLength(5)
 })
 
-test('pages of several threads share what one answer may hold, and each has at least one message', async () => {
+test('message lists of several agents share the size limit of a response, and each has at least one message', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   await other.api('POST', `/agents/${other.id}/messages`, {
     channel: 'email',
@@ -97,7 +97,7 @@ test('pages of several threads share what one answer may hold, and each has at l
   ])
 })
 
-test('a page with one long text among short ones ends before it, and goes on with it', async () => {
+test('a page ends before a very long message, and the next page starts with it', async () => {
   const reader = await createTestAgent(service, owner, 'Reader')
   const at = `/agents/${reader.id}/messages`
   for (const text of ['one', 'two', 'three'])

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const invite = (body: object, by = owner.api) => by('POST', '/members/invitations', body)
 
-/** Invites somebody, joins by the link, and returns them with their token. */
+/** Invites a new member, joins with the link, and returns the member with their token. */
 const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member') => {
   const { url } = (await invite({ email, role })).body
   const token = /amt_[0-9A-Za-z]{43}/.exec((await visit(service.http, url, { name: 'New' })).text)![0]
@@ -34,7 +34,7 @@ const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member'
   return { id, email, token, api: apiOf(service.http, token) }
 }
 
-test('a workspace is read with its plan, and changed by members', async () => {
+test('a workspace can be read with its plan, and changed only by members', async () => {
   const { status, body } = await owner.api('GET', '/workspace')
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -78,7 +78,7 @@ test('a workspace is read with its plan, and changed by members', async () => {
   expect((await owner.api('PATCH', '/workspace', {})).body).toEqual({ ...body, name: 'Acme 2' })
 })
 
-test('what agents may do by themselves is for members to say', async () => {
+test('members control whether agents may set access and create agents', async () => {
   const access = `/agents/${agent.id}/access/email`
   await owner.api('PATCH', '/workspace', { agentsMaySetAccess: false, agentsMayCreateAgents: false })
   expectFailure(await agent.api('PUT', access, { senders: [] }), 'forbidden')
@@ -100,11 +100,11 @@ test.each([
   [{ keepRefusedDays: '7' }, /^keepRefusedDays: must be a/],
   [{ keepRefusedDays: null }, /^keepRefusedDays: /],
   [{ plan: 'unlimited' }, /^plan: is not a known field/],
-])('PATCH /workspace %j is refused', async (body, says) => {
+])('PATCH /workspace with %j is refused', async (body, says) => {
   expectFailure(await owner.api('PATCH', '/workspace', body), 'invalid_input', says)
 })
 
-describe('inviting', () => {
+describe('inviting a member', () => {
   test.each([
     [{ email: 'nobody' }, /^email: /],
     [{ email: 'Ann <ann@example.com>' }, /^email: /],
@@ -113,15 +113,15 @@ describe('inviting', () => {
     [{}, /^email: is required/],
     [{ email: 'a@example.com', role: 'admin' }, /^role: must be one of owner, member/],
     [{ email: 'a@example.com', name: 'x' }, /^name: is not a known field/],
-  ])('%j is refused', async (body, says) => {
+  ])('with %j is refused', async (body, says) => {
     expectFailure(await invite(body), 'invalid_input', says)
   })
 
-  test('a member again is a conflict, in any spelling', async () => {
+  test('who already is one is a conflict, in any letter case', async () => {
     expectFailure(await invite({ email: owner.email.toUpperCase() }), 'conflict', /is already a member/)
   })
 
-  test('lists who was asked and has not joined, without the link', async () => {
+  test('lists the invitation without its link until it is accepted', async () => {
     const { body } = await invite({ email: 'later@example.com' })
     const { url, ...invitation } = body
     const list = await owner.api('GET', '/members/invitations')
@@ -132,7 +132,7 @@ describe('inviting', () => {
     expectFailure(await owner.api('DELETE', `/members/invitations/${invitation.id}`), 'not_found')
   })
 
-  test('only an owner makes owners', async () => {
+  test('as an owner is allowed only to owners', async () => {
     const member = await newcomer()
     expect((await invite({ email: 'x1@example.com' }, member.api)).status).toBe(201)
     expectFailure(
@@ -143,7 +143,7 @@ describe('inviting', () => {
     expect((await invite({ email: 'x2@example.com', role: 'owner' })).body.role).toBe('owner')
   })
 
-  test('the same key gives the same link again', async () => {
+  test('again with the same Idempotency-Key returns the same link', async () => {
     const header = { 'Idempotency-Key': 'invite-once' }
     const first = await owner.api('POST', '/members/invitations', { email: 'key@example.com' }, header)
     const again = await owner.api('POST', '/members/invitations', { email: 'key@example.com' }, header)
@@ -151,7 +151,7 @@ describe('inviting', () => {
     expect((await visit(service.http, first.body.url)).status).toBe(200)
   })
 
-  test('the link is in no log and not in the database', async () => {
+  test('neither logs nor stores the token of the link', async () => {
     const { url } = (await invite({ email: 'quiet@example.com' })).body
     const token = url.split('/').at(-1)
     await visit(service.http, url)
@@ -165,7 +165,7 @@ describe('inviting', () => {
 })
 
 describe('removing a member', () => {
-  test('ends their tokens at once, on every process', async () => {
+  test('revokes their tokens on every process', async () => {
     const gone = await newcomer()
     const other = await service.again()
     const elsewhere = apiOf(other.http, gone.token)
@@ -189,7 +189,7 @@ describe('removing a member', () => {
     expectFailure(await owner.api('DELETE', `/members/${gone.id}`), 'not_found')
   })
 
-  test('takes them off the lists of the workspace’s agents, and nobody else', async () => {
+  test('removes them, and nobody else, from the access lists of agents', async () => {
     const gone = await newcomer()
     const stays = await newcomer()
     const theirs = await createTestAgent(service, { ...owner, ...gone }, 'Theirs')
@@ -209,12 +209,12 @@ describe('removing a member', () => {
     expect([sms.senders, telegram.senders]).toEqual([['+15557654321'], ['654321']])
   })
 
-  test('is for owners, and the last one stays', async () => {
+  test('is allowed only to owners, and the last owner cannot be removed', async () => {
     const member = await newcomer()
     const second = await newcomer(undefined, 'owner')
     expectFailure(await member.api('DELETE', `/members/${second.id}`), 'forbidden', /Only an owner/)
     expectFailure(await agent.api('DELETE', `/members/${second.id}`), 'forbidden')
-    // Each removes the other at the same moment: one of them is left.
+    // Two owners remove each other concurrently: one of them remains.
     const [one, two] = await Promise.all([
       owner.api('DELETE', `/members/${second.id}`),
       second.api('DELETE', `/members/${second.id}`),
@@ -223,14 +223,14 @@ describe('removing a member', () => {
     expectFailure(await owner.api('DELETE', `/members/${owner.member}`), 'conflict', /last owner/)
   })
 
-  test('who was removed can be invited again', async () => {
+  test('allows inviting them again', async () => {
     const gone = await newcomer()
     await owner.api('DELETE', `/members/${gone.id}`)
     const back = await newcomer(gone.email)
     expect((await back.api('GET', '/workspace')).status).toBe(200)
   })
 
-  test("another workspace's member is not found, in the bytes of one that never was", async () => {
+  test('of another workspace fails with the same not_found as an unknown id', async () => {
     const foreign = await service.workspace('Foreign')
     const theirs = await owner.api('DELETE', `/members/${foreign.member}`)
     expectFailure(theirs, 'not_found', /^There is no member with this id\.$/)
@@ -240,8 +240,8 @@ describe('removing a member', () => {
   })
 })
 
-describe('own tokens', () => {
-  test('are made, listed, used and revoked by the member whose they are', async () => {
+describe("a member's own tokens", () => {
+  test('can be created, listed, used and revoked by that member only', async () => {
     const member = await newcomer()
     const made = await member.api('POST', '/tokens', { name: 'laptop' })
     expect(made.status).toBe(201)
@@ -264,7 +264,7 @@ describe('own tokens', () => {
     [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must be in the future/],
     [{ name: '' }, /^name: /],
     [{ token: 'amt_mine' }, /^token: is not a known field/],
-  ])('%j is refused', async (body, says) => {
+  ])('with %j are refused', async (body, says) => {
     expectFailure(await owner.api('POST', '/tokens', body), 'invalid_input', says)
   })
 })
@@ -279,7 +279,7 @@ test.each([
   ['POST', '/tokens', {}],
   ['DELETE', `/tokens/${randomUUID()}`],
 ])(
-  '%s %s is not for agents, and for nobody without a token',
+  '%s %s is forbidden to agents and unauthorized without a token',
   async (method, path, body = undefined as object | undefined) => {
     expectFailure(await agent.api(method, path, body), 'forbidden')
     expectFailure(await apiOf(service.http, null)(method, path, body), 'unauthorized')

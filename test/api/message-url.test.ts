@@ -28,7 +28,10 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-const PATHS = [(id: string) => `/a/${id}`, (id: string) => `/agents/${id}/url`]
+const PATHS: [string, (id: string) => string][] = [
+  ['/a/{id}', (id) => `/a/${id}`],
+  ['/agents/{id}/url', (id) => `/agents/${id}/url`],
+]
 const say = (agent: { id: string }, text: string, by: Pick<Tenant, 'api'> = owner) =>
   by.api('POST', `/a/${agent.id}`, { text })
 
@@ -46,7 +49,7 @@ const addWebhook = async (agent: TestAgent) => {
   return path
 }
 
-test('a member is heard whole, on the stream of whichever process holds it', async () => {
+test('a message reaches a stream on any process with its whole text', async () => {
   for (const http of [service.http, elsewhere]) {
     const agent = await createTestAgent(service, owner, 'Hearing')
     const stream = await connect(agent, http)
@@ -68,7 +71,7 @@ test('a member is heard whole, on the stream of whichever process holds it', asy
   }
 })
 
-test('a webhook gets it whole, signed, with who said it', async () => {
+test('a webhook receives a message with its whole text, its sender and a signature', async () => {
   const agent = await createTestAgent(service, owner, 'Hooked')
   const path = await addWebhook(agent)
   const { body } = await say(agent, 'Deploy the new release, please.')
@@ -88,7 +91,7 @@ test('a webhook gets it whole, signed, with who said it', async () => {
   })
 })
 
-test('a webhook that asked for another type of event gets no job, the one beside it does', async () => {
+test('a job is created only for webhooks that subscribe to the type of the event', async () => {
   const agent = await createTestAgent(service, owner, 'Selective')
   const { body: other } = await agent.api('POST', `/agents/${agent.id}/webhooks`, {
     url: `${receiver.url}/other`,
@@ -103,7 +106,7 @@ test('a webhook that asked for another type of event gets no job, the one beside
   expect(jobs[0]!.lane).not.toBe(other.id)
 })
 
-test('another agent of the workspace is heard once it is on the list', async () => {
+test('another agent of the workspace can send once it is on the access list', async () => {
   const agent = await createTestAgent(service, owner, 'Callee')
   const caller = await createTestAgent(service, owner, 'Caller')
   const path = await addWebhook(agent)
@@ -124,8 +127,8 @@ test('another agent of the workspace is heard once it is on the list', async () 
   await receiver.got(path, 2)
 })
 
-describe.each(PATHS)('on %s', (path) => {
-  test('nobody listening is a conflict: never connected, gone, or a webhook that waits for a retry', async () => {
+describe.each(PATHS)('on %s', (_, path) => {
+  test('a message to an agent without a connected client or a working webhook is a conflict', async () => {
     const agent = await createTestAgent(service, owner, 'Alone')
     const send = () => owner.api('POST', path(agent.id), { text: 'anybody?' })
     expectFailure(await send(), 'conflict', /no listener/)
@@ -144,7 +147,7 @@ describe.each(PATHS)('on %s', (path) => {
     expectFailure(await send(), 'conflict', /no listener/)
   })
 
-  test('who is not on the access list is told that first', async () => {
+  test('the access list is checked before the listeners', async () => {
     const agent = await createTestAgent(service, owner, 'Shut')
     await owner.api('PUT', `/agents/${agent.id}/access/url`, { senders: [] })
     expectFailure(
@@ -154,7 +157,7 @@ describe.each(PATHS)('on %s', (path) => {
     )
   })
 
-  test("another workspace's agent is not found, in the bytes of one that never was", async () => {
+  test('a message to an agent of another workspace fails with the same not_found as to an unknown id', async () => {
     const agent = await createTestAgent(service, owner, 'Ours')
     await addWebhook(agent)
     const foreign = await service.workspace('Foreign')
@@ -179,8 +182,8 @@ describe.each(PATHS)('on %s', (path) => {
   })
 })
 
-describe('no copy is kept', () => {
-  test('handed to a stream: nowhere in the database, the log or the event log', async () => {
+describe('the text of a message', () => {
+  test('is not stored or logged when it is delivered to a stream', async () => {
     const agent = await createTestAgent(service, owner, 'Discreet')
     const stream = await connect(agent)
     const text = `the launch code is ${randomUUID()}`
@@ -195,7 +198,7 @@ describe('no copy is kept', () => {
     expect((await agent.api('GET', `/agents/${agent.id}/messages`)).body.items).toEqual([])
   })
 
-  test('waiting for a webhook: sealed, and gone once it is delivered', async () => {
+  test('is stored encrypted for a webhook until it is delivered', async () => {
     const agent = await createTestAgent(service, owner, 'Sealed')
     const path = await addWebhook(agent)
     let deliver: () => void = () => undefined
@@ -220,8 +223,8 @@ describe('no copy is kept', () => {
   })
 })
 
-describe('with a MESSAGE_URL_BASE of their own, Message URLs', () => {
-  test('are answered below its path, whether a proxy takes that away or not, and described there', async () => {
+describe('with a MESSAGE_URL_BASE, Message URLs', () => {
+  test('work with and without the path of the base, and are documented with the base', async () => {
     const { http } = await service.again({ MESSAGE_URL_BASE: 'https://m.example.com/to/' })
     const agent = await createTestAgent(service, owner, 'Elsewhere')
     const stream = await connect(agent)

@@ -25,7 +25,7 @@ beforeAll(async () => {
   path = `/agents/${agent.id}/messages`
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: [owner.email, '*@example.com'] })
   for (let batch = 0; batch < MAILS; batch += 15) {
-    // Of several senders, so that none goes over the rate.
+    // From several senders, so that none exceeds the rate limit.
     const letters = Array.from({ length: 15 }, (_, n) => ({
       from: `ann${n}@example.com`,
       to: agent.address,
@@ -50,8 +50,8 @@ const pages = async (query: string): Promise<Listed[]> => {
     : [...items, ...(await pages(`${query.replace(/&?cursor=.*/, '')}&cursor=${nextCursor}`))]
 }
 
-describe('the list', () => {
-  test('gives each message once, newest first, over as many pages as it takes', async () => {
+describe('the list of messages', () => {
+  test('returns each message once, newest first, over several pages', async () => {
     const first = await page('')
     expect(first.items).toHaveLength(20)
     const all = await pages('')
@@ -63,12 +63,12 @@ describe('the list', () => {
     expect((await pages('limit=1&direction=inbound')).length).toBe(MAILS)
   })
 
-  test('ends where it ends: no empty last page', async () => {
+  test('has no empty last page', async () => {
     expect(await page(`limit=${MAILS}`)).toMatchObject({ items: { length: MAILS }, nextCursor: null })
     expect((await page('limit=100')).nextCursor).toBeNull()
   })
 
-  test('what arrives while it is paged through moves nothing', async () => {
+  test('is not shifted by a message that arrives while it is paged through', async () => {
     const first = await page('limit=10')
     const fresh = await receive(service, agent, {
       from: owner.email,
@@ -82,7 +82,7 @@ describe('the list', () => {
     await service.db.pool.query('delete from message where id = $1', [fresh.id])
   })
 
-  test('filters', async () => {
+  test('can be filtered by status, direction, channel and time', async () => {
     const refused = await receive(service, agent, {
       from: 'eve@elsewhere.org',
       to: agent.address,
@@ -104,7 +104,7 @@ describe('the list', () => {
     expect(await only('since=2020-01-01T00:00:00+02:00&status=refused')).toEqual([refused.id])
   })
 
-  test('of a thread', async () => {
+  test('can be limited to a thread', async () => {
     const question = await receive(service, agent, {
       from: owner.email,
       to: agent.address,
@@ -142,13 +142,13 @@ describe('the list', () => {
     [`thread=${randomUUID()}`, /^thread: is not a message/],
     ['channel=url', /^channel: must be one of/],
     ['order=asc', /^order: is not a known field/],
-  ])('?%s is refused, naming the field', async (query, says) => {
+  ])('with ?%s is refused with the name of the field', async (query, says) => {
     expectFailure(await agent.api('GET', `${path}?${query}`), 'invalid_input', says)
   })
 })
 
 describe('a message', () => {
-  test('has every field, and its raw form byte for byte', async () => {
+  test('has all fields, and its raw form is returned byte for byte', async () => {
     const raw = await rawOf({
       from: { name: 'Ann Example', address: owner.email },
       to: [agent.address, 'bo@example.com'],
@@ -190,7 +190,7 @@ describe('a message', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(raw)).toBe(true)
   })
 
-  test("that was sent has no raw form, and another agent's is not to be found", async () => {
+  test('that was sent has no raw form, and one of another agent is not found', async () => {
     const sent = (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi' }))
       .body
     expectFailure(await agent.api('GET', `${path}/${sent.id}/raw`), 'not_found')
@@ -208,13 +208,13 @@ describe('a message', () => {
   })
 })
 
-describe('an attachment is a download in its own type, never a page', () => {
+describe('an attachment is served as a download in its own type, never inline,', () => {
   test.each([
     ['page.html', 'text/html', 'page.html', 'text/html'],
     ['a\r\nSet-Cookie: x=1.txt', 'text/plain', null, 'text/plain'],
     ['日本 "語".pdf', 'application/pdf', '日本 "語".pdf', 'application/pdf'],
     ['weird', 'x/y z', 'weird', null],
-  ])('%s', async (filename, contentType, name, type) => {
+  ])('with the name %j', async (filename, contentType, name, type) => {
     const content = Buffer.from([0, 255, 13, 10, 1])
     const letter = {
       from: owner.email,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-/** The samples of the page, by name and labels as they stand in it. */
+/** Returns the samples of the page by name and labels, as they are written there. */
 const scrape = async (base = service.http): Promise<Record<string, number>> => {
   const response = await fetch(`${base}/metrics`)
   expect(response.status).toBe(200)
@@ -38,7 +38,7 @@ const scrape = async (base = service.http): Promise<Record<string, number>> => {
 const grown = (before: Record<string, number>, after: Record<string, number>, name: string) =>
   (after[name] ?? 0) - (before[name] ?? 0)
 
-test('what happens is counted by outcome, without a token', async () => {
+test('mails, events, sends, deliveries and requests are counted by outcome, and the page needs no token', async () => {
   const path = `/agents/${agent.id}`
   await agent.api('POST', `${path}/webhooks`, { url: `${receiver.url}/sound` })
   await agent.api('POST', `${path}/webhooks`, { url: `${receiver.url}/failing` })
@@ -66,13 +66,13 @@ test('what happens is counted by outcome, without a token', async () => {
   expect(grown(before, after, 'ams_http_requests_total{status="2xx"}')).toBeGreaterThanOrEqual(2)
   expect(after.ams_webhook_lanes).toBeGreaterThanOrEqual(0)
   expect(after['ams_database_connections{state="total"}']).toBeGreaterThan(0)
-  // nor does asking for the page wait
+  // reading the page does not wait for a connection either
   await until(async () => (await scrape())['ams_database_connections{state="waiting"}'] === 0)
   expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0)
   expect(after.process_resident_memory_bytes).toBeGreaterThan(0)
 })
 
-test('open streams and subscriptions are seen', async () => {
+test('open streams and subscriptions are counted', async () => {
   const connection = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
   const stream = await openEvents(
     `${service.http}/agents/${agent.id}/connections/${connection.body.id}/events`,
@@ -101,7 +101,7 @@ test('open streams and subscriptions are seen', async () => {
   })
 })
 
-test('SMTP sessions are seen, and what they were answered', async () => {
+test('SMTP sessions and their response codes are counted', async () => {
   const before = await scrape()
   const socket = connect(service.smtp.port, service.smtp.host)
   await until(async () => (await scrape()).ams_smtp_sessions === 1)
@@ -113,7 +113,7 @@ test('SMTP sessions are seen, and what they were answered', async () => {
   expect(grown(before, after, 'ams_smtp_answers_total{code="550"}')).toBe(1)
 })
 
-test('the lag is of what is due and not of what waits with a retry', async () => {
+test('the age of the oldest due job ignores retries that are not due yet', async () => {
   const webhook = '{kind="webhook"}'
   const lag = async (kind: string) => (await scrape())[`ams_oldest_due_job_seconds${kind}`]
   await until(async () => (await lag(webhook)) === 0 && (await lag('{kind="send"}')) === 0)
@@ -127,13 +127,13 @@ test('the lag is of what is due and not of what waits with a retry', async () =>
   expect(await lag(webhook)).toBeGreaterThanOrEqual(30)
 })
 
-test('no label names anybody: no id, no address, no URL', async () => {
+test('labels contain no ids, addresses or URLs', async () => {
   const names = Object.keys(await scrape()).filter((name) => name.startsWith('ams_'))
   expect(names.length).toBeGreaterThan(12)
   for (const name of names) expect(name).toMatch(/^ams_[a-z_]+(\{[a-z]+="[a-z0-9_]+"\})?$/)
 })
 
-test('a process without the API has its page too, in a registry of its own', async () => {
+test('a process without the API serves its own metrics', async () => {
   const other = await service.again({ ROLES: 'worker' })
   const page = await scrape(other.http)
   expect(page.ams_webhook_lanes).toBeDefined()

@@ -35,7 +35,7 @@ beforeAll(async () => {
   description = createDescription(document)
 })
 
-test('it is a valid OpenAPI 3.1 document', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   expect(document).toMatchObject({
     openapi: '3.1.0',
     info: { version: '1.0.0' },
@@ -46,8 +46,8 @@ test('it is a valid OpenAPI 3.1 document', async () => {
   expect(validator.version).toBe('3.1')
 })
 
-describe('of every operation it tells', () => {
-  test('an id of its own, a summary, a tag that is described, and the token that it wants', () => {
+describe('every operation', () => {
+  test('has a unique id, a summary, documented tags and its authentication', () => {
     const { operations } = description
     expect(operations.length).toBeGreaterThan(35)
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length)
@@ -62,7 +62,7 @@ describe('of every operation it tells', () => {
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   })
 
-  test('each failure with its code, example and request id', () => {
+  test('describes each failure with its code, an example and the request id', () => {
     expect(document.components.schemas.ErrorCode.enum).toHaveLength(9)
     for (const { id, operation } of description.operations) {
       for (const [status, given] of Object.entries<Json>(operation.responses)) {
@@ -81,7 +81,7 @@ describe('of every operation it tells', () => {
     }
   })
 
-  test('for a POST the key that makes trying again safe', () => {
+  test('has the Idempotency-Key parameter if and only if it is a POST', () => {
     for (const { id, method, operation } of description.operations) {
       const names = (operation.parameters ?? []).map((parameter: Json) => description.resolve(parameter).name)
       expect(names.includes('Idempotency-Key'), id).toBe(method === 'post')
@@ -89,7 +89,7 @@ describe('of every operation it tells', () => {
     }
   })
 
-  test('an example of the body that its own rules take', () => {
+  test('has an example of its request body that matches the schema', () => {
     for (const { id, operation } of description.operations) {
       const schema = operation.requestBody?.content['application/json'].schema
       if (schema) expect(description.faultsOf(schema, schema.example), id).toEqual([])
@@ -101,7 +101,7 @@ describe('of every operation it tells', () => {
     }
   })
 
-  test('a length for every text that a body takes, in characters as people count them', () => {
+  test('limits the length of every string in its request body', () => {
     const texts = (schema: Json, at: string): [string, Json][] => {
       const {
         type,
@@ -129,7 +129,7 @@ describe('of every operation it tells', () => {
   })
 })
 
-/** Requests that get a good answer out of every operation, in an order in which each finds what it needs. */
+/** Requests that succeed for every operation, in an order in which each finds what it needs. */
 async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> {
   const member = 'member'
   const self = 'agent'
@@ -199,7 +199,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'DELETE', '/members/me/identities/sms/+15551234567']
   const [rented] = (await owner.api('GET', '/phone-numbers')).body
   yield [member, 'DELETE', `/phone-numbers/${rented.id}`]
-  // A webhook of its own: the first one no longer counts as listening once its attempt has failed.
+  // A second webhook: the first one no longer counts as a listener once its attempt has failed.
   await owner.api('POST', `${path}/webhooks`, { url: 'http://127.0.0.1:9/another' })
   yield [member, 'POST', `/a/${agent.id}`, { text: 'hi' }]
   await post(service, {
@@ -253,7 +253,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'DELETE', path]
 }
 
-/** What an answer breaks of what is described: its status, its headers, its shape. */
+/** Lists how a response deviates from its description: status, headers, shape. */
 const faultsOf = (operation: Json, answer: Answer): string[] => {
   const response = description.resolve(operation.responses[answer.status])
   if (!response) return [`${answer.status} is not described: ${answer.text.slice(0, 200)}`]
@@ -268,7 +268,7 @@ const faultsOf = (operation: Json, answer: Answer): string[] => {
   return [...headers.map((name) => `no header ${name}`), ...(typed ? [] : [`type ${given}`]), ...body]
 }
 
-/** Of a stream only how it begins. */
+/** Reads only the head of a stream. */
 const openStream = async (path: string): Promise<Answer> => {
   const leaving = new AbortController()
   const response = await fetch(service.http + path, {
@@ -279,7 +279,7 @@ const openStream = async (path: string): Promise<Answer> => {
   return { status: response.status, headers: response.headers, body: null, text: '' }
 }
 
-test('every operation answers as described, with no field beside', async () => {
+test('every operation responds as described, without undocumented fields', async () => {
   const asked = new Set<string>()
   for await (const [who, method, path, body] of goodRequests()) {
     const { id, operation } = description.operationOf(method, path)!
@@ -294,7 +294,7 @@ test('every operation answers as described, with no field beside', async () => {
   expect(description.operations.map(({ id }) => id).filter((id) => !asked.has(id))).toEqual([])
 })
 
-test('failures answer as described', async () => {
+test('failures are returned as described', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   const third = await createTestAgent(service, owner, 'Third')
   const nobody = apiOf(service.http, null)
@@ -335,7 +335,7 @@ describe('a typed client', () => {
   const dir = temporaryDir()
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  test('is generated without edits and compiles', { timeout: 60_000 }, () => {
+  test('can be generated from the document and compiles', { timeout: 60_000 }, () => {
     writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document))
     const bin = join(ROOT, 'node_modules', 'openapi-typescript', 'bin', 'cli.js')
     const older = join(ROOT, 'test', 'support', 'older-typescript.mjs')
@@ -353,7 +353,7 @@ describe('a typed client', () => {
 })
 
 describe('/docs', () => {
-  test('shows every operation, its rules and answers, with no script and nothing from elsewhere', async () => {
+  test('shows every operation, without scripts or external resources', async () => {
     const { status, headers, text } = await apiOf(service.http, null)('GET', '/docs')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^text\/html/)

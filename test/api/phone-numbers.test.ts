@@ -26,7 +26,7 @@ beforeAll(async () => {
   service = await startService({ environment: twilio.environment, world: { clock } })
 })
 
-/** A workspace of its own, and nothing bought by the tests before it. */
+/** Creates a workspace, and removes the numbers that earlier tests rented. */
 const fresh = async (): Promise<Tenant> => {
   await service.db.prisma.address.deleteMany({ where: { channel: 'sms' } })
   await service.db.prisma.phoneNumber.deleteMany()
@@ -45,8 +45,8 @@ const addressesOf = async (agent: TestAgent) =>
     ({ channel }: { channel: string }) => channel === 'sms',
   )
 
-describe('the pool', () => {
-  test('numbers are looked for with their prices, bought connected, listed and given back', async () => {
+describe('phone numbers', () => {
+  test('can be searched with their prices, rented, listed and released', async () => {
     const owner = await fresh()
     const { body: offers } = await owner.api('GET', '/phone-numbers/available?country=us&areaCode=500')
     expect(offers).toEqual(
@@ -77,7 +77,7 @@ describe('the pool', () => {
     ])
   })
 
-  test('the same again is the same, also at once and under an Idempotency-Key: one purchase', async () => {
+  test('are purchased once when the same one is requested concurrently', async () => {
     const owner = await fresh()
     const before = twilio.requests.filter((line) => PURCHASE.test(line)).length
     const key = { 'Idempotency-Key': 'buy-1' }
@@ -93,15 +93,15 @@ describe('the pool', () => {
 
   test.each([
     ['a number that is not for sale', '+15005559999', 'conflict', /is not available/],
-    ['no number', 'hello', 'invalid_input', /value: must be a phone number/],
+    ['text that is not a number', 'hello', 'invalid_input', /value: must be a phone number/],
     ['a short code', '72345', 'invalid_input', /value: must be a phone number/],
-  ] as const)('%s is refused, and nothing is kept', async (_, value, code, says) => {
+  ] as const)('cannot be rented by %s, and nothing is stored', async (_, value, code, says) => {
     const owner = await fresh()
     expectFailure(await buy(owner, value), code, says)
     expect(await service.db.prisma.phoneNumber.count()).toBe(0)
   })
 
-  test("another workspace's number is like one that the account had before, and not theirs to give back", async () => {
+  test('of another workspace look like those that the account already has, and cannot be released', async () => {
     const owner = await fresh()
     const { id } = (await buy(owner)).body
     const other = await service.workspace()
@@ -116,7 +116,7 @@ describe('the pool', () => {
     expect(await list(other)).toEqual([])
   })
 
-  test('of three workspaces at once one gets a number; to the others it is taken', async () => {
+  test('are rented to one of 3 workspaces that request the same one concurrently', async () => {
     const tenants = [await fresh(), await service.workspace(), await service.workspace()]
     const answers = await Promise.all(tenants.map((tenant) => buy(tenant)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
@@ -124,14 +124,14 @@ describe('the pool', () => {
     for (const tenant of tenants) expect(await list(tenant)).toHaveLength(tenant === winner ? 1 : 0)
   })
 
-  describe('a number that the account has already, bought elsewhere, is nobody’s to buy', () => {
+  describe('that the provider account already has cannot be rented', () => {
     const has = () => twilio.numbers.set(ONE, { sid: 'PNoperator', smsUrl: 'https://elsewhere.example' })
     const untouched = async () => {
       expect(twilio.numbers.get(ONE)).toEqual({ sid: 'PNoperator', smsUrl: 'https://elsewhere.example' })
       expect(await service.db.prisma.phoneNumber.count()).toBe(0)
     }
 
-    test('three at once', async () => {
+    test('by 3 concurrent requests', async () => {
       const owner = await fresh()
       has()
       for (const answer of await Promise.all([buy(owner), buy(owner), buy(owner)]))
@@ -139,7 +139,7 @@ describe('the pool', () => {
       await untouched()
     })
 
-    test('three at once, in three processes', async () => {
+    test('by concurrent requests to 3 processes', async () => {
       const owner = await fresh()
       has()
       const others = await Promise.all([service.again(), service.again()])
@@ -150,7 +150,7 @@ describe('the pool', () => {
       await untouched()
     })
 
-    test('after a crash before the provider was asked to sell it', async () => {
+    test('after a crash before the purchase was requested', async () => {
       const owner = await fresh()
       has()
       const reserved = {
@@ -173,7 +173,7 @@ describe('the pool', () => {
     })
   })
 
-  test('who rented a number is in the audit also when the request that did it failed', async () => {
+  test('are audited with the member who rented them even if the request failed', async () => {
     const owner = await fresh()
     twilio.insteads.push({ pattern: PURCHASE, answer: { status: 500, body: '' } })
     expectFailure(
@@ -189,7 +189,7 @@ describe('the pool', () => {
     ])
   })
 
-  test('a plan includes so many', async () => {
+  test('are limited by the plan', async () => {
     const owner = await fresh()
     await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
     const answers = await Promise.all([ONE, TWO, THREE].map((value) => buy(owner, value)))
@@ -205,23 +205,26 @@ describe('the pool', () => {
     ['garbage', { status: 200, body: 'garbage' }],
     ['500', { status: 500, body: '' }],
     ['without an id', { status: 201, body: '{}' }],
-  ] as const)('a purchase whose answer is %s: unavailable, and never bought twice', async (_, answer) => {
-    const owner = await fresh()
-    twilio.insteads.push({ pattern: PURCHASE, answer })
-    const failed = await buy(owner)
-    expectFailure(failed, 'unavailable')
-    expect(failed.headers.get('retry-after')).toMatch(/^\d+$/)
-    expect(await list(owner)).toEqual([])
-    // It was bought all the same: the answer was lost.
-    twilio.numbers.set(ONE, { sid: 'PNlost', smsUrl: '' })
-    twilio.insteads.length = 0
-    const before = twilio.requests.filter((line) => PURCHASE.test(line)).length
-    expect((await buy(owner)).status).toBe(201)
-    expect(await list(owner)).toMatchObject([{ value: ONE }])
-    expect(twilio.requests.filter((line) => PURCHASE.test(line))).toHaveLength(before)
-  })
+  ] as const)(
+    'are not purchased again after an unavailable purchase whose response was %s',
+    async (_, answer) => {
+      const owner = await fresh()
+      twilio.insteads.push({ pattern: PURCHASE, answer })
+      const failed = await buy(owner)
+      expectFailure(failed, 'unavailable')
+      expect(failed.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(await list(owner)).toEqual([])
+      // The number was bought nevertheless: only the response was lost.
+      twilio.numbers.set(ONE, { sid: 'PNlost', smsUrl: '' })
+      twilio.insteads.length = 0
+      const before = twilio.requests.filter((line) => PURCHASE.test(line)).length
+      expect((await buy(owner)).status).toBe(201)
+      expect(await list(owner)).toMatchObject([{ value: ONE }])
+      expect(twilio.requests.filter((line) => PURCHASE.test(line))).toHaveLength(before)
+    },
+  )
 
-  test('what became of a purchase that a crash cut short is found out by whoever looks', async () => {
+  test('whose purchase was interrupted by a crash are resolved when they are listed', async () => {
     const owner = await fresh()
     const createdAt = new Date(clock.now().getTime() - 61_000)
     const row = (value: string) => ({ workspaceId: owner.id, value, providerId: '', createdAt })
@@ -233,7 +236,7 @@ describe('the pool', () => {
     ])
   })
 
-  test('a number that an agent has is not given back; one that the provider has forgotten is', async () => {
+  test('cannot be released while an agent has them, but can when the provider no longer knows them', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     const { id } = (await buy(owner)).body
@@ -246,7 +249,7 @@ describe('the pool', () => {
     expect((await owner.api('DELETE', `/phone-numbers/${id}`)).status).toBe(204)
   })
 
-  test("a deleted agent's number waits for the next one", async () => {
+  test('of a deleted agent stay with the workspace for another agent', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     await send(await setUpLink(owner, agent), { number: ONE })
@@ -256,7 +259,7 @@ describe('the pool', () => {
     expectPage(await send(await setUpLink(owner, next), { number: ONE }), 200, /The number is set up/)
   })
 
-  test('agents have no business with it', async () => {
+  test('cannot be listed, searched or rented by agents', async () => {
     const owner = await fresh()
     const { api } = await createTestAgent(service, owner)
     expectFailure(await api('GET', '/phone-numbers'), 'forbidden')
@@ -265,7 +268,7 @@ describe('the pool', () => {
   })
 
   test.each(['country=USA', 'country=', '', 'country=US&areaCode=x', 'country=US&more=1'])(
-    'a search by %j is refused',
+    'cannot be searched with the query %j',
     async (query) => {
       const owner = await fresh()
       expectFailure(await owner.api('GET', `/phone-numbers/available?${query}`), 'invalid_input')
@@ -273,8 +276,8 @@ describe('the pool', () => {
   )
 })
 
-describe('the page of a set-up link', () => {
-  test('looks for numbers, shows their prices, rents one; it joins the agent, and the member is on its list', async () => {
+describe('the set-up page for a phone number', () => {
+  test('rents a number for the agent and adds the member to its access list', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner, '<i>Support</i>')
     await service.db.prisma.memberIdentity.create({
@@ -308,7 +311,7 @@ describe('the page of a set-up link', () => {
     ])
   })
 
-  test('offers first what waits in the pool, and connects it anew', async () => {
+  test('offers unassigned numbers of the workspace first, and reconnects the chosen one', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     await buy(owner, TWO)
@@ -337,7 +340,7 @@ describe('the page of a set-up link', () => {
     [{ number: 'x' }, 400, /Must be a phone number/],
     [{ number: ONE, own: '555' }, 200, /The number is set up/], // a short code
     [{ number: ONE, own: 'mine' }, 400, /Your own number must be in international form/],
-  ])('%j is answered in words', async (form, status, says) => {
+  ])('responds to %j with a readable page', async (form, status, says) => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     const url = await setUpLink(owner, agent)
@@ -345,7 +348,7 @@ describe('the page of a set-up link', () => {
     if (status !== 200) expectPage(await visit(service.http, url), 200, /A phone number for/)
   })
 
-  test('what was chosen is still there when one’s own number is wrong', async () => {
+  test('keeps the chosen number when the member’s own number is invalid', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     await buy(owner, TWO)
@@ -364,23 +367,23 @@ describe('the page of a set-up link', () => {
     expect(bought()).toEqual([TWO])
   })
 
-  test('a provider that refuses to look is not one that has none', async () => {
+  test('distinguishes a search that the provider refuses from one without results', async () => {
     const owner = await fresh()
     const url = await setUpLink(owner, await createTestAgent(service, owner))
-    const looks = (status: number, body: string) => {
+    const searchWith = (status: number, body: string) => {
       twilio.insteads.length = 0
       twilio.insteads.push({ pattern: /AvailablePhoneNumbers/, answer: { status, body } })
       return send(url, { country: 'US' })
     }
     expectPage(
-      await looks(401, '{"code":20003,"message":"Authenticate","status":401}'),
+      await searchWith(401, '{"code":20003,"message":"Authenticate","status":401}'),
       409,
       /Authenticate \(Twilio error 20003\)/,
     )
-    expectPage(await looks(404, '<html>'), 200, /There are none/)
+    expectPage(await searchWith(404, '<html>'), 200, /There are none/)
   })
 
-  test('a number that another agent got in between is refused; what was rented and not used waits in the pool', async () => {
+  test('refuses a number that was assigned meanwhile, and keeps a rented one when its set-up fails', async () => {
     const owner = await fresh()
     const agents = await Promise.all([
       createTestAgent(service, owner, 'One'),
@@ -401,7 +404,7 @@ describe('the page of a set-up link', () => {
     expectPage(await send(url, { number: TWO }), 200, /The number is set up/)
   })
 
-  test('that an agent made spends no money: it offers what waits in the pool, and what a member rented since', async () => {
+  test('of a link created by an agent cannot rent numbers, but can assign those of the workspace', async () => {
     const owner = await fresh()
     const agent = await createTestAgent(service, owner)
     const url = await setUpLink(agent, agent)
@@ -418,7 +421,7 @@ describe('the page of a set-up link', () => {
     expect(await addressesOf(agent)).toMatchObject([{ value: ONE }])
   })
 
-  test('that an agent made tells of other workspaces’ numbers nothing', async () => {
+  test('of a link created by an agent reveals nothing about numbers of other workspaces', async () => {
     const [owner, other] = [await fresh(), await service.workspace()]
     await buy(other)
     const url = await setUpLink(owner, await createTestAgent(service, owner))
@@ -430,7 +433,7 @@ describe('the page of a set-up link', () => {
     expect(theirs.text.replaceAll(ONE, TWO)).toBe((await send(own, { number: TWO, own: '' })).text)
   })
 
-  test('that an agent made lists no number, where only members set access', async () => {
+  test('of a link created by an agent adds no number to the access list where only members set access', async () => {
     const owner = await fresh()
     await owner.api('PATCH', '/workspace', { agentsMaySetAccess: false })
     const agent = await createTestAgent(service, owner)
@@ -451,7 +454,7 @@ describe('the page of a set-up link', () => {
     expect(await sendersOf()).toEqual(['+15551230002'])
   })
 
-  test('while the provider hangs over 25 links, others are answered at once', async () => {
+  test('does not block other requests while the provider hangs for 25 links', async () => {
     const owner = await fresh()
     const agents = await Promise.all(
       Array.from({ length: 25 }, (_, n) => createTestAgent(service, owner, `Hangs ${n}`)),
@@ -463,12 +466,12 @@ describe('the page of a set-up link', () => {
     const pages = links.map((url, n) => send(url, { number: n % 2 ? ONE : TWO, own: '' }))
     await until(() => twilio.requests.length >= before + 25)
     expect((await owner.api('GET', '/agents')).status).toBe(200)
-    // Their calls end with the connection.
+    // The calls end when their connections are closed.
     twilio.hangUp()
     for (const page of await Promise.all(pages)) expect(page.status).toBe(503)
   })
 
-  test('of two numbers at once through one link one is rented', async () => {
+  test('rents only one number for concurrent submissions of one link', async () => {
     const owner = await fresh()
     const url = await setUpLink(owner, await createTestAgent(service, owner))
     const pages = await Promise.all([ONE, TWO, THREE].map((number) => send(url, { number })))
@@ -480,7 +483,7 @@ describe('the page of a set-up link', () => {
     expect(bought()).toHaveLength(1)
   })
 
-  test('a link that a process died over is free again after a minute', async () => {
+  test('can be submitted again a minute after a process crashed during a submission', async () => {
     const owner = await fresh()
     const url = await setUpLink(owner, await createTestAgent(service, owner))
     const busyUntil = new Date(clock.now().getTime() + 60_000)
@@ -495,7 +498,7 @@ describe('the page of a set-up link', () => {
     expectPage(await send(url, { number: ONE }), 200, /The number is set up/)
   })
 
-  test('what the plan does not include is said so', async () => {
+  test('reports that the plan includes no more numbers', async () => {
     const owner = await fresh()
     await service.db.prisma.workspace.update({ where: { id: owner.id }, data: { planKey: 'free' } })
     const agent = await createTestAgent(service, owner)
@@ -509,7 +512,7 @@ describe('the page of a set-up link', () => {
   })
 })
 
-test('when PUBLIC_URL changes, the agents’ numbers follow at the next start, and are left alone otherwise', async () => {
+test('the numbers of agents are reconnected at start if and only if PUBLIC_URL has changed', async () => {
   const owner = await fresh()
   const agent = await createTestAgent(service, owner)
   await send(await setUpLink(owner, agent), { number: ONE })
@@ -522,14 +525,14 @@ test('when PUBLIC_URL changes, the agents’ numbers follow at the next start, a
   await service.again(moved)
   await until(() => connections() > before)
   twilio.insteads.length = 0
-  // It is tried again in a while.
+  // It is retried later.
   await until(() => {
     clock.advance(60_000)
     return (
       twilio.numbers.get(ONE)!.smsUrl === 'https://agents.example/ams/channels/sms/messages#rc=3&rp=5xx,ct,rt'
     )
   })
-  // in the pool it waits, and is connected by its next set-up
+  // an unassigned number is connected at its next set-up
   expect(twilio.numbers.get(TWO)!.smsUrl).toMatch(/localhost/)
   await until(
     async () =>

@@ -9,7 +9,7 @@ let service: TestService
 beforeAll(async () => {
   clock = createFakeClock()
   service = await startService({ world: { clock } })
-  // Plans are rows: this one is reached within a test.
+  // Plans are rows: this one has limits that a test can reach.
   await service.db.prisma.plan.create({ data: { key: 'tiny', sendsPerDay: 2, storedMessages: 2 } })
 })
 
@@ -44,13 +44,13 @@ test.each([
     { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000 },
     false,
   ],
-])('the plan %s says what it includes', async (key, limits, changeAddress) => {
+])('the plan %s has its limits', async (key, limits, changeAddress) => {
   const { api } = await tenantOn(key)
   expect((await api('GET', '/workspace')).body.plan).toMatchObject({ key, limits, changeAddress })
 })
 
-describe('free', () => {
-  test('has 3 agents, however many are made at once; a deleted one makes room', async () => {
+describe('the plan free', () => {
+  test('allows 3 agents, also for concurrent requests, and another one after a deletion', async () => {
     const tenant = await tenantOn('free')
     const answers = await Promise.all(Array.from({ length: 12 }, () => newAgent(tenant)))
     const made = answers.filter(({ status }) => status === 201)
@@ -62,7 +62,7 @@ describe('free', () => {
     expect((await newAgent(tenant)).status).toBe(201)
   })
 
-  test('has 3 webhooks over all agents, however many are added at once', async () => {
+  test('allows 3 webhooks over all agents, also for concurrent requests', async () => {
     const tenant = await tenantOn('free')
     const agents = await Promise.all([
       createTestAgent(service, tenant, 'A'),
@@ -74,12 +74,12 @@ describe('free', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
     for (const answer of answers.filter(({ status }) => status !== 201))
       expectFailure(answer, 'plan_limit', /3 webhooks/)
-    // One that is there is no new one.
-    const there = answers.findIndex(({ status }) => status === 201)
-    expect((await add(agents[Math.floor(there / 4)]!.id, urls[there % 4]!)).status).toBe(200)
+    // Adding an existing one again creates no webhook.
+    const existing = answers.findIndex(({ status }) => status === 201)
+    expect((await add(agents[Math.floor(existing / 4)]!.id, urls[existing % 4]!)).status).toBe(200)
   })
 
-  test('leaves the change of an address out, before it looks at anything else that would be possible', async () => {
+  test('does not allow changing an address, but reports an invalid address first', async () => {
     const tenant = await tenantOn('free')
     const agent = await createTestAgent(service, tenant, 'Fixed')
     const [{ id }] = (await agent.api('GET', `/agents/${agent.id}/addresses`)).body
@@ -91,7 +91,7 @@ describe('free', () => {
   })
 })
 
-test('as many sends a day as the plan includes, of all agents together', async () => {
+test('the sends of all agents together are limited per day by the plan', async () => {
   const tenant = await tenantOn('tiny')
   const [one, two] = await Promise.all([
     createTestAgent(service, tenant, 'One'),
@@ -109,7 +109,7 @@ test('as many sends a day as the plan includes, of all agents together', async (
   expect((await one.api('POST', `/agents/${one.id}/messages`, mail)).status).toBe(201)
 })
 
-test('however many are sent at once, no more than the plan includes, with a key or without', async () => {
+test('concurrent sends do not exceed the plan, with or without an Idempotency-Key', async () => {
   const tenant = await tenantOn('tiny')
   const agent = await createTestAgent(service, tenant, 'Busy')
   const send = (headers: Record<string, string>) =>
@@ -122,7 +122,7 @@ test('however many are sent at once, no more than the plan includes, with a key 
   expect((await tenant.api('GET', '/workspace')).body.plan.usage.sendsPerDay).toBe(2)
 })
 
-test('mail that would be stored past the plan is refused as plan_limit, and wakes nobody', async () => {
+test('mail over the limit of stored messages is refused with plan_limit and creates no event', async () => {
   const tenant = await tenantOn('tiny')
   const agent = await createTestAgent(service, tenant, 'Full')
   await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

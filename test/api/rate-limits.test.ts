@@ -9,14 +9,14 @@ import { apiOf, createTestAgent, startService, type Tenant, type TestService } f
 import { until } from '../support/until.ts'
 
 /**
- * It is always a quarter past a minute, while everything else goes on: no window ends in the middle of a
- * test.
+ * The time stands still at 15 seconds past a minute, so that no window ends in the middle of a test. Delays
+ * are real.
  */
 const still = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 15_000)
 const clock: Clock = { now: () => still, sleep: systemClock.sleep }
 const LIMIT = 20
 
-describe('requests per token', () => {
+describe('the rate limit of a token', () => {
   let service: TestService
   let owner: Tenant
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('requests per token', () => {
     owner = await service.workspace()
   })
 
-  test('every answer tells what is left, and past the limit 429 tells when to come back', async () => {
+  test('is reported in every response, and a 429 says when to retry', async () => {
     for (let n = 1; n <= LIMIT; n++) {
       const { status, headers } = await owner.api('GET', n === 7 ? '/agents/x' : '/agents')
       expect(status).toBe(n === 7 ? 400 : 200)
@@ -37,7 +37,7 @@ describe('requests per token', () => {
     expect(refused.headers.get('ratelimit')).toBe('"token";r=0;t=45')
   })
 
-  test('count for each token by itself, whatever it asks, and nothing for who has none', async () => {
+  test('applies to each token across all paths, and not to unknown tokens', async () => {
     const { api } = await service.workspace()
     const { token } = (await api('POST', '/tokens', {})).body
     for (const path of ['/agents', '/members', '/tokens', '/workspace']) {
@@ -50,7 +50,7 @@ describe('requests per token', () => {
       expectFailure(await apiOf(service.http, 'amt_nobody')('GET', '/agents'), 'unauthorized')
   })
 
-  test('two processes agree within a second', async () => {
+  test('is shared between two processes within a second', async () => {
     const { token, api } = await service.workspace()
     const elsewhere = apiOf((await service.again()).http, token)
     await Promise.all(
@@ -65,7 +65,7 @@ describe('requests per token', () => {
   })
 })
 
-test('the next minute begins anew', async () => {
+test('the rate limit of a token is reset in the next minute', async () => {
   const fake = createFakeClock(still)
   const service = await startService({ environment: { RATE_LIMIT: '3' }, world: { clock: fake } })
   const { api } = await service.workspace()
@@ -77,7 +77,7 @@ test('the next minute begins anew', async () => {
   expect((await api('GET', '/agents')).headers.get('ratelimit')).toBe('"token";r=2;t=60')
 })
 
-describe('per agent', () => {
+describe('the rate limit of an agent', () => {
   let service: TestService
   let owner: Tenant
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('per agent', () => {
     owner = await service.workspace()
   })
 
-  test('60 sends a minute, with whatever token; another agent still sends', async () => {
+  test('is 60 sends a minute over all tokens, and does not affect another agent', async () => {
     const agent = await createTestAgent(service, owner)
     const path = `/agents/${agent.id}/messages`
     const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
@@ -101,7 +101,7 @@ describe('per agent', () => {
     expect(await service.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(60)
   })
 
-  test("another workspace's requests use nothing of it up", async () => {
+  test('is not used up by requests of another workspace', async () => {
     const agent = await createTestAgent(service, owner, 'Wanted')
     const stranger = await service.workspace()
     const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
@@ -115,7 +115,7 @@ describe('per agent', () => {
     expect((await agent.api('POST', `/agents/${agent.id}/messages`, mail)).status).toBe(201)
   })
 
-  test('30 mails a minute of one proven sender; the next is refused and wakes nobody; another sender gets in', async () => {
+  test('is 30 mails a minute from one verified sender, and a refused mail creates no event', async () => {
     const agent = await createTestAgent(service, owner, 'Popular')
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
     const mail = (from: string) => post(service, { from, to: agent.address, text: 'hi' })
@@ -132,13 +132,13 @@ describe('per agent', () => {
   })
 })
 
-describe('agents that agents create', () => {
+describe('the rate limit of agents created by agents', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ world: { clock } })
   })
 
-  test('the agents of a workspace create at most 60 agents an hour, also by creating what creates; members go on', async () => {
+  test('is 60 an hour for all agents of a workspace, and does not affect members', async () => {
     const tenant = await service.workspace()
     const first = await createTestAgent(service, tenant, 'First')
     const made = []

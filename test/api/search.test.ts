@@ -5,7 +5,7 @@ import { createIndexer, indexMessages } from '../../src/message/reading/search.t
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-// No worker, so that the test says when the index catches up.
+// Without a worker, so that the test controls when messages are indexed.
 const service = await startService({ environment: { ROLES: 'api' } })
 const owner = await service.workspace()
 const agent = await createTestAgent(service, owner)
@@ -77,12 +77,12 @@ const searches: [string, string[]][] = [
   ["'quoted'' & | ! <-> :*", []],
 ]
 
-test.each(searches)('%s, before the index has the messages', async (q, ids) => {
+test.each(searches)('searching for %s gives the right messages before they are indexed', async (q, ids) => {
   expect(await found(q)).toEqual(ids)
   expect(await foundByGraphql(q)).toEqual(ids)
 })
 
-test('the index takes each message once, however many index at once', async () => {
+test('concurrent indexers index each message once', async () => {
   const counts = await Promise.all(Array.from({ length: 4 }, () => indexMessages(service.db, 2)))
   const rest = await indexMessages(service.db)
   expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(6)
@@ -90,19 +90,19 @@ test('the index takes each message once, however many index at once', async () =
   expect(await service.db.prisma.unindexedMessage.count()).toBe(0)
 })
 
-test.each(searches)('%s, when the index has them', async (q, ids) => {
+test.each(searches)('searching for %s gives the right messages after they are indexed', async (q, ids) => {
   expect(await found(q)).toEqual(ids)
   expect(await foundByGraphql(q)).toEqual(ids)
 })
 
-test('a deleted agent leaves nothing in the index, whether its messages were there or not', async () => {
+test('deleting an agent removes its messages from the index, also those not indexed yet', async () => {
   await send(other, 'One that is not indexed.')
   expect((await owner.api('DELETE', `/agents/${other.id}`)).status).toBe(204)
   expect(await indexMessages(service.db)).toBe(1)
   expect(await service.db.prisma.messageSearch.count()).toBe(5)
 })
 
-test('a worker indexes what comes in', async () => {
+test('a worker indexes new messages', async () => {
   const indexer = createIndexer({ ...service.db, clock: systemClock, log: silentLogger })
   indexer.start()
   const late = await send(agent, 'A latecomer.')

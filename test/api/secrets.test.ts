@@ -24,7 +24,7 @@ const set = (agent: TestAgent, name: string, value: unknown, by: Pick<Tenant, 'a
   by.api('PUT', `${secretsOf(agent)}/${name}`, { value })
 const reveal = (agent: TestAgent, body: object = {}) => agent.api('POST', `${secretsOf(agent)}/reveal`, body)
 
-test('a secret is set, listed without its value, revealed by the agent, replaced and deleted', async () => {
+test('a secret can be set, listed without its value, revealed by the agent, replaced and deleted', async () => {
   const agent = await createTestAgent(service, owner)
   const made = await set(agent, 'API_KEY', 'first', owner)
   expect(made).toMatchObject({
@@ -55,39 +55,39 @@ test('a secret is set, listed without its value, revealed by the agent, replaced
   expect((await reveal(agent)).body).toEqual({ 'a.b-c_1': 'third' })
 })
 
-describe('a value', () => {
+describe('a secret value', () => {
   let agent: TestAgent
   beforeAll(async () => {
     agent = await createTestAgent(service, owner, 'Values')
   })
 
   test.each([
-    ['nothing', ''],
+    ['an empty string', ''],
     ['64 KiB', 'x'.repeat(64 * KIB)],
     ['64 KiB of emoji', '😀'.repeat(16 * KIB)],
     ['lines and quotes', '-----BEGIN KEY-----\n"a\\b\'\t\u2028\n'],
-  ])('of %s comes back as it was', async (_, value) => {
+  ])('of %s is revealed unchanged', async (_, value) => {
     expect((await set(agent, 'VALUE', value)).status).toBe(200)
     expect((await reveal(agent, { names: ['VALUE'] })).body.VALUE).toBe(value)
   })
 
   test.each([
-    ['one byte more', 'x'.repeat(64 * KIB + 1), /^value: /],
-    ['one emoji more', '😀'.repeat(16 * KIB + 1), /^value: must be at most 65536 bytes/],
+    ['64 KiB and one byte', 'x'.repeat(64 * KIB + 1), /^value: /],
+    ['64 KiB of emoji and one more', '😀'.repeat(16 * KIB + 1), /^value: must be at most 65536 bytes/],
     ['a NUL', 'a\0b', /^value: .*NUL/],
-    ['half a pair', 'a\ud800', /^value: .*surrogate/],
+    ['an unpaired surrogate', 'a\ud800', /^value: .*surrogate/],
     ['a number', 5, /^value: must be a string/],
     ['null', null, /^value: /],
-    ['nothing at all', undefined, /^value: is required/],
+    ['undefined', undefined, /^value: is required/],
   ])('of %s is refused', async (_, value, says) => {
     expectFailure(await set(agent, 'VALUE', value), 'invalid_input', says)
   })
 })
 
-describe('all of an agent’s secrets', () => {
+describe('all secrets of an agent', () => {
   const says = /^An agent can have at most 1000 secrets, 16 MiB in total\. Delete one first\.$/
 
-  test('are 16 MiB together; of several at once each is counted', async () => {
+  test('are limited to 16 MiB in total, also for concurrent requests', async () => {
     const agent = await createTestAgent(service, owner, 'Bytes')
     const big = 'x'.repeat(64 * KIB)
     const sealed = new Uint8Array(64 * KIB)
@@ -109,7 +109,7 @@ describe('all of an agent’s secrets', () => {
     expect((await agent.api('GET', secretsOf(agent))).body).toHaveLength(255)
   })
 
-  test('are 1,000', async () => {
+  test('are limited to 1,000', async () => {
     const agent = await createTestAgent(service, owner, 'Many')
     const many = Array.from({ length: 999 }, (_, n) => ({
       agentId: agent.id,
@@ -124,9 +124,9 @@ describe('all of an agent’s secrets', () => {
   })
 })
 
-describe('a name', () => {
+describe('a secret name', () => {
   test.each(['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'x'.repeat(128)])(
-    '%s is taken',
+    '%s is accepted',
     async (name) => {
       const agent = await createTestAgent(service, owner, 'Names')
       expect((await set(agent, name, 'v')).status).toBe(200)
@@ -144,7 +144,7 @@ describe('a name', () => {
     },
   )
 
-  test('of more than 200 is refused', async () => {
+  test('list of more than 200 names to reveal is refused', async () => {
     const agent = await createTestAgent(service, owner, 'Many')
     const names = Array.from({ length: 201 }, (_, n) => `N${n}`)
     expect((await reveal(agent, { names: names.slice(1) })).status).toBe(200)
@@ -152,7 +152,7 @@ describe('a name', () => {
   })
 })
 
-test("revealing is for the agent's own token alone", async () => {
+test("only the agent's own token can reveal secrets", async () => {
   const agent = await createTestAgent(service, owner, 'Own')
   const peer = await createTestAgent(service, owner, 'Peer')
   await set(agent, 'KEY', 'v')
@@ -160,8 +160,8 @@ test("revealing is for the agent's own token alone", async () => {
     expectFailure(await api('POST', `${secretsOf(agent)}/reveal`, {}), 'forbidden')
 })
 
-describe('at rest', () => {
-  test('values are in no table and in no log', async () => {
+describe('stored secrets', () => {
+  test('appear in plain text in no table and no log', async () => {
     const agent = await createTestAgent(service, owner, 'Rest')
     const value = 'correct-horse-battery-staple-4711'
     await set(agent, 'PASS', value)
@@ -174,7 +174,7 @@ describe('at rest', () => {
     expect(holds(log.text(), value)).toBe(false)
   })
 
-  test('the same value twice looks different', async () => {
+  test('have different ciphertexts for equal values', async () => {
     const agent = await createTestAgent(service, owner, 'Twice')
     await set(agent, 'ONE', 'same')
     await set(agent, 'TWO', 'same')
@@ -182,26 +182,29 @@ describe('at rest', () => {
     expect(Buffer.from(rows[0]!.sealed).equals(Buffer.from(rows[1]!.sealed))).toBe(false)
   })
 
-  test.each(['name', 'agent', 'workspace'])('moved to another %s it does not open', async (where) => {
-    const agent = await createTestAgent(service, owner, 'From')
-    const tenant = where === 'workspace' ? await service.workspace() : owner
-    const target = where === 'name' ? agent : await createTestAgent(service, tenant, 'To')
-    const name = where === 'name' ? 'OTHER' : 'KEY'
-    await set(agent, 'KEY', 'the-value-that-stays')
-    await set(target, name, 'another')
-    const { sealed } = await service.db.prisma.secret.findUniqueOrThrow({
-      where: { agentId_name: { agentId: agent.id, name: 'KEY' } },
-    })
-    await service.db.prisma.secret.update({
-      where: { agentId_name: { agentId: target.id, name } },
-      data: { sealed },
-    })
-    const answer = await reveal(target, { names: [name] })
-    expectFailure(answer, 'internal', /^Something went wrong on our side\.$/)
-    expect((await reveal(agent, { names: ['KEY'] })).body.KEY).toBe('the-value-that-stays')
-  })
+  test.each(['name', 'agent', 'workspace'])(
+    'cannot be decrypted after they were moved to another %s',
+    async (where) => {
+      const agent = await createTestAgent(service, owner, 'From')
+      const tenant = where === 'workspace' ? await service.workspace() : owner
+      const target = where === 'name' ? agent : await createTestAgent(service, tenant, 'To')
+      const name = where === 'name' ? 'OTHER' : 'KEY'
+      await set(agent, 'KEY', 'the-value-that-stays')
+      await set(target, name, 'another')
+      const { sealed } = await service.db.prisma.secret.findUniqueOrThrow({
+        where: { agentId_name: { agentId: agent.id, name: 'KEY' } },
+      })
+      await service.db.prisma.secret.update({
+        where: { agentId_name: { agentId: target.id, name } },
+        data: { sealed },
+      })
+      const answer = await reveal(target, { names: [name] })
+      expectFailure(answer, 'internal', /^Something went wrong on our side\.$/)
+      expect((await reveal(agent, { names: ['KEY'] })).body.KEY).toBe('the-value-that-stays')
+    },
+  )
 
-  test('a changed byte does not open', async () => {
+  test('cannot be decrypted after a byte was changed', async () => {
     const agent = await createTestAgent(service, owner, 'Flip')
     await set(agent, 'KEY', 'v')
     await service.db.pool.query(
@@ -212,7 +215,7 @@ describe('at rest', () => {
   })
 })
 
-test('without its entry in the audit nothing is revealed', async () => {
+test('no secret is revealed when its audit entry cannot be written', async () => {
   const agent = await createTestAgent(service, owner, 'Unaudited')
   await set(agent, 'ONE', 'uno-value')
   await service.db.pool.query(`
@@ -225,7 +228,7 @@ test('without its entry in the audit nothing is revealed', async () => {
   expect((await reveal(agent)).body).toEqual({ ONE: 'uno-value' })
 })
 
-test('who revealed which names when is audited, without a value', async () => {
+test('the audit log records who revealed which secrets and when, without their values', async () => {
   const agent = await createTestAgent(service, owner, 'Audited')
   await set(agent, 'ONE', 'uno-value')
   await set(agent, 'TWO', 'dos-value')

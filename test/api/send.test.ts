@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 const start = (changes: object = {}) =>
   agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi', ...changes })
-/** Nothing was sent by what was refused: the only mails captured are those of messages that were taken. */
+/** Checks that refused requests sent nothing: the only mails captured are those of accepted messages. */
 const expectNoneSent = async () => {
   const { items } = (await agent.api('GET', `${path}?direction=outbound&limit=100`)).body
   const names = () => readdirSync(join(service.dataDir, 'outbox'))
   await until(() => names().length === items.length)
 }
 
-test('a message to send is committed when 201 is answered, with status sending', async () => {
+test('a message is stored with status sending before the response 201', async () => {
   const answer = await start({ subject: 'Hello', cc: ['Cy@Example.com'] })
   expect(answer.status).toBe(201)
   expect(answer.body).toMatchObject({
@@ -45,7 +45,7 @@ test('a message to send is committed when 201 is answered, with status sending',
   await until(async () => (await agent.api('GET', `${path}/${answer.body.id}`)).body.status === 'sent')
 })
 
-describe('exactly one of replyTo, forward and channel', () => {
+describe('exactly one of replyTo, forward and channel is required:', () => {
   const id = randomUUID()
   test.each([
     [{ text: 'hi' }, /exactly one of replyTo.*forward.*channel/],
@@ -72,21 +72,21 @@ describe('exactly one of replyTo, forward and channel', () => {
   })
 })
 
-describe('limits, in characters as people count them', () => {
+describe('limits, counted in code points:', () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => `r${n}@example.com`)
   test.each([
-    ['text of 1', { text: 'x' }],
-    ['text of 32,000', { text: 'x'.repeat(32_000) }],
-    ['text of 32,000 emoji', { text: '😀'.repeat(32_000) }],
+    ['a text of 1 character', { text: 'x' }],
+    ['a text of 32,000 characters', { text: 'x'.repeat(32_000) }],
+    ['a text of 32,000 emoji', { text: '😀'.repeat(32_000) }],
     ['10 recipients', { to: many(10) }],
     ['50 copies', { cc: many(50) }],
     ['a subject of 240 emoji', { subject: '😀'.repeat(240) }],
     ['an empty subject', { subject: '' }],
     [
-      'an address of 254',
+      'an address of 254 characters',
       { to: [`${'a'.repeat(64)}@${'b'.repeat(62)}.${'c'.repeat(62)}.${'d'.repeat(59)}.com`] },
     ],
-  ])('%s is taken', async (_, changes) => {
+  ])('%s is accepted', async (_, changes) => {
     const answer = await start(changes)
     expect(answer.body).toMatchObject({ status: 'sending', ...changes })
     expect((await agent.api('GET', `${path}/${answer.body.id}`)).body).toMatchObject(changes)
@@ -95,28 +95,32 @@ describe('limits, in characters as people count them', () => {
   test.each([
     ['no text', { text: undefined }, /^text: is required/],
     ['an empty text', { text: '' }, /^text: must be 1 to 32000/],
-    ['text of 32,001', { text: 'x'.repeat(32_001) }, /^text: must be 1 to 32000/],
-    ['text of 32,001 emoji', { text: '😀'.repeat(32_001) }, /^text: must be 1 to 32000/],
+    ['a text of 32,001 characters', { text: 'x'.repeat(32_001) }, /^text: must be 1 to 32000/],
+    ['a text of 32,001 emoji', { text: '😀'.repeat(32_001) }, /^text: must be 1 to 32000/],
     ['no recipient', { to: [] }, /^to: must contain 1 to 10/],
     ['11 recipients', { to: many(11) }, /^to: must contain 1 to 10/],
     ['51 copies', { cc: many(51) }, /^cc: must contain at most 50/],
-    ['a subject of 241', { subject: 'x'.repeat(241) }, /^subject: must be at most 240/],
+    ['a subject of 241 characters', { subject: 'x'.repeat(241) }, /^subject: must be at most 240/],
     ['a subject of 241 emoji', { subject: '😀'.repeat(241) }, /^subject: must be at most 240/],
     ['an empty recipient', { to: [''] }, /^to\[0\]: /],
-    ['a recipient of 321', { to: [`${'a'.repeat(309)}@example.com`] }, /^to\[0\]: must be 1 to 320/],
+    [
+      'a recipient of 321 characters',
+      { to: [`${'a'.repeat(309)}@example.com`] },
+      /^to\[0\]: must be 1 to 320/,
+    ],
     ['NUL in the text', { text: 'a\0b' }, /^text: .*NUL/],
     ['NUL in the subject', { subject: 'a\0b' }, /^subject: .*NUL/],
-    ['half a pair in the text', { text: 'a\udc00b' }, /^text: .*surrogate/],
+    ['an unpaired surrogate in the text', { text: 'a\udc00b' }, /^text: .*surrogate/],
     ['a number for text', { text: 5 }, /^text: must be a string/],
     ['a string for to', { to: 'bo@example.com' }, /^to: must be an array/],
     ['null for cc', { cc: null }, /^cc: must be an array/],
     ['an unknown field', { bcc: ['eve@example.com'] }, /^bcc: is not a known field/],
-  ])('%s is refused, naming the field', async (_, changes, says) => {
+  ])('%s is refused with the name of the field', async (_, changes, says) => {
     expectFailure(await start(changes), 'invalid_input', says)
   })
 })
 
-describe('what is no single address is refused, naming which', () => {
+describe('a recipient that is not a single address is refused:', () => {
   test.each([
     'not-an-address',
     'a@x@example.com',
@@ -144,10 +148,10 @@ describe('what is no single address is refused, naming which', () => {
     expectFailure(await start({ cc: [address] }), 'invalid_input', /^cc\[0\]: /)
   })
 
-  test('and nothing of it went out', expectNoneSent)
+  test('and no mail was sent', expectNoneSent)
 })
 
-test('a subject with line breaks adds no header', async () => {
+test('line breaks in a subject do not add headers', async () => {
   const { status, body } = await start({ subject: 'Hi\r\nBcc: eve@example.com' })
   expect(status).toBe(201)
   await until(async () => (await agent.api('GET', `${path}/${body.id}`)).body.status === 'sent')
@@ -156,7 +160,7 @@ test('a subject with line breaks adds no header', async () => {
   expect(mail.split('\r\n\r\n', 1)[0]).toMatch(/^Subject: Hi Bcc: eve@example\.com\r$/m)
 })
 
-test('addresses are stored in one spelling but for the case of their local parts, each once', async () => {
+test('recipients are normalized, except for the case of their local parts, and deduplicated', async () => {
   const { body } = await start({
     to: [' Bo@Example.COM ', 'bo@example.com', 'ann@münchen.de'],
     cc: ['BO@example.com', 'cy@example.com'],

@@ -11,7 +11,7 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Streams and subscriptions that may be open at a time, over whatever they are open. */
+/** Limits of concurrently open streams and subscriptions, whatever their transport. */
 
 let service: TestService
 let owner: Tenant
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const query = ({ id }: TestAgent) => `subscription { messageReceived(agentId: "${id}") { id } }`
 
-/** An open answer, and how its client closes it. */
+/** Opens a response, and returns it with a function that closes it. */
 const open = async (path: string, token: string, body?: object) => {
   const closing = new AbortController()
   const headers = {
@@ -36,34 +36,34 @@ const open = async (path: string, token: string, body?: object) => {
   return { response, close: () => closing.abort() }
 }
 const subscribe = (agent: TestAgent, token = agent.token) => open('/graphql', token, { query: query(agent) })
-const firstWords = async ({ response }: Awaited<ReturnType<typeof open>>) =>
+const firstChunk = async ({ response }: Awaited<ReturnType<typeof open>>) =>
   new TextDecoder().decode((await response.body!.getReader().read()).value)
 
-/** The failure in the only result of a stream that ends with it, as the graphql-sse protocol has it. */
+/** Returns the error of a stream whose only result is that error, as graphql-sse specifies. */
 const refusalOf = async ({ response }: Awaited<ReturnType<typeof open>>) => {
   const [, result] = /data: (\{.*\})/.exec(await response.text()) ?? []
   const [{ message, extensions }] = JSON.parse(result ?? '{"errors":[{}]}').errors
   return { code: extensions?.code, message }
 }
-const tooMany = (whose: string, most: number) => ({
+const tooMany = (owner: string, limit: number) => ({
   code: 'rate_limited',
-  message: `${whose} can have ${most} event streams and subscriptions open at a time. Close one first.`,
+  message: `${owner} can have ${limit} event streams and subscriptions open at a time. Close one first.`,
 })
 
 const closeAll = async (opened: readonly { close(): void }[], agent: TestAgent) => {
   for (const { close } of opened) close()
-  // All have left when as many as before find room.
+  // They are all closed once another subscription is accepted.
   await until(async () => {
     const again = await subscribe(agent)
-    const there =
+    const accepted =
       again.response.headers.get('content-type')?.includes('event-stream') &&
-      (await firstWords(again)).startsWith(':')
+      (await firstChunk(again)).startsWith(':')
     again.close()
-    return there
+    return accepted
   })
 }
 
-test('a token has so many subscriptions, said in words; one that is closed makes room', async () => {
+test('the number of open subscriptions of a token is limited, and closing one allows another', async () => {
   const agent = await createTestAgent(service, owner, 'Token')
   const opened = [await subscribe(agent), await subscribe(agent), await subscribe(agent)]
   expect(await refusalOf(await subscribe(agent))).toEqual(tooMany('A token', 3))
@@ -71,35 +71,35 @@ test('a token has so many subscriptions, said in words; one that is closed makes
   await closeAll(opened, agent)
 })
 
-test('event streams of REST and operations of a single connection take places as well', async () => {
+test('REST event streams and operations of a single connection count toward the limit of a token', async () => {
   const agent = await createTestAgent(service, owner, 'Every transport')
   const { id } = (await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' }))
     .body
   const path = `/agents/${agent.id}/connections/${id}/events`
   const stream = await open(path, agent.token)
   expect(stream.response.status).toBe(200)
-  const sign = await (
+  const streamToken = await (
     await fetch(`${service.http}/graphql/stream`, {
       method: 'PUT',
       headers: { Authorization: `Bearer ${agent.token}` },
     })
   ).text()
-  const single = await open(`/graphql/stream?token=${sign}`, agent.token)
+  const single = await open(`/graphql/stream?token=${streamToken}`, agent.token)
   const operate = () =>
     agent.api(
       'POST',
       '/graphql/stream',
       { query: query(agent), extensions: { operationId: randomUUID() } },
-      { 'X-GraphQL-Event-Stream-Token': sign },
+      { 'X-GraphQL-Event-Stream-Token': streamToken },
     )
   for (let n = 0; n < 2; n++) expect((await operate()).status).toBe(202)
   const reader = single.response.body!.getReader()
   const decoder = new TextDecoder()
-  let said = ''
+  let output = ''
   await operate()
   await until(async () => {
-    said += decoder.decode((await reader.read()).value)
-    return said.includes('A token can have 3 event streams')
+    output += decoder.decode((await reader.read()).value)
+    return output.includes('A token can have 3 event streams')
   })
   expectFailure(
     await apiOf(service.http, agent.token)('GET', path),
@@ -110,7 +110,7 @@ test('event streams of REST and operations of a single connection take places as
   await closeAll([stream], agent)
 })
 
-test('so do the tokens of one agent, and those of one workspace, together', async () => {
+test('all tokens of an agent, and all tokens of a workspace, share a limit', async () => {
   const tenant = await service.workspace()
   const agent = await createTestAgent(service, tenant, 'Agent')
   const opened = [
@@ -125,7 +125,7 @@ test('so do the tokens of one agent, and those of one workspace, together', asyn
   expect(await refusalOf(await subscribe(other))).toEqual(tooMany('A workspace', 6))
   const elsewhere = await service.workspace()
   const theirs = await subscribe(await createTestAgent(service, elsewhere, 'Theirs'))
-  expect((await firstWords(theirs)).startsWith(':')).toBe(true)
+  expect((await firstChunk(theirs)).startsWith(':')).toBe(true)
   theirs.close()
   await closeAll(opened, other)
 })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const mint = async (body: object = {}) => (await owner.api('POST', `/agents/${agent.id}/tokens`, body)).body
 
-test('a token is shown once; the database has its hash only', async () => {
+test('a token is returned once, and only its hash is stored', async () => {
   const answer = await owner.api('POST', `/agents/${agent.id}/tokens`, { name: 'laptop' })
   expect(answer.status).toBe(201)
   const { token, ...shown } = answer.body
@@ -48,7 +48,7 @@ test('a token is shown once; the database has its hash only', async () => {
   expect(rows[0].whole).not.toContain(token)
 })
 
-test('its use is noted', async () => {
+test('the last use of a token is recorded', async () => {
   const { id, token } = await mint()
   await apiOf(service.http, token)('GET', `/agents/${agent.id}`)
   const used = await until(async () => {
@@ -58,12 +58,12 @@ test('its use is noted', async () => {
   expect(used).toBe(clock.now().toISOString())
 })
 
-test('a name and an expiry are optional, and null is the same as left out', async () => {
+test('the name and expiry of a token can be null', async () => {
   expect(await mint({ name: null, expiresAt: null })).toMatchObject({ name: null, expiresAt: null })
 })
 
-describe('revoking', () => {
-  test('counts at once, and closes its stream within a second', async () => {
+describe('revoking a token', () => {
+  test('takes effect immediately, and closes its stream within a second', async () => {
     const { id, token } = await mint()
     const own = apiOf(service.http, token)
     const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
@@ -80,14 +80,14 @@ describe('revoking', () => {
     expectFailure(await owner.api('DELETE', `/agents/${agent.id}/tokens/${id}`), 'not_found')
   })
 
-  test('an agent may revoke the token that it uses', async () => {
+  test('is possible with that token itself', async () => {
     const { id, token } = await mint()
     const own = apiOf(service.http, token)
     expect((await own('DELETE', `/agents/${agent.id}/tokens/${id}`)).status).toBe(204)
     expectFailure(await own('GET', `/agents/${agent.id}`), 'unauthorized')
   })
 
-  test("another agent's token is not to be found under this agent", async () => {
+  test('of another agent is not found', async () => {
     const other = await createTestAgent(service, owner, 'Other')
     const { id } = (await owner.api('GET', `/agents/${other.id}/tokens`)).body[0]
     expectFailure(
@@ -99,7 +99,7 @@ describe('revoking', () => {
   })
 })
 
-test('an expired token counts for nothing, and closes its stream', async () => {
+test('an expired token is unauthorized, and its stream is closed', async () => {
   const { token } = await mint({ expiresAt: new Date(clock.now().getTime() + 60_000).toISOString() })
   const own = apiOf(service.http, token)
   const connection = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
@@ -113,7 +113,7 @@ test('an expired token counts for nothing, and closes its stream', async () => {
   await stream.ended
 })
 
-test('a token counts up to its expiry and no longer, although it was used a moment before', async () => {
+test('a token is valid until its expiry and no longer, even if it was used just before', async () => {
   const { token } = await mint({ expiresAt: new Date(clock.now().getTime() + 1_000).toISOString() })
   const own = apiOf(service.http, token)
   clock.advance(999)
@@ -130,16 +130,16 @@ test.each([
   [{ name: '' }, /^name: /],
   [{ name: 'n'.repeat(101) }, /^name: /],
   [{ token: 'aat_mine' }, /^token: is not a known field/],
-])('%j is refused', async (body, says) => {
+])('creating a token with %j is refused', async (body, says) => {
   expectFailure(await owner.api('POST', `/agents/${agent.id}/tokens`, body), 'invalid_input', says)
 })
 
-describe('who makes tokens', () => {
-  test('an agent not for itself, so that a leaked token cannot outlive its revocation', async () => {
+describe('an agent', () => {
+  test('cannot create tokens for itself, so that a leaked token cannot outlive its revocation', async () => {
     expectFailure(await agent.api('POST', `/agents/${agent.id}/tokens`, {}), 'forbidden')
   })
 
-  test('an agent for one that it created, on whose lists it is', async () => {
+  test('can create tokens for an agent that it created, and is on the access lists of that agent', async () => {
     const made = await agent.api('POST', '/agents', { name: 'Helper', icon: 'wrench' })
     expect(made.status).toBe(201)
     const minted = await agent.api('POST', `/agents/${made.body.id}/tokens`, {})
@@ -156,13 +156,13 @@ describe('who makes tokens', () => {
 })
 
 test.each([
-  ['no header', null],
+  ['no Authorization header', null],
   ['an empty token', 'Bearer '],
   ['another scheme', 'Basic abc'],
-  ['a token that nobody has', `Bearer aat_${'x'.repeat(43)}`],
-  ['8,000 characters', `Bearer ${'x'.repeat(8_000)}`],
-  ['SQL', "Bearer ' or 1=1 --"],
-])('%s is unauthorized', async (_, header) => {
+  ['an unknown token', `Bearer aat_${'x'.repeat(43)}`],
+  ['a token of 8,000 characters', `Bearer ${'x'.repeat(8_000)}`],
+  ['SQL as the token', "Bearer ' or 1=1 --"],
+])('a request with %s is unauthorized', async (_, header) => {
   const nobody = apiOf(service.http, null)
   expectFailure(
     await nobody('GET', '/agents', undefined, header === null ? {} : { Authorization: header }),
@@ -170,7 +170,7 @@ test.each([
   )
 })
 
-test('the scheme is read without case', async () => {
+test('the authentication scheme is case-insensitive', async () => {
   const nobody = apiOf(service.http, null)
   expect((await nobody('GET', '/agents', undefined, { Authorization: `bEARER ${owner.token}` })).status).toBe(
     200,

@@ -32,29 +32,32 @@ const lineOf = (method: string, path: string, ...headers: string[]) =>
     '',
   ].join('\r\n')
 
-/** Checks a failure that came over a raw socket. */
+/** Checks a failure that was received over a raw socket. */
 const expectRawFailure = ({ status, headers, body }: RawAnswer, expected: number) => {
   expect(status).toBe(expected)
   expect(JSON.parse(body)).toEqual({ error: { code: 'invalid_input', message: expect.any(String) } })
   expect(headers['content-type']).toMatch(/^application\/json/)
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
 }
-/** Checks that whatever came before, the service serves. */
+/** Checks that the service still responds. */
 const expectServing = async () => expect((await owner.api('GET', '/agents')).status).toBe(200)
 
-describe('what is no HTTP', () => {
+describe('invalid HTTP', () => {
   test.each([
-    ['words', 'hello there\r\n\r\n'],
+    ['plain text', 'hello there\r\n\r\n'],
     ['TLS', Buffer.from('16030100c8010000c40303aabbccdd', 'hex')],
-    ['an unknown method of a protocol that is none', 'BREW /agents HTCPCP/1.0\r\nHost: localhost\r\n\r\n'],
+    ['an unknown method and protocol', 'BREW /agents HTCPCP/1.0\r\nHost: localhost\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n'],
-    ['two lengths', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
     [
-      'a length and chunks',
+      'two Content-Length headers',
+      'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    ],
+    [
+      'a Content-Length and chunks',
       'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
-  ])('%s gets the error body, and the service goes on', async (_, bytes) => {
+  ])('with %s gets the error body, and the service keeps running', async (_, bytes) => {
     expectRawFailure(await rawHttp(service.http, bytes), 400)
     await expectServing()
   })
@@ -62,14 +65,14 @@ describe('what is no HTTP', () => {
   test.each([
     ['headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`],
     ['a path', `GET /${'y'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ])('%s past all measure get 431, in words of its own', async (_, bytes) => {
+  ])('with %s over the size limit is refused with 431', async (_, bytes) => {
     const answer = await rawHttp(service.http, bytes)
     expectRawFailure(answer, 431)
     expect(answer.body).toContain('must be at most 16384 bytes')
     await expectServing()
   })
 
-  test('garbage behind an answer that is being written ends that one, and no other answer is mixed into it', async () => {
+  test('after a request whose response is being written closes the connection without another response', async () => {
     const { id } = (await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'x', machine: 'y' }))
       .body
     const head = lineOf('GET', `/agents/${agent.id}/connections/${id}/events`).replace(
@@ -88,7 +91,7 @@ describe('what is no HTTP', () => {
     expect(read.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 
-  test.each(['a b', 'x/y', 'evil.example\\@x', ''])('a Host of %j gets the error body', async (host) => {
+  test.each(['a b', 'x/y', 'evil.example\\@x', ''])('with the Host %j gets the error body', async (host) => {
     expectRawFailure(
       await rawHttp(service.http, lineOf('GET', '/agents').replace('Host: localhost', `Host: ${host}`)),
       400,
@@ -97,24 +100,24 @@ describe('what is no HTTP', () => {
   })
 })
 
-describe('what Node would answer by itself, without a word', () => {
+describe('a request that Node would answer by itself', () => {
   test.each([
     ['no Host', () => lineOf('GET', '/agents').replace('Host: localhost\r\n', ''), 400, /^Host: is required/],
     ['two Hosts', () => lineOf('GET', '/agents', 'Host: elsewhere'), 400, /^Host: must be given once/],
     [
-      'an expectation that nobody meets',
+      'an unknown expectation',
       () => lineOf('GET', '/agents', 'Expect: banana'),
       417,
       /^Expect: must be 100-continue/,
     ],
-    ['a target that is no path', () => lineOf('GET', 'agents'), 400, /^request: /],
+    ['a target that is not a path', () => lineOf('GET', 'agents'), 400, /^request: /],
     [
       'a target of another scheme',
       () => lineOf('GET', 'ftp://localhost/agents'),
       400,
       /^request: its target must be a path/,
     ],
-  ])('%s', async (_, head, status, message) => {
+  ])('gets the error body for %s', async (_, head, status, message) => {
     const answer = await rawHttp(service.http, head())
     expectRawFailure(answer, status)
     expect(JSON.parse(answer.body).error.message).toMatch(message)
@@ -125,28 +128,28 @@ describe('what Node would answer by itself, without a word', () => {
     ['BREW', '/agents'],
     ['get', '/agents'],
     ['CONNECT', 'example.com:443'],
-  ])('the method %s %s: 405, with those that there are', async (method, target) => {
+  ])('gets 405 and the allowed methods for %s %s', async (method, target) => {
     const answer = await rawHttp(service.http, lineOf(method, target))
     expectRawFailure(answer, 405)
     expect(answer.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE')
     await expectServing()
   })
 
-  test('OPTIONS * says which methods there are', async () => {
+  test('gets the supported methods for OPTIONS *', async () => {
     expect(await rawHttp(service.http, lineOf('OPTIONS', '*'))).toMatchObject({
       status: 204,
       headers: { allow: expect.stringContaining('PATCH') },
     })
   })
 
-  test('HTTP/1.0 needs no Host', async () => {
+  test('is served without a Host in HTTP/1.0', async () => {
     const head = lineOf('GET', '/agents').replace('HTTP/1.1', 'HTTP/1.0').replace('Host: localhost\r\n', '')
     expect(await rawHttp(service.http, head)).toMatchObject({ status: 200 })
   })
 })
 
 test.each(['/agents?', '/healthz', '/graphql?query=%7B__typename%7D', '/openapi.json'])(
-  '%s is served in absolute form too',
+  'the path %s is also served in absolute form',
   async (path) => {
     expect(await rawHttp(service.http, lineOf('GET', `http://ams.example.com${path}`))).toMatchObject({
       status: 200,
@@ -159,12 +162,12 @@ test.each([
   ['DELETE', '/metrics', 'GET, HEAD'],
   ['PUT', '/readyz', 'GET, HEAD'],
   ['POST', '/agents/x/connections/y/events', 'GET'],
-])('%s %s is refused with 405 and what is allowed', async (method, path, allow) => {
+])('%s %s is refused with 405 and the allowed methods', async (method, path, allow) => {
   const answer = await owner.api(method, path)
   expectFailure(answer, 'invalid_input', /is not allowed here/, 405)
   expect(answer.headers.get('allow')).toBe(allow)
 })
 
-test('HEAD asks for health too', async () => {
+test('HEAD /healthz is served', async () => {
   expect(await rawHttp(service.http, lineOf('HEAD', '/healthz'))).toMatchObject({ status: 200, body: '' })
 })

@@ -11,7 +11,7 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Rotating, testing, sending again and replaying over REST, from a real mail to a real receiver. */
+/** Rotating, testing, resending and replaying over REST, from a real mail to a real receiver. */
 
 let service: TestService
 let owner: Tenant
@@ -40,7 +40,7 @@ const concluded = (id: string) =>
     ),
   )
 
-test('a test, an event sent again after its agent was renamed, and a replay', async () => {
+test('test, resend and replay deliver one at a time, and repeated events keep their body after a rename', async () => {
   await mail('one')
   const [first] = await receiver.got('/hook', 1)
   const tested = await agent.api('POST', `${webhook}/test`)
@@ -73,7 +73,7 @@ test('a test, an event sent again after its agent was renamed, and a replay', as
   expect(receiver.mostAtOnce).toBe(1)
 })
 
-test('rotating answers with a new secret, once for a request that is repeated; the old one signs too', async () => {
+test('rotating returns a new secret, the same one for a repeated key, and the old one still signs', async () => {
   const headers = { 'Idempotency-Key': 'rotate-1' }
   const rotated = await agent.api('POST', `${webhook}/rotate`, undefined, headers)
   expect(rotated.status).toBe(201)
@@ -102,6 +102,6 @@ test.each([
   ['replay', { after: Number.MAX_SAFE_INTEGER + 1 }, /^after: must be a whole number/],
   ['replay', { after: 1, before: 2 }, /^before: is not a known field$/],
   ['deliveries/nothing/resend', undefined, /^deliveryId: must be a UUID$/],
-])('%s %j is invalid_input', async (operation, body, message) => {
+])('the operation %s with %j is refused with invalid_input', async (operation, body, message) => {
   expectFailure(await agent.api('POST', `${webhook}/${operation}`, body), 'invalid_input', message)
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
   path = `/agents/${agent.id}/webhooks`
 })
 
-test('a webhook is added once, listed without its secret, and removed', async () => {
+test('a webhook can be added once, listed without its secret, and removed', async () => {
   const url = 'http://127.0.0.1:9/hook'
   const added = await agent.api('POST', path, { url })
   expect(added.status).toBe(201)
@@ -54,7 +54,7 @@ test('a webhook is added once, listed without its secret, and removed', async ()
   expect((await agent.api('GET', path)).body).toEqual([])
 })
 
-test('the same URL added by several at once is one webhook with one secret', async () => {
+test('adding the same URL concurrently creates one webhook with one secret', async () => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => agent.api('POST', path, { url: 'http://127.0.0.1:9/race' })),
   )
@@ -62,7 +62,7 @@ test('the same URL added by several at once is one webhook with one secret', asy
   expect(new Set(answers.map(({ body }) => `${body.id} ${body.secret}`)).size).toBe(1)
 })
 
-test('an agent has at most 10', async () => {
+test('an agent can have at most 10 webhooks', async () => {
   const full = await createTestAgent(service, owner, 'Full')
   const add = (n: number) =>
     full.api('POST', `/agents/${full.id}/webhooks`, { url: `http://127.0.0.1:9/${n}` })
@@ -86,11 +86,11 @@ test.each([
   [{ url: 'https://0x7f.2/' }, /^url: /],
   [{ url: `https://example.com/${'x'.repeat(2_048)}` }, /^url: /],
   [{ url: 'http://127.0.0.1:9/hook', secret: 'whsec_mine' }, /^secret: is not a known field/],
-])('%j is refused', async (body, says) => {
+])('adding a webhook with %j is refused', async (body, says) => {
   expectFailure(await agent.api('POST', path, body), 'invalid_input', says)
 })
 
-test("another agent's webhook is not to be found under this agent", async () => {
+test('a webhook of another agent is not found', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   const { body } = await other.api('POST', `/agents/${other.id}/webhooks`, {
     url: 'http://127.0.0.1:9/other',
@@ -103,7 +103,7 @@ test("another agent's webhook is not to be found under this agent", async () => 
   })
 })
 
-test('what is posted is as the interface describes it, of an email and of a message to the Message URL', async () => {
+test('deliveries of emails and of Message URL messages match their OpenAPI description', async () => {
   const receiver = await createReceiver()
   const agent = await createTestAgent(service, owner, 'Described')
   const { body: hook } = await agent.api('POST', `/agents/${agent.id}/webhooks`, {
