@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startGraphql } from '../support/graphql.ts'
 import { statementsOf } from '../support/statements.ts'
 
-/** Bad input is refused with a code before anything of it reaches the database. */
+/** Invalid input is refused with a code before it causes any SQL statement. */
 
 const service = await startGraphql()
 const tenant = await service.tenant()
@@ -28,11 +28,11 @@ const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const aliases = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: agents { id }`).join(' ')
 
 const WRONG: [string, string][] = [
-  ['a wrong UUID', bodyOf(AGENT, { id: 'x' })],
-  ['a number as UUID', bodyOf(AGENT, { id: 5 })],
-  ['a wrong UUID in the document', bodyOf('{ agent(id: "x") { id } }')],
-  ['a wrong timestamp', bodyOf('{ agents { messages(since: "soon") { edges { cursor } } } }')],
-  ['a wrong position', bodyOf('subscription { messageReceived(agentId: "x", after: -1) { id } }')],
+  ['an invalid UUID', bodyOf(AGENT, { id: 'x' })],
+  ['a number as a UUID', bodyOf(AGENT, { id: 5 })],
+  ['an invalid UUID in the document', bodyOf('{ agent(id: "x") { id } }')],
+  ['an invalid timestamp', bodyOf('{ agents { messages(since: "soon") { edges { cursor } } } }')],
+  ['an invalid position', bodyOf('subscription { messageReceived(agentId: "x", after: -1) { id } }')],
   ['a wrong type', bodyOf(CREATE, { input: { name: 5, icon: 'bot' } })],
   ['a missing field', bodyOf(CREATE, { input: { icon: 'bot' } })],
   ['an unknown input field', bodyOf(CREATE, { input: { name: 'x', icon: 'bot', colour: 'red' } })],
@@ -47,24 +47,27 @@ const WRONG: [string, string][] = [
     bodyOf(CREATE, { input: Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n])) }),
   ],
   [
-    'a list in a list in a list …',
+    'deeply nested lists',
     `{"query":"${SEND}","variables":{"input":{"agentId":"${agent.id}","text":"x","to":${nested(50_000)}}}}`,
   ],
-  ['the same of no use', `{"query":"{ agents { id } }","variables":{"x":${nested(200_000)}}}`],
+  [
+    'deeply nested lists in an unused variable',
+    `{"query":"{ agents { id } }","variables":{"x":${nested(200_000)}}}`,
+  ],
   ['an unknown field', bodyOf('{ agents { colour } }')],
   ['an unknown argument', bodyOf('{ agents(first: 1) { id } }')],
   ['an unknown fragment', bodyOf('{ agents { ...none } }')],
   [
-    'a fragment that goes round',
+    'a cycle of fragments',
     bodyOf('{ agents { ...a } } fragment a on Agent { ...b } fragment b on Agent { ...a }'),
   ],
-  ['no syntax', bodyOf('{ agents {')],
-  ['too deep', bodyOf(`{ agents { ${deep(3)} } }`)],
-  ['very deep', bodyOf(`{ agents { ${deep(300)} } }`)],
+  ['a syntax error', bodyOf('{ agents {')],
+  ['a query that is too deep', bodyOf(`{ agents { ${deep(3)} } }`)],
+  ['a very deep query', bodyOf(`{ agents { ${deep(300)} } }`)],
   ['10,000 braces', bodyOf('{'.repeat(10_000))],
-  ['too wide', bodyOf(`{ agents { ${'id name '.repeat(151)} } }`)],
+  ['a query with too many fields', bodyOf(`{ agents { ${'id name '.repeat(151)} } }`)],
   [
-    'too much',
+    'a query for too much data',
     bodyOf(
       '{ agents { messages(first: 100) { edges { node { id text checks { name } attachments { name } } } } } }',
     ),
@@ -84,13 +87,13 @@ const WRONG: [string, string][] = [
   ],
   ['an empty batch', '[]'],
   ['an unknown parameter', JSON.stringify({ query: '{ agents { id } }', colour: 'red' })],
-  ['a query that is no text', JSON.stringify({ query: { agents: true } })],
-  ['variables that are no object', JSON.stringify({ query: '{ agents { id } }', variables: [] })],
-  ['no JSON', '{'],
-  ['no operation of this name', JSON.stringify({ query: 'query A { agents { id } }', operationName: 'B' })],
+  ['a query that is not a string', JSON.stringify({ query: { agents: true } })],
+  ['variables that are not an object', JSON.stringify({ query: '{ agents { id } }', variables: [] })],
+  ['invalid JSON', '{'],
+  ['an unknown operation name', JSON.stringify({ query: 'query A { agents { id } }', operationName: 'B' })],
 ]
 
-test.each(WRONG)('%s: invalid_input, and not one statement', async (_name, body) => {
+test.each(WRONG)('%s is refused with invalid_input without any SQL statement', async (_name, body) => {
   const headers = { ...json, Accept: 'application/json' }
   const { result, statements } = await statementsOf(service.deps.pool, () => post(body, headers))
   expect({ code: result.code, statements }).toEqual({ code: 'invalid_input', statements: [] })
@@ -99,12 +102,12 @@ test.each(WRONG)('%s: invalid_input, and not one statement', async (_name, body)
 
 test.each([
   ['text/plain', 'text/plain'],
-  ['a form', 'application/x-www-form-urlencoded'],
-  ['multipart', 'multipart/form-data; boundary=x'],
+  ['form data', 'application/x-www-form-urlencoded'],
+  ['multipart data', 'multipart/form-data; boundary=x'],
   ['text/plain that names JSON', 'text/plain; application/json'],
-  ['GraphQL itself', 'application/graphql'],
+  ['application/graphql', 'application/graphql'],
 ])(
-  '%s, as another site could make a browser send it: 415, whoever asks, before anything is looked up',
+  'a body of %s, which another site can make a browser send, is refused with 415 before any lookup',
   async (_name, type) => {
     const body = bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })
     for (const path of ['', '/stream']) {
@@ -115,7 +118,7 @@ test.each([
   },
 )
 
-test('a GET that changes something is refused', async () => {
+test('a mutation by GET is refused', async () => {
   const query = encodeURIComponent(
     'mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }',
   )
@@ -125,13 +128,13 @@ test('a GET that changes something is refused', async () => {
   expect([result.status, statements]).toEqual([405, []])
 })
 
-test('several mutations in one document count as one request, and one after the other', async () => {
+test('a document with 51 mutations is refused without any SQL statement', async () => {
   const query = `mutation { ${Array.from({ length: 51 }, (_, n) => `a${n}: createAgent(input: { name: "x", icon: bot }) { agent { id } }`).join(' ')} }`
   const { result, statements } = await statementsOf(service.deps.pool, () => post(bodyOf(query)))
   expect([result.code, statements]).toEqual(['invalid_input', []])
 })
 
-test('all this is refused fast', async () => {
+test('invalid input is refused in less than 100 ms on average', async () => {
   const started = performance.now()
   for (const [, body] of WRONG) await post(body, { ...json, Accept: 'application/json' })
   expect((performance.now() - started) / WRONG.length).toBeLessThan(100)

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 
 /**
- * Who may read and change what, for every field of the schema: one that is in no row fails. Callers are the
+ * Who may read and change what, for every field of the schema: a field without a row fails. Callers are the
  * owner and another member of the workspace, the agent itself, another agent (peer) of the workspace, and
  * another workspace's owner and agent (stranger).
  */
@@ -25,13 +25,13 @@ const rule = (
   foreign,
   stranger,
 })
-/** What belongs to one agent. */
+/** For the data of one agent. */
 export const AGENT = rule('ok', 'ok', 'ok', 'forbidden', 'not_found', 'not_found')
-/** What everybody has of their own. */
+/** For data that every caller has of their own. */
 const OWN = rule('ok', 'ok', 'ok', 'ok', 'ok', 'ok')
-/** What every member has of their own, and no agent. */
+/** For data that every member has of their own, and no agent. */
 export const MEMBERS = rule('ok', 'ok', 'forbidden', 'forbidden', 'ok', 'forbidden')
-/** What only the agent's own token may do. */
+/** For what only the agent's own token may do. */
 const SELF = rule('forbidden', 'forbidden', 'ok', 'forbidden', 'not_found', 'not_found')
 
 export const inAgent = (inner: string) => `query ($agentId: UUID!) { agent(id: $agentId) { ${inner} } }`
@@ -39,8 +39,8 @@ const inMessage = (inner: string) => `query ($messageId: UUID!) { message(id: $m
 const inThread = (inner: string) => `query ($messageId: UUID!) { thread(id: $messageId) { ${inner} } }`
 
 /**
- * Each type: how it is reached (`%` stands for the field), who gets that far, its fields, and those that are
- * for members alone.
+ * A type: the query that reaches it (`%` stands for the field), its outcomes, its fields, and its fields that
+ * only members can read.
  */
 interface TypeRow {
   reach: string
@@ -228,8 +228,8 @@ export const TYPES: Record<string, TypeRow> = {
   },
 }
 
-/** Told by a subscription alone; its row is that one's. */
-export const TOLD = { WebhookChange: 'webhookId webhook' }
+/** Types that only a subscription returns, whose row covers them. */
+export const SUBSCRIPTION_ONLY = { WebhookChange: 'webhookId webhook' }
 
 export interface Target {
   agentId: string
@@ -251,7 +251,7 @@ interface MutationRow {
 }
 const ofAgent = ({ agentId }: Target) => ({ agentId })
 const ofWebhook = ({ agentId, webhookId }: Target) => ({ agentId, webhookId })
-/** Ids of a workspace's own: to others they are not there. */
+/** For ids in a workspace, which other workspaces do not find. */
 const OWNERS = rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 const MEMBERS_WRONG = rule(
   'invalid_input',
@@ -282,7 +282,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: AGENT,
     input: (t) => ({ ...ofAgent(t), text: 'hi', channel: 'email', to: ['bo@example.com'] }),
   },
-  // The list of a Message URL names its agent's creator, whose token each tenant asks with.
+  // The access list of a Message URL contains only the agent's creator, who is the owner.
   sendToUrl: {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),
     input: (t) => ({ ...ofAgent(t), text: 'hi' }),
@@ -319,7 +319,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
     input: ({ ownTokenId }) => ({ tokenId: ownTokenId }),
   },
 }
-/** Done by those who may, refused all the same: what is asked of the target can't be. */
+/** Mutations that are a conflict even for callers who may do them. */
 export const CONFLICTS = ['removeAddress']
 
 export const QUERIES: Record<string, { query: string; rule: Rule }> = {

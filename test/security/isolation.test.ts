@@ -12,15 +12,15 @@ import {
 
 /**
  * Who may do what, for every route of the API description: a route without a row fails. Without a valid token
- * everything is 401; for another workspace's tokens everything with an id is 404, in the very bytes that a
- * missing id gets; for another agent of the same workspace 403 unless its row says otherwise.
+ * every route is 401; for tokens of another workspace every route with an id is 404, with the same bytes as for
+ * an unknown id; for another agent of the same workspace a route is 403 unless its row says otherwise.
  */
 interface Row {
   member: number
   agent: number
   peer?: number
   body?: unknown
-  /** What the route's query wants. */
+  /** Query string that the route requires. */
   query?: string
 }
 
@@ -41,9 +41,9 @@ const TABLE: Record<string, Row> = {
   'POST /members/me/identities': { member: 409, agent: 403, body: { channel: 'sms', value: '+15551234567' } },
   'POST /members/me/identities/telegram': { member: 409, agent: 403, body: {} },
   'POST /members/me/identities/verify': { member: 400, agent: 403, body: { channel: 'sms', code: '000000' } },
-  // Of a channel that has no such thing.
+  // The channel of the target has no identities.
   'DELETE /members/me/identities/{channel}/{value}': { member: 400, agent: 400, peer: 400 },
-  // This service has no SMS: what gets past who asks is a conflict.
+  // This service has no SMS: a request that passes authorization is a conflict.
   'GET /phone-numbers': { member: 200, agent: 403 },
   'GET /phone-numbers/available': { member: 409, agent: 403, query: 'country=US' },
   'POST /phone-numbers': { member: 409, agent: 403, body: { value: '+15005550101' } },
@@ -55,7 +55,7 @@ const TABLE: Record<string, Row> = {
   'DELETE /domains/{domainId}': { member: 204, agent: 403 },
   'POST /tokens': { member: 201, agent: 403, body: {} },
   'GET /tokens': { member: 200, agent: 403 },
-  // The token in the target is the agent's: here a member finds only what is their own.
+  // The token of the target belongs to the agent, but members find only their own tokens here.
   'DELETE /tokens/{tokenId}': { member: 404, agent: 403 },
   'POST /agents': { member: 201, agent: 201, peer: 201, body: { name: 'New', icon: 'bot' } },
   'GET /agents': { member: 200, agent: 200, peer: 200 },
@@ -102,7 +102,7 @@ const TABLE: Record<string, Row> = {
   'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
   'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
   'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
-  // a test is not sent again
+  // a test cannot be resent
   'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 },
   'POST /agents/{id}/webhooks/{webhookId}/rotate': { member: 201, agent: 201 },
   'POST /agents/{id}/webhooks/{webhookId}/test': { member: 201, agent: 201 },
@@ -132,7 +132,7 @@ let foreign: Tenant
 let target: Target
 let foreignTarget: Target
 let peer: TestAgent
-/** Tokens that are none: by what is wrong with them. */
+/** Invalid tokens by what is wrong with them. */
 const invalid: Record<string, string | null> = { 'no token': null, garbage: 'amt_garbage' }
 
 const createTarget = async (tenant: Tenant): Promise<Target> => {
@@ -152,7 +152,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   })
   const email = `${randomUUID()}@example.com`
   const member = await service.db.prisma.member.create({ data: { workspaceId: tenant.id, email } })
-  // Not asked for: that many are not sent in an hour.
+  // Created directly, since a workspace cannot send that many in an hour.
   const expiresAt = new Date(Date.now() + 3_600_000)
   const asked = {
     workspaceId: tenant.id,
@@ -162,7 +162,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   }
   const invitation = await service.db.prisma.invitation.create({ data: asked })
   const own = { workspaceId: tenant.id, name: `${randomUUID()}.example`, ownershipToken: 't' }
-  const domain = await service.db.prisma.domain.create({ data: own }) // its key would take a while to make
+  const domain = await service.db.prisma.domain.create({ data: own }) // directly, since generating its key takes a while
   const number = { workspaceId: tenant.id, value: `+1500${randomInt(1e7, 1e8)}`, providerId: 'PN1' }
   const phoneNumber = await service.db.prisma.phoneNumber.create({ data: number })
   const [message] = (await agent.api('GET', `${path}/messages`)).body.items
@@ -189,7 +189,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
 }
 
 beforeAll(async () => {
-  // each row makes a target of its own
+  // each row creates its own target
   service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace('Owner')
   foreign = await service.workspace('Foreign')
@@ -207,7 +207,7 @@ beforeAll(async () => {
   )
 })
 
-/** Calls a route and reads its answer; of a stream only how it began. */
+/** Calls a route and reads its response, or only the head of a stream. */
 const call = async (route: string, ids: Ids, token: string | null) => {
   const [method = '', path = ''] = route.split(' ')
   const given = TABLE[route]!.body
@@ -233,7 +233,7 @@ const call = async (route: string, ids: Ids, token: string | null) => {
 }
 const codeOf = (text: string) => JSON.parse(text).error.code
 
-test('every route of the API description has its row', async () => {
+test('every route of the API description has a row in the table', async () => {
   const { body } = await owner.api('GET', '/openapi.json')
   const routes = Object.entries<object>(body.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -241,30 +241,36 @@ test('every route of the API description has its row', async () => {
   expect(routes.sort()).toEqual([...ROUTES].sort())
 })
 
-describe.each(['no token', 'garbage', 'revoked', 'expired'])('with %s', (kind) => {
+describe.each(['no token', 'garbage', 'revoked', 'expired'])('with an invalid token (%s)', (kind) => {
   test.each(ROUTES)('%s is 401', async (route) => {
     const { status, text } = await call(route, target.ids, invalid[kind]!)
     expect({ status, code: codeOf(text) }).toEqual({ status: 401, code: 'unauthorized' })
-    // Whether the token was revoked, has expired or never was is not told.
+    // The response does not reveal whether the token was revoked, has expired or never existed.
     expect(text).toBe((await call(route, target.ids, kind === 'no token' ? null : 'another')).text)
   })
 })
 
-describe("for another workspace's", () => {
-  test.each(WITH_ID)('member and agent %s is 404, in the bytes of a missing id', async (route) => {
-    for (const token of [foreign.token, foreignTarget.agent.token]) {
-      const theirs = await call(route, target.ids, token)
-      expect({ status: theirs.status, code: codeOf(theirs.text) }).toEqual({ status: 404, code: 'not_found' })
-      expect(theirs).toEqual(await call(route, { ...target.ids, id: randomUUID() }, token))
-    }
-  })
+describe('for another workspace', () => {
+  test.each(WITH_ID)(
+    '%s is 404 for its member and agent, with the same bytes as an unknown id',
+    async (route) => {
+      for (const token of [foreign.token, foreignTarget.agent.token]) {
+        const theirs = await call(route, target.ids, token)
+        expect({ status: theirs.status, code: codeOf(theirs.text) }).toEqual({
+          status: 404,
+          code: 'not_found',
+        })
+        expect(theirs).toEqual(await call(route, { ...target.ids, id: randomUUID() }, token))
+      }
+    },
+  )
 
   const nested = WITH_ID.flatMap((route) =>
-    SUB_IDS.filter((name) => route.includes(`{${name}}`)).map((name) => ({ route, name })),
+    SUB_IDS.filter((name) => route.includes(`{${name}}`)).map((name) => [name, route] as const),
   )
   test.each(nested)(
-    '$name below an own agent $route is 404, in the bytes of a missing one',
-    async ({ route, name }) => {
+    "its %s below the caller's own agent in %s is 404, with the same bytes as an unknown one",
+    async (name, route) => {
       const { agent, ids } = target
       const theirs = await call(route, { ...ids, [name]: foreignTarget.ids[name]! }, agent.token)
       expect(theirs.status).toBe(404)
@@ -273,13 +279,13 @@ describe("for another workspace's", () => {
   )
 })
 
-test.each(ROUTES)('for another agent of the same workspace %s is as its row says', async (route) => {
+test.each(ROUTES)('for another agent of the same workspace, %s has the status in its row', async (route) => {
   const { status, text } = await call(route, target.ids, peer.token)
   expect(status).toBe(TABLE[route]!.peer ?? 403)
   if (status === 403) expect(codeOf(text)).toBe('forbidden')
 })
 
-test('nothing of all this changed anything', async () => {
+test('refused requests have changed nothing', async () => {
   const path = `/agents/${target.agent.id}`
   const { api } = target.agent
   expect((await api('GET', path)).body.name).toBe('Target')
@@ -294,7 +300,7 @@ test('nothing of all this changed anything', async () => {
 })
 
 describe.each(['member', 'agent'] as const)('for the %s', (who) => {
-  test.each(ROUTES)('%s is as its row says', async (route) => {
+  test.each(ROUTES)('%s has the status in its row', async (route) => {
     const subject = await createTarget(owner)
     const { status, text } = await call(
       route,

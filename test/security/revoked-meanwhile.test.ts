@@ -14,7 +14,7 @@ import {
 import { beginRequest } from '../support/slow-request.ts'
 import { until } from '../support/until.ts'
 
-/** Requests whose body is still on its way when their token is revoked. */
+/** Requests whose token is revoked while their body is still being sent. */
 
 let service: TestService
 let owner: Tenant
@@ -25,14 +25,14 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner)
 })
 
-/** A token of the member's or the agent's that nothing has used yet. */
+/** Creates a token of the member or the agent that has not been used yet. */
 const fresh = async (of: 'member' | 'agent'): Promise<{ id: string; token: string; path: string }> => {
   const path = of === 'member' ? '/tokens' : `/agents/${agent.id}/tokens`
   const { id, token } = (await owner.api('POST', path, {})).body
   return { id, token, path: `${path}/${id}` }
 }
 
-/** Waits until the service has noted the use of a token: it knows who asks then. */
+/** Waits until the service has recorded the use of a token, which shows that it was authenticated. */
 const used = (id: string) =>
   until(async () => (await service.db.prisma.token.findUniqueOrThrow({ where: { id } })).lastUsedAt)
 
@@ -44,7 +44,7 @@ const REQUESTS = [
   [
     'member',
     'POST',
-    'an agent, once',
+    'an agent, with an Idempotency-Key',
     () => '/agents',
     { name: 'Late', icon: 'bot' },
     { 'Idempotency-Key': 'late' },
@@ -70,7 +70,7 @@ const REQUESTS = [
 ] as const
 
 test.each(REQUESTS)(
-  "a revoked token of the %s's gets nothing for a %s that it began before: %s",
+  'a request of the %s is refused if its token is revoked before its body arrives: %s for %s',
   async (of, method, _, path, body, more) => {
     const { id, token, path: own } = await fresh(of)
     const request = await beginRequest(service.http, token, method, path(), body, more)
@@ -87,7 +87,7 @@ test.each(REQUESTS)(
   },
 )
 
-test('a body without a Content-Type is waited for too', async () => {
+test('a request without a Content-Type is refused if its token is revoked before its body arrives', async () => {
   const { id, token, path } = await fresh('agent')
   const hook = (
     await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/rotated' })
@@ -101,7 +101,7 @@ test('a body without a Content-Type is waited for too', async () => {
   expect((await owner.api('POST', rotate)).status).toBe(201)
 })
 
-test('an operation of the GraphQL protocol with one connection gets nothing either', async () => {
+test('an operation on /graphql/stream is refused if its token is revoked before its body arrives', async () => {
   const { id, token, path } = await fresh('agent')
   const query = `mutation { updateAgent(input: { agentId: "${agent.id}", name: "Late" }) { agent { name } } }`
   const request = await beginRequest(
@@ -118,7 +118,7 @@ test('an operation of the GraphQL protocol with one connection gets nothing eith
   expect((await owner.api('GET', `/agents/${agent.id}`)).body.name).toBe('Support Bot')
 })
 
-test('a token that was revoked after it was looked at makes none', async () => {
+test('a token that is revoked after authentication cannot create another token', async () => {
   const { id, token } = (await owner.api('POST', '/tokens', {})).body
   const viewer = { kind: 'member', id: owner.member, workspaceId: owner.id, tokenId: id } as Viewer
   const deps = { ...service.db, clock: createFakeClock() }
@@ -131,7 +131,7 @@ test('a token that was revoked after it was looked at makes none', async () => {
   expect((await apiOf(service.http, token)('GET', '/agents')).status).toBe(401)
 })
 
-test('a call of an MCP tool gets nothing either', async () => {
+test('a call of an MCP tool is refused if its token is revoked before its body arrives', async () => {
   const call = {
     jsonrpc: '2.0',
     id: 1,
