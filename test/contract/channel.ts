@@ -3,35 +3,36 @@ import type { Channel, Inbound, Outbound, SendResult } from '../../src/channel/c
 import { sinkWith } from '../support/sink.ts'
 
 /**
- * The port as `channel/channel.ts` promises it, for every channel: each brings its other side and what is
- * right and wrong on its wire.
+ * The contract of `channel/channel.ts` for every channel. Each channel supplies its remote side, and its valid
+ * and invalid addresses.
  */
 
 /**
- * What the other side is told of a message that it hands in: it was taken, it should try again, or it is
- * refused for good.
+ * The response to the remote side for an inbound message: it was accepted, it must be retried, or it is
+ * refused permanently.
  */
-export type Receipt = 'taken' | 'later' | 'refused'
+export type Receipt = 'accepted' | 'retry' | 'refused'
 
-/** How the other side answers the next attempt to send. */
-export type Mood = 'takes' | 'refuses for good' | 'refuses for now' | 'is down'
+/** How the remote side responds to a send. */
+export type Behavior = 'accepts' | 'refuses permanently' | 'refuses temporarily' | 'is down'
 
 export interface ChannelCase {
   channel: Channel
   /** Spellings of addresses with the one that is stored. */
   spellings: readonly (readonly [given: string, stored: string])[]
   malformed: readonly string[]
-  /** An agent's own address and somebody outside, both as they are stored. */
+  /** The addresses of an agent and of an outside contact, as they are stored. */
   ours: string
   theirs: string
-  /** Which sink the channel hands over to from now on. */
-  handOverTo(sink: Parameters<NonNullable<Channel['routes']>>[0]): void
-  /** Somebody outside writes to an agent, or an impostor tries to in their name. */
-  arrive(text: string): Promise<Receipt>
-  /** How the other side answers from now on, and the words in which it refuses. */
-  be(mood: Mood): Promise<void>
-  words: string
-  /** What must never be read in an answer or a log. */
+  /** Sets the sink that receives inbound messages from now on. */
+  setSink(sink: Parameters<NonNullable<Channel['routes']>>[0]): void
+  /** Sends a message from the contact to the agent. */
+  receive(text: string): Promise<Receipt>
+  /** Sets how the remote side responds from now on. */
+  behave(behavior: Behavior): Promise<void>
+  /** The reason that the remote side gives when it refuses. */
+  reason: string
+  /** Values that must never appear in a result or a log. */
   credentials: readonly string[]
   log(): string
 }
@@ -74,14 +75,14 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
     })
     const send = (signal = new AbortController().signal) => at.channel.send(outbound(at), signal)
 
-    test('spells an address in one way, and its own spelling again the same', () => {
+    test('normalizes addresses, and leaves normalized addresses unchanged', () => {
       for (const [given, stored] of at.spellings) {
         expect(at.channel.normalize(given)).toBe(stored)
         expect(at.channel.normalize(stored)).toBe(stored)
       }
     })
 
-    test('refuses what is no address of its kind, by the rule', () => {
+    test('refuses malformed addresses with invalid_input', () => {
       for (const malformed of ['', ' ', 'a\0b', 'a\r\nb', '\ud800', 'x'.repeat(320), ...at.malformed]) {
         expect({ malformed, code: codeOf(() => at.channel.normalize(malformed)) }).toEqual({
           malformed,
@@ -90,26 +91,26 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
       }
     })
 
-    test('knows who an entry of a list means, without case', () => {
+    test('matches the entries of access lists case-insensitively', () => {
       expect(at.channel.matches(at.theirs, at.theirs)).toBe(true)
       expect(at.channel.matches(at.theirs.toUpperCase(), at.theirs)).toBe(true)
       expect(at.channel.matches(at.ours, at.theirs)).toBe(false)
     })
 
-    test('hands over what came in, and answers only once it is kept', async () => {
+    test('passes an inbound message to the sink, and responds only after it is stored', async () => {
       const order: string[] = []
       const got: Inbound[] = []
-      at.handOverTo(
+      at.setSink(
         sinkWith({
           inbound: async (message) => {
             got.push(message)
             await new Promise((resolve) => setImmediate(resolve))
-            order.push('kept')
+            order.push('stored')
           },
         }),
       )
-      expect(await at.arrive('Where is my order? 🚚')).toBe('taken')
-      expect([...order, 'answered']).toEqual(['kept', 'answered'])
+      expect(await at.receive('Where is my order? 🚚')).toBe('accepted')
+      expect([...order, 'answered']).toEqual(['stored', 'answered'])
       expect(got).toMatchObject([
         { channel: at.channel.kind, recipients: [at.ours], from: { address: at.theirs } },
       ])
@@ -117,46 +118,46 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
       expect(at.channel.normalize(got[0]!.from.address)).toBe(got[0]!.from.address)
     })
 
-    test('asks to be tried again for what could not be kept', async () => {
-      at.handOverTo(sinkWith({ inbound: () => Promise.reject(new Error('the database is away')) }))
-      expect(await at.arrive('once more')).toBe('later')
+    test('asks for a retry of a message that could not be stored', async () => {
+      at.setSink(sinkWith({ inbound: () => Promise.reject(new Error('the database is unavailable')) }))
+      expect(await at.receive('once more')).toBe('retry')
     })
 
-    test('sends: every recipient is accepted or reported on later', async () => {
-      await at.be('takes')
+    test('sends a message, with every recipient accepted or pending', async () => {
+      await at.behave('accepts')
       const result = await send()
       expect(named(result)).toEqual([at.theirs])
       expect(result.rejected).toEqual([])
     })
 
     test.each([
-      ['refuses for good', true],
-      ['refuses for now', false],
-    ] as const)('tells in its words that the other side %s', async (mood, permanent) => {
-      await at.be(mood)
+      ['refuses permanently', true],
+      ['refuses temporarily', false],
+    ] as const)('returns the reason of the remote side when it %s', async (behavior, permanent) => {
+      await at.behave(behavior)
       const result = await send()
       expect(result).toMatchObject({ accepted: [], rejected: [{ recipient: at.theirs, permanent }] })
-      expect(result.rejected[0]!.reason).toContain(at.words)
+      expect(result.rejected[0]!.reason).toContain(at.reason)
     })
 
-    test('tries again when nobody is there, and when it is broken off', async () => {
-      await at.be('is down')
+    test('returns a temporary failure when the remote side is down and when the send is aborted', async () => {
+      await at.behave('is down')
       expect(await send()).toMatchObject({
         accepted: [],
         rejected: [{ recipient: at.theirs, permanent: false }],
       })
-      await at.be('takes')
+      await at.behave('accepts')
       const broken = await send(AbortSignal.abort())
       expect(broken.rejected.every(({ permanent }) => !permanent)).toBe(true)
     })
 
-    test('keeps its credentials to itself', async () => {
-      const said: string[] = [at.log()]
-      for (const mood of ['refuses for good', 'refuses for now', 'is down'] as const) {
-        await at.be(mood)
-        said.push(JSON.stringify(await send()))
+    test('does not expose its credentials in results and logs', async () => {
+      const output: string[] = [at.log()]
+      for (const behavior of ['refuses permanently', 'refuses temporarily', 'is down'] as const) {
+        await at.behave(behavior)
+        output.push(JSON.stringify(await send()))
       }
-      for (const credential of at.credentials) expect(said.join('\n')).not.toContain(credential)
+      for (const credential of at.credentials) expect(output.join('\n')).not.toContain(credential)
     })
   })
 }

@@ -37,7 +37,7 @@ describeChannel('email', async () => {
     if (!down) await relay.stop()
   })
   const receiptOf = ({ responseCode = 0 }: { responseCode?: number }): Receipt =>
-    responseCode < 500 ? 'later' : 'refused'
+    responseCode < 500 ? 'retry' : 'refused'
   const [ours, theirs] = ['bot@agents.localhost', 'ann@example.com']
   return {
     channel,
@@ -48,24 +48,28 @@ describeChannel('email', async () => {
     malformed: ['ann', 'ann@', '@example.com', 'ann@example.com, bo@example.com', 'Ann <ann@example.com>'],
     ours,
     theirs,
-    handOverTo: (next) => {
+    setSink: (next) => {
       sink = next
     },
-    arrive: (text) =>
+    receive: (text) =>
       deliver(listening.address, { from: theirs, to: ours, text }).then(
-        () => 'taken',
+        () => 'accepted',
         (error) => receiptOf(error),
       ),
-    be: async (mood) => {
+    behave: async (behavior) => {
       if (down) await relay.start()
-      down = mood === 'is down'
+      down = behavior === 'is down'
       if (down) await relay.stop()
       relay.refuse(
         theirs,
-        mood === 'refuses for good' ? REFUSED : mood === 'refuses for now' ? `451 4.3.0 ${REFUSED}` : null,
+        behavior === 'refuses permanently'
+          ? REFUSED
+          : behavior === 'refuses temporarily'
+            ? `451 4.3.0 ${REFUSED}`
+            : null,
       )
     },
-    words: REFUSED,
+    reason: REFUSED,
     credentials: [PASSWORD],
     log: () => log.text(),
   }

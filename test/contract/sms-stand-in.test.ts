@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openTwilio } from '../support/sms.ts'
 
-test('a report to a service that is gone is lost, and the stand-in goes on', async () => {
+test('a delivery report to an unreachable service is dropped, and the stand-in keeps running', async () => {
   const twilio = await openTwilio({ reports: true })
   twilio.numbers.set('+15005550101', { sid: 'PN1', smsUrl: '' })
   const send = () =>
@@ -17,6 +17,6 @@ test('a report to a service that is gone is lost, and the stand-in goes on', asy
         StatusCallback: 'http://127.0.0.1:1/gone',
       }),
     })
-  // A rejection that nobody handles would end this process.
+  // An unhandled rejection would end this process.
   for (let sent = 0; sent < 3; sent++) expect((await send()).status).toBe(201)
 })

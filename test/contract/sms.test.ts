@@ -33,16 +33,22 @@ describeChannel('sms', async () => {
   const [ours, theirs] = ['+15005550101', '+15551234567']
   twilio.numbers.set(ours, { sid: 'PN1', smsUrl: `${server.url}/channels/sms/messages` })
   const answers = {
-    takes: null,
-    'refuses for good': { status: 400, body: JSON.stringify({ code: 21211, message: REFUSED, status: 400 }) },
-    'refuses for now': { status: 503, body: JSON.stringify({ code: 20503, message: REFUSED, status: 503 }) },
+    accepts: null,
+    'refuses permanently': {
+      status: 400,
+      body: JSON.stringify({ code: 21211, message: REFUSED, status: 400 }),
+    },
+    'refuses temporarily': {
+      status: 503,
+      body: JSON.stringify({ code: 20503, message: REFUSED, status: 503 }),
+    },
     'is down': null,
   }
   let down = false
   return {
     channel: {
       ...channel,
-      // Down is down: nobody listens where it was.
+      // When it is down, sends go to a port on which nothing listens.
       send: (message, signal) =>
         (down
           ? createSmsChannel({
@@ -62,20 +68,20 @@ describeChannel('sms', async () => {
     malformed: ['5551234567', 'ACME', 'whatsapp:+15551234567', '+15551234567, +15551234568'],
     ours,
     theirs,
-    handOverTo: (next) => {
+    setSink: (next) => {
       sink = next
     },
-    arrive: async (text) => {
+    receive: async (text) => {
       const { status } = await twilio.text(theirs, ours, text)
-      return status < 300 ? 'taken' : status >= 500 ? 'later' : 'refused'
+      return status < 300 ? 'accepted' : status >= 500 ? 'retry' : 'refused'
     },
-    be: async (mood) => {
-      down = mood === 'is down'
+    behave: async (behavior) => {
+      down = behavior === 'is down'
       twilio.insteads.length = 0
-      const answer = answers[mood]
+      const answer = answers[behavior]
       if (answer) twilio.insteads.push({ pattern: /Messages\.json/, answer })
     },
-    words: REFUSED,
+    reason: REFUSED,
     credentials: [authToken, Buffer.from(`${accountSid}:${authToken}`).toString('base64')],
     log: () => log.text(),
   }

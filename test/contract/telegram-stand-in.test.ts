@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { startTelegram } from '../support/telegram.ts'
 import { until } from '../support/until.ts'
 
-/** grammY knows nothing of this service: what it makes of the stand-in for Telegram, the stand-in is. */
+/** Checks the Telegram stand-in with grammY, an independent client of the Bot API. */
 
 const telegram = await startTelegram()
 const { world } = telegram
@@ -16,14 +16,14 @@ const failureOf = async (
   work: Promise<unknown>,
 ): Promise<{ error_code: number; description: string; parameters: object }> => {
   const error = await work.then(
-    () => expect.unreachable('it went well'),
+    () => expect.unreachable('the call succeeded'),
     (thrown: unknown) => thrown,
   )
   expect(error).toBeInstanceOf(GrammyError)
   return error as GrammyError
 }
 
-test('a bot answers over long polling', async () => {
+test('a bot can reply over long polling', async () => {
   const echo = world.bot('echo_bot')
   const bot = new Bot(echo.token, { client: { apiRoot: telegram.url } })
   bot.on('message:text', (ctx) =>
@@ -47,7 +47,7 @@ test('a bot answers over long polling', async () => {
   await running
 })
 
-test('a webhook gets updates with its secret, again until they are taken', async () => {
+test('a webhook receives updates with its secret, which are retried until they are accepted', async () => {
   const hooked = world.bot('hooked_bot')
   const bot = new Bot(hooked.token, { client: { apiRoot: telegram.url } })
   const heard: string[] = []
@@ -78,7 +78,7 @@ test('a webhook gets updates with its secret, again until they are taken', async
   expect((await bot.api.getWebhookInfo()).url).toBe('')
 })
 
-test('files go both ways', async () => {
+test('files can be sent and downloaded', async () => {
   const filer = world.bot('filer_bot')
   const api = apiOf(filer)
   await telegram.write(filer, ann, 'hi')
@@ -91,7 +91,7 @@ test('files go both ways', async () => {
   expect(Buffer.from(await response.arrayBuffer())).toEqual(content)
 })
 
-test('a manager gets the tokens of its bots, and nobody else does', async () => {
+test('a manager bot can get the tokens of its bots, and other bots cannot', async () => {
   const manager = world.bot('manager_bot', { canManage: true })
   const made = await telegram.createManaged(manager, ann, 'made_bot', 'Made')
   const api = apiOf(manager)
@@ -109,7 +109,7 @@ test('a manager gets the tokens of its bots, and nobody else does', async () => 
   ).toBe(400)
 })
 
-test('refusals are in the words of Telegram', async () => {
+test('failures have the codes and descriptions of Telegram', async () => {
   const refusing = world.bot('refusing_bot')
   const api = apiOf(refusing)
   expect(await failureOf(api.sendMessage(ann.id, 'hi'))).toMatchObject({

@@ -57,7 +57,7 @@ describeChannel('telegram', async () => {
     }
   }
   const receiptOf = (status: number): Receipt =>
-    status < 300 ? 'taken' : status >= 500 ? 'later' : 'refused'
+    status < 300 ? 'accepted' : status >= 500 ? 'retry' : 'refused'
   const refuse = (code: number, description: string) => ({
     method: 'sendmessage',
     answer: (response: import('node:http').ServerResponse) =>
@@ -87,25 +87,25 @@ describeChannel('telegram', async () => {
     ],
     ours: '@support_bot',
     theirs: String(ann.id),
-    handOverTo: (next) => {
+    setSink: (next) => {
       sink = next
     },
-    arrive: async (text) =>
+    receive: async (text) =>
       receiptOf(
         await call({
           update_id: 1,
           message: telegram.world.write({ id: ann.id, type: 'private', first_name: 'Ann' }, ann, { text }),
         }),
       ),
-    be: async (mood) => {
+    behave: async (behavior) => {
       if (down) await telegram.start()
-      down = mood === 'is down'
+      down = behavior === 'is down'
       if (down) await telegram.stop()
       telegram.faults.length = 0
-      if (mood === 'refuses for good') telegram.faults.push(refuse(403, REFUSED))
-      if (mood === 'refuses for now') telegram.faults.push(refuse(502, REFUSED))
+      if (behavior === 'refuses permanently') telegram.faults.push(refuse(403, REFUSED))
+      if (behavior === 'refuses temporarily') telegram.faults.push(refuse(502, REFUSED))
     },
-    words: REFUSED,
+    reason: REFUSED,
     credentials: [bot.token, bot.token.split(':')[1]!, secretOf(bot.token)],
     log: () => log.text(),
   }
