@@ -4,10 +4,7 @@ import { openTestDatabase } from '../support/database.ts'
 
 const db = await openTestDatabase()
 
-/**
- * How PostgreSQL finds the last message with a counterpart, of these channels, when it may not read the whole
- * table.
- */
+/** Returns the plan for the last message with a counterpart on these channels, without sequential scans. */
 const planOf = async (channels: string): Promise<string> => {
   const client = await db.pool.connect()
   try {
@@ -23,7 +20,7 @@ const planOf = async (channels: string): Promise<string> => {
   }
 }
 
-test('the partial index of chats is of the channels that the facts call chats', async () => {
+test('the partial index of chats covers exactly the channels in CHATS_IN_SQL', async () => {
   expect(await planOf(CHATS_IN_SQL)).toContain('message_counterpart_idx')
   expect(await planOf(CHATS_IN_SQL.replace(')', `, 'email')`))).not.toContain('message_counterpart_idx')
   const { rows } = await db.pool.query<{ indexdef: string }>(

@@ -23,17 +23,17 @@ const failure = async (promise: Promise<unknown>): Promise<unknown> => {
   } catch (error) {
     return error
   }
-  throw new Error('it did not fail')
+  throw new Error('the promise was not rejected')
 }
 
-test('int8 comes as a number as long as that is exact', async () => {
+test('int8 is returned as a number if that is exact', async () => {
   const { rows } = await db.pool.query(
     'SELECT 9007199254740991::int8 AS safe, 9007199254740993::int8 AS wide, count(*) AS n FROM (VALUES (1)) AS v',
   )
   expect(rows).toEqual([{ safe: 9007199254740991, wide: '9007199254740993', n: 1 }])
 })
 
-test('Prisma and raw SQL share the connections', async () => {
+test('Prisma and raw SQL share the connection pool', async () => {
   const [raw, prisma] = await Promise.all([
     db.pool.query('SELECT current_database() AS name'),
     db.prisma.$queryRaw<{ name: string; big: bigint }[]>`SELECT current_database() AS name, 1::int8 AS big`,
@@ -59,7 +59,7 @@ test.each([undefined, null, 'ECONNREFUSED', new Error('no'), { code: 'P2002' }, 
   },
 )
 
-test('a loop of causes ends', () => {
+test('the causes of an error are searched, even if they form a cycle', () => {
   const error = new Error('round')
   error.cause = error
   expect(isUnavailable(error)).toBe(false)
@@ -72,39 +72,41 @@ test('a loop of causes ends', () => {
   ).toBe(true)
 })
 
-test('a server that is killed under queries is unavailable to both clients, and used again once it is back', async () => {
-  const away = await openDb(own.url, { max: 4, log: silentLogger })
-  await away.pool.query('SELECT 1')
-  const idle = [await away.pool.connect(), await away.pool.connect()]
+test('queries on a server that is killed are unavailable, with Prisma and with raw SQL', async () => {
+  const killed = await openDb(own.url, { max: 4, log: silentLogger })
+  await killed.pool.query('SELECT 1')
+  const idle = [await killed.pool.connect(), await killed.pool.connect()]
   for (const client of idle) client.release()
-  const inHand = [
-    failure(away.pool.query('SELECT pg_sleep(20)')),
-    failure(away.prisma.$queryRaw`SELECT 1 FROM pg_sleep(20)`),
-    failure(away.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1 FROM pg_sleep(20)`, { timeout: 20_000 })),
+  const inFlight = [
+    failure(killed.pool.query('SELECT pg_sleep(20)')),
+    failure(killed.prisma.$queryRaw`SELECT 1 FROM pg_sleep(20)`),
+    failure(
+      killed.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1 FROM pg_sleep(20)`, { timeout: 20_000 }),
+    ),
   ]
   await until(
     async () =>
-      (await away.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 3,
+      (await killed.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 3,
   )
   process.kill(own.pid, 'SIGQUIT')
-  const broken = await Promise.all(inHand)
+  const broken = await Promise.all(inFlight)
   expect(broken.map(isUnavailable)).toEqual([true, true, true])
   await until(
-    async () => ((await failure(away.pool.query('SELECT 1'))) as { code?: string }).code === 'ECONNREFUSED',
+    async () => ((await failure(killed.pool.query('SELECT 1'))) as { code?: string }).code === 'ECONNREFUSED',
   )
   const refused = await Promise.all([
-    failure(away.pool.query('SELECT 1')),
-    failure(away.prisma.$queryRaw`SELECT 1`),
-    failure(away.prisma.workspace.findMany()),
-    failure(away.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1`)),
-    failure(away.prisma.$transaction([away.prisma.$queryRaw`SELECT 1`])),
+    failure(killed.pool.query('SELECT 1')),
+    failure(killed.prisma.$queryRaw`SELECT 1`),
+    failure(killed.prisma.workspace.findMany()),
+    failure(killed.prisma.$transaction((tx) => tx.$queryRaw`SELECT 1`)),
+    failure(killed.prisma.$transaction([killed.prisma.$queryRaw`SELECT 1`])),
   ])
   expect(refused.map(isUnavailable)).toEqual([true, true, true, true, true])
-  await away.close()
-  expect(isUnavailable(await failure(away.pool.query('SELECT 1')))).toBe(true)
+  await killed.close()
+  expect(isUnavailable(await failure(killed.pool.query('SELECT 1')))).toBe(true)
 })
 
-test('too many connections, and a pool with none left, are unavailable', async () => {
+test('exceeding the connection limit of the server is classified as unavailable', async () => {
   const server = await startEmbedded({
     dir,
     log: silentLogger,
@@ -120,7 +122,7 @@ test('too many connections, and a pool with none left, are unavailable', async (
   await server.stop()
 })
 
-test('a server that takes connections but says nothing is unavailable after 5 seconds', async () => {
+test('a server that accepts connections but never responds is unavailable after 5 seconds', async () => {
   const mute: Server = createServer()
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   const { port } = mute.address() as { port: number }

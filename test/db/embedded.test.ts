@@ -18,9 +18,9 @@ import { until } from '../support/until.ts'
 let dir: string
 let servers: EmbeddedPostgres[]
 
-/** fsync off, but every commit leaves the process: these tests kill servers, not machines. */
+/** No fsync, but synchronous commits: these tests kill servers, not machines. */
 const settings = { ...forgetful, synchronous_commit: 'on' }
-/** A DATA_DIR after its first start, to copy: making one takes as long as all the rest of a test. */
+/** A DATA_DIR after its first start, to copy: creating one takes as long as the rest of a test. */
 const made = temporaryDir()
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeEach(() => {
   servers = []
 })
 
-/** Does what a first start did. */
+/** Copies the DATA_DIR that is already initialized. */
 const initialize = () => execFileSync('cp', ['-a', `${made}/.`, dir])
 
 afterEach(async () => {
@@ -62,7 +62,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
 
 const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
 
-test('the first start makes a database that others can neither read nor enter', async () => {
+test('the first start creates a database that other users can neither read nor log in to', async () => {
   const server = await start()
   expect(server.attached).toBe(false)
   expect(await query(server.url, 'SELECT current_database()')).toEqual([{ current_database: 'ams' }])
@@ -72,7 +72,7 @@ test('the first start makes a database that others can neither read nor enter', 
   await expect(query(open.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
 })
 
-test('it listens on the loopback interface only and is told no secret of the service', async () => {
+test('the server listens only on the loopback interface and inherits no secrets of the service', async () => {
   initialize()
   process.env.OWNER_TOKEN = 'do-not-tell'
   const server = await start()
@@ -80,7 +80,7 @@ test('it listens on the loopback interface only and is told no secret of the ser
   expect(readFileSync(`/proc/${server.pid}/environ`, 'utf8')).not.toContain('do-not-tell')
 })
 
-test('Ctrl-C in the terminal does not reach it: it has a session of its own', async () => {
+test('the server runs in its own session, so that Ctrl-C in the terminal does not reach it', async () => {
   initialize()
   const server = await start()
   const session = (pid: number | 'self') =>
@@ -91,32 +91,32 @@ test('Ctrl-C in the terminal does not reach it: it has a session of its own', as
 
 const asRoot = process.getuid?.() === 0
 
+test.runIf(asRoot)("the server starts below a folder that PostgreSQL's user cannot enter", async () => {
+  chmodSync(dir, 0o700)
+  const server = await start({ dir: join(dir, 'closed', 'data') })
+  expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+})
+
 test.runIf(asRoot)(
-  "below a folder that PostgreSQL's user cannot enter (a checkout in /root) it runs all the same",
+  'an error names the folder that PostgreSQL cannot pass through, and the remedy',
   async () => {
     chmodSync(dir, 0o700)
-    const server = await start({ dir: join(dir, 'closed', 'data') })
-    expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    const only = join(dir, 'bin')
+    mkdirSync(only)
+    symlinkSync(execFileSync('sh', ['-c', 'command -v id'], { encoding: 'utf8' }).trim(), join(only, 'id'))
+    const path = process.env.PATH
+    process.env.PATH = only
+    try {
+      await expect(start({ dir: join(dir, 'closed', 'data') })).rejects.toThrow(
+        `cannot pass through ${dir}. Allow that (chmod o+x ${dir})`,
+      )
+    } finally {
+      process.env.PATH = path
+    }
   },
 )
 
-test.runIf(asRoot)('where that cannot be, the folder and what helps are named', async () => {
-  chmodSync(dir, 0o700)
-  const only = join(dir, 'bin')
-  mkdirSync(only)
-  symlinkSync(execFileSync('sh', ['-c', 'command -v id'], { encoding: 'utf8' }).trim(), join(only, 'id'))
-  const path = process.env.PATH
-  process.env.PATH = only
-  try {
-    await expect(start({ dir: join(dir, 'closed', 'data') })).rejects.toThrow(
-      `cannot pass through ${dir}. Allow that (chmod o+x ${dir})`,
-    )
-  } finally {
-    process.env.PATH = path
-  }
-})
-
-test('what was stored is there after a stop and a start', async () => {
+test('data is still there after a stop and a start', async () => {
   initialize()
   const first = await start()
   await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one')
@@ -127,20 +127,20 @@ test('what was stored is there after a stop and a start', async () => {
   expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }])
 })
 
-test('a start finds the server that a killed service left running', async () => {
+test('a start attaches to the server that a killed service left running', async () => {
   initialize()
   const first = await start()
   const second = await start()
   expect(second).toMatchObject({ attached: true, pid: first.pid, url: first.url })
 })
 
-test('several starters at once make one database and run one server', async () => {
+test('concurrent starts create one database and run one server', async () => {
   const all = await Promise.all([start(), start(), start(), start()])
   expect(new Set(all.map((server) => server.pid)).size).toBe(1)
   expect(all.filter((server) => !server.attached)).toHaveLength(1)
 })
 
-test('a pid file whose process id now belongs to another program does not stand in the way', async () => {
+test('a pid file whose process id now belongs to another program does not prevent a start', async () => {
   initialize()
   const first = await start()
   await first.stop()
@@ -153,14 +153,14 @@ test('a pid file whose process id now belongs to another program does not stand 
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 })
 
-test('what an initdb that was killed left behind is cleared away', async () => {
+test('files left behind by a killed initdb are removed', async () => {
   mkdirSync(join(dir, 'pg.new-dead'))
   await start()
   expect(() => statSync(join(dir, 'pg.new-dead'))).toThrow('ENOENT')
 })
 
 test.each(['started', 'attached'])(
-  'a server that was %s and dies is started again under the same address',
+  'a server that was %s is restarted at the same address after it is killed',
   async (how) => {
     initialize()
     if (how === 'attached') await start()
@@ -175,16 +175,16 @@ test.each(['started', 'attached'])(
   },
 )
 
-test('stop is final: nothing starts the server again', async () => {
+test('a stopped server is not restarted', async () => {
   initialize()
   const server = await start({ supervise: true })
   await server.stop()
   expect(isAlive(server.pid)).toBe(false)
-  const next = await start() // would attach to a server that came back
+  const next = await start() // would attach to a restarted server
   expect(next.attached).toBe(false)
 })
 
-test('a command beside a service leaves the server running, the last one stops it', async () => {
+test('releasing the server leaves it running while it is in use, and stops it otherwise', async () => {
   initialize()
   const service = await start()
   const client = new pg.Client({ connectionString: service.url })
@@ -198,7 +198,7 @@ test('a command beside a service leaves the server running, the last one stops i
   expect(isAlive(service.pid)).toBe(false)
 })
 
-test('a second service on the same folder is refused, and says which process is in the way', async () => {
+test('a second service on the same folder is refused with the id of the process that uses it', async () => {
   const release = await lockDataDir(dir)
   await expect(lockDataDir(dir)).rejects.toThrow(DataDirInUseError)
   await expect(lockDataDir(dir)).rejects.toThrow(`process ${process.pid}`)
@@ -214,7 +214,7 @@ function holdInAnotherProcess(): ChildProcess {
   })
 }
 
-test('a lock whose service was killed is taken over; also when its process id is in use again', async () => {
+test('the lock of a killed service is taken over, even if its process id is in use again', async () => {
   const other = holdInAnotherProcess()
   await new Promise((resolve) => other.stdout?.once('data', resolve))
   await expect(lockDataDir(dir)).rejects.toThrow(DataDirInUseError)

@@ -36,14 +36,14 @@ afterAll(async () => {
   await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 })
 
-test('several processes at once: one applies, in order, and everybody goes on', async () => {
+test('when several processes migrate concurrently, one applies the migrations, in order', async () => {
   const done = await Promise.all(Array.from({ length: 6 }, () => migrate(url, dir, log)))
   expect(done.filter((names) => names.length > 0)).toEqual([['1_one', '2_rows']])
   expect(await migrate(url, dir, log)).toEqual([])
   expect(warnings).toEqual([])
 })
 
-test('a migration that fails leaves nothing behind and is tried again', async () => {
+test('a failed migration is rolled back and can be retried', async () => {
   write('3_bad', 'CREATE TABLE three (id int);\nSELECT nonsense;')
   await expect(migrate(url, dir, log)).rejects.toThrow('migration 3_bad: column "nonsense" does not exist')
   write('3_bad', 'CREATE TABLE three (id int);')
@@ -57,25 +57,25 @@ test('a database that is newer than this build is left unchanged, with a warning
   expect(warnings).toEqual(['database is newer than this build'])
 })
 
-test('a migration that was edited after it was applied is named in a warning', async () => {
+test('a migration that was edited after it was applied causes a warning', async () => {
   await migrate(url, dir, log)
   appendFileSync(join(dir, '1_one', 'migration.sql'), '-- more')
   expect(await migrate(url, dir, log)).toEqual([])
   expect(warnings).toEqual(['migration was edited after it was applied'])
 })
 
-test('a migration that cannot run in a transaction says so in a comment', async () => {
+test('a migration with the comment no-transaction runs outside a transaction', async () => {
   write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
   expect(await migrate(url, dir, log)).toContain('3_index')
 })
 
-test('an index that is built beside running services does not wait for the processes that wait for it', async () => {
+test('building an index concurrently does not deadlock with processes that wait to migrate', async () => {
   write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
   const done = await Promise.all(Array.from({ length: 6 }, () => migrate(url, dir, log)))
   expect(done.filter((names) => names.length > 0)).toEqual([['1_one', '2_rows', '3_index']])
 })
 
-test('an index of which a crash left half is built anew', async () => {
+test('an invalid index left by a crash is rebuilt', async () => {
   await migrate(url, dir, log)
   const query = async (sql: string) => {
     const client = new pg.Client(url)
@@ -94,7 +94,7 @@ test('an index of which a crash left half is built anew', async () => {
   expect(rows).toEqual([{ indisvalid: true, indisunique: false }])
 })
 
-test("the service's own migrations are all in the database that every test gets", async () => {
+test("test databases have all of the service's migrations", async () => {
   const { rows } = await pool.query(
     'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
   )

@@ -21,27 +21,27 @@ async function start(): Promise<Notifier> {
   return notifier
 }
 
-function hear(notifier: Notifier, topic: string): string[] {
-  const heard: string[] = []
-  notifier.subscribe(topic, (key) => heard.push(key))
-  return heard
+function collect(notifier: Notifier, topic: string): string[] {
+  const received: string[] = []
+  notifier.subscribe(topic, (key) => received.push(key))
+  return received
 }
 
-test('another process hears it; this one hears it before publish returns, and only once', async () => {
+test('a key is delivered to other processes, and to this one once, before publish returns', async () => {
   const [one, two] = [await start(), await start()]
-  const [here, there] = [hear(one, 'event'), hear(two, 'event')]
+  const [here, there] = [collect(one, 'event'), collect(two, 'event')]
   one.publish('event', 'a')
   expect(here).toEqual(['a'])
   await until(() => there.includes('a'))
-  two.publish('event', 'end') // what follows proves that nothing more was under way
+  two.publish('event', 'end') // shows that no other key was in flight
   await until(() => here.includes('end'))
   expect(here).toEqual(['a', 'end'])
   expect(there).toEqual(['a', 'end'])
 })
 
-test('what is published together goes out together, equal keys once', async () => {
+test('keys that are published together are sent together, and equal keys once', async () => {
   const [one, two] = [await start(), await start()]
-  const there = hear(two, 'event')
+  const there = collect(two, 'event')
   const before = await statements()
   for (let i = 0; i < 1000; i++) one.publish('event', `key-${i % 10}`)
   one.publish('event', 'end')
@@ -57,23 +57,23 @@ async function statements(): Promise<number> {
   return rows[0].n
 }
 
-test('a subscriber hears its own topic until it ends, whatever the others do', async () => {
+test('a subscriber receives its topic until it unsubscribes, even if another subscriber throws', async () => {
   const one = await start()
-  const heard: string[] = []
+  const received: string[] = []
   one.subscribe('event', () => {
     throw new Error('mine')
   })
-  const end = one.subscribe('event', (key) => heard.push(key))
+  const end = one.subscribe('event', (key) => received.push(key))
   one.publish('other', 'x')
   one.publish('event', 'y')
   end()
   one.publish('event', 'z')
-  expect(heard).toEqual(['y'])
+  expect(received).toEqual(['y'])
 })
 
-test('a lost connection comes back by itself and says that something may have been missed', async () => {
+test('a lost connection is reestablished, with a callback since notifications may have been missed', async () => {
   const [one, two] = [await start(), await start()]
-  const there = hear(two, 'event')
+  const there = collect(two, 'event')
   let reconnects = 0
   two.onReconnect(() => reconnects++)
   await pool.query(
@@ -84,21 +84,21 @@ test('a lost connection comes back by itself and says that something may have be
   await until(() => there.includes('after'))
 })
 
-test('a key that is published while the database refuses is lost, and nothing breaks', async () => {
+test('a key that is published while the database is unavailable is still delivered locally', async () => {
   const broken = createNotifier({
     url: 'postgresql://x:x@127.0.0.1:1/x',
     pool: { query: () => Promise.reject(new Error('away')) } as never,
     log: silentLogger,
     clock: systemClock,
   })
-  const heard = hear(broken, 'event')
+  const received = collect(broken, 'event')
   broken.publish('event', 'a')
   await expect(broken.start()).rejects.toThrow('ECONNREFUSED')
   await broken.stop()
-  expect(heard).toEqual(['a'])
+  expect(received).toEqual(['a'])
 })
 
-test('payloads stay below the limit of PostgreSQL and lose nothing', () => {
+test('payloads stay below the limit of PostgreSQL and contain all keys', () => {
   const keys = Array.from({ length: 2000 }, () => randomUUID())
   const payloads = packPayloads('me', new Map([['event', new Set(keys)]]))
   expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8000)

@@ -16,19 +16,19 @@ const agent = await service.agent(tenant)
 const inTransaction = <Result>(work: (inside: typeof deps) => Promise<Result>): Promise<Result> =>
   deps.prisma.$transaction((tx) => work({ ...deps, ...within(tx) } as typeof deps))
 
-test('a connection that ends within a transaction is told of as outside', async () => {
+test('ending a lease within a transaction notifies subscribers only if the lease was current', async () => {
   const viewer = await authenticate(deps, agent.token, '')
   const { id } = await connectClient(deps, viewer, agent.id, { client: 'test', machine: 'here' })
-  const heard: string[] = []
-  const stop = deps.notifier.subscribe(CLIENT_REPLACED, (key) => heard.push(key))
+  const received: string[] = []
+  const stop = deps.notifier.subscribe(CLIENT_REPLACED, (key) => received.push(key))
   await inTransaction((inside) => endLease(inside, agent.id, randomUUID()))
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   await inTransaction((inside) => endLease(inside, agent.id, id))
-  expect(heard).toEqual([agent.id])
+  expect(received).toEqual([agent.id])
   stop()
 })
 
-test('a sender is pinned to a list within a transaction', async () => {
+test('a list entry can be pinned to a sender within a transaction, once', async () => {
   await deps.prisma.access.update({
     where: { agentId_channel: { agentId: agent.id, channel: 'telegram' } },
     data: { senders: ['@ann', '7'] },
@@ -38,7 +38,7 @@ test('a sender is pinned to a list within a transaction', async () => {
   expect(await inTransaction((inside) => pinSender(inside, { ...pin, address: '9' }))).toBe(false)
 })
 
-test('a webhook is deleted with the transaction around it, and stays when that is rolled back', async () => {
+test('deleting a webhook is rolled back with the transaction around it', async () => {
   const data = {
     agentId: agent.id,
     workspaceId: tenant.workspace,
@@ -64,31 +64,31 @@ test('a webhook is deleted with the transaction around it, and stays when that i
   expect(await left()).toEqual([0, 0])
 })
 
-test('the database of a transaction has no count of rows and no connections to give', async () => {
+test('the pool of a transaction has neither row counts nor connections', async () => {
   await deps.prisma.$transaction(async (tx) => {
     const { pool } = within(tx)
-    // @ts-expect-error: only the rows themselves tell what a statement did
+    // @ts-expect-error: only the returned rows show what a statement did
     expect((await pool.query('update agent set name = name')).rowCount).toBeUndefined()
-    // @ts-expect-error: a connection would not be the transaction's
+    // @ts-expect-error: another connection would be outside the transaction
     expect(pool.connect).toBeUndefined()
     expect((await pool.query<{ one: number }>('select 1::int8 as one')).rows).toEqual([{ one: 1 }])
   })
 })
 
-test('what a request publishes is heard after its commit, and not at all when it fails', async () => {
+test('what a request publishes is delivered after its commit, and not when it fails', async () => {
   const viewer = await authenticate(deps, tenant.token, '')
   const topic = randomUUID()
-  const heard: string[] = []
-  const stop = deps.notifier.subscribe(topic, (key) => heard.push(key))
+  const received: string[] = []
+  const stop = deps.notifier.subscribe(topic, (key) => received.push(key))
   const publishing = (key: string, answer: { status: number; body: string } | null) =>
     runOnce(deps, viewer, { key, hash: Buffer.alloc(32) }, async ({ notifier }) => {
       notifier.publish(topic, key)
-      expect(heard).not.toContain(key)
+      expect(received).not.toContain(key)
       return answer
     })
   expect(await publishing('failed', null)).toBeNull()
   expect(await publishing('done', { status: 200, body: '{}' })).toBeNull()
   expect(await publishing('done', { status: 200, body: '{}' })).toEqual({ status: 200, body: '{}' })
-  expect(heard).toEqual(['done'])
+  expect(received).toEqual(['done'])
   stop()
 })
