@@ -29,7 +29,7 @@ const invite = async (body: object = {}, by = owner) => {
 const tokenIn = (text: string) => /<code>(amt_[0-9A-Za-z]{43})<\/code>/.exec(text)?.[1] ?? null
 const path = (url: string) => new URL(url).pathname
 
-test('a person is invited, joins by the link and acts with the token that it shows', async () => {
+test('an invited person can join with the link and use the token that the page shows', async () => {
   const invitation = await invite({ email: 'Ann@Example.com' })
   expect(invitation).toEqual({
     id: expect.any(String),
@@ -65,7 +65,7 @@ test('a person is invited, joins by the link and acts with the token that it sho
   ])
 })
 
-test('the link is mailed from the service itself', async () => {
+test('the service mails the invitation link', async () => {
   const { email, url } = await invite()
   const outbox = join(service.dataDir, 'outbox')
   const mail = await until(() => {
@@ -78,8 +78,8 @@ test('the link is mailed from the service itself', async () => {
   expect(mail).toContain(url)
 })
 
-describe('a link that leads nowhere says so', () => {
-  test('used: its token is not shown again', async () => {
+describe('the page of an invitation link', () => {
+  test('that was used says so and does not show the token again', async () => {
     const { url } = await invite()
     expect(tokenIn((await visit(service.http, url, {})).text)).toMatch(/^amt_/)
     for (const form of [undefined, { name: 'x' }]) {
@@ -89,7 +89,7 @@ describe('a link that leads nowhere says so', () => {
     }
   })
 
-  test('expired, after 7 days', async () => {
+  test('that has expired, after 7 days, says so', async () => {
     const { url } = await invite()
     clock.advance(7 * DAY_MS - 1)
     expectPage(await visit(service.http, url), 200, /Join/)
@@ -98,7 +98,7 @@ describe('a link that leads nowhere says so', () => {
       expectPage(await visit(service.http, url, form), 410, /This link has expired/)
   })
 
-  test('unknown: never made, taken back, or replaced by a newer one', async () => {
+  test('that is unknown, revoked or replaced by a newer one says so', async () => {
     const first = await invite()
     const second = await invite({ email: first.email })
     expect(second.id).toBe(first.id)
@@ -118,7 +118,7 @@ describe('a link that leads nowhere says so', () => {
   })
 })
 
-test('of twenty at once, one joins', async () => {
+test('of 20 concurrent submissions of one link, one joins', async () => {
   const { url, email } = await invite()
   const pages = await Promise.all(Array.from({ length: 20 }, () => visit(service.http, url, { name: 'x' })))
   expect(pages.filter(({ text }) => tokenIn(text))).toHaveLength(1)
@@ -130,7 +130,7 @@ test('of twenty at once, one joins', async () => {
 test.each([
   ['n'.repeat(101), /1 to 100 characters/],
   ['a\0b', /NUL/],
-])('a name like %j is refused in words, and the link stays good', async (name, says) => {
+])('the name %j is refused on the page, and the link stays valid', async (name, says) => {
   const { url } = await invite()
   const refused = await visit(service.http, url, { name: `"><b>${name}` })
   expectPage(refused, 400, says)
@@ -138,7 +138,7 @@ test.each([
   expectPage(await visit(service.http, url, { name: '😀'.repeat(100) }), 200, /Welcome/)
 })
 
-test('what is no form is refused in words', async () => {
+test('a body that is not a form is refused on the page', async () => {
   const { url } = await invite()
   for (const [type, body] of [
     ['application/json', '{}'],
@@ -158,7 +158,7 @@ test('what is no form is refused in words', async () => {
   expectPage(await visit(service.http, url, {}), 200, /Welcome/)
 })
 
-test('other methods are refused with 405 and what is allowed; HEAD is GET without its body', async () => {
+test('other methods are refused with 405 and the allowed methods, and HEAD is served without a body', async () => {
   const { url } = await invite()
   const api = apiOf(service.http, null)
   for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
@@ -170,7 +170,7 @@ test('other methods are refused with 405 and what is allowed; HEAD is GET withou
   expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' })
 })
 
-test('a full workspace is told on the page, and the link stays good for when there is room', async () => {
+test('a full workspace is reported on the page, and the link works once a member was removed', async () => {
   const small = await service.workspace('Small')
   const links = [await invite({}, small), await invite({}, small), await invite({}, small)]
   await service.db.pool.query("update workspace set plan_key = 'free' where id = $1", [small.id])

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 const log = createTestLog()
 let telegram: TelegramStandIn
 let manager: StandInBot
-/** Without a manager bot, and with one. */
+/** Services without and with a manager bot. */
 let plain: TestService
 let managed: TestService
 let owner: Tenant
@@ -40,14 +40,14 @@ const bots = async (of: Pick<TestAgent, 'id'> = agent, by: Pick<Tenant, 'api'> =
   (await by.api('GET', `/agents/${of.id}/addresses`)).body.filter(
     ({ channel }: { channel: string }) => channel === 'telegram',
   )
-const bring = (url: string, token: string) => visit(plain.http, url, { token })
+const submitToken = (url: string, token: string) => visit(plain.http, url, { token })
 
-describe('with a token that a member brings', () => {
-  test('the bot joins the agent, its updates come here, and the link is used', async () => {
+describe('a set-up link with the token of an existing bot', () => {
+  test('adds the bot to the agent, sets its webhook, and can be used once', async () => {
     const bot = telegram.world.bot('Helpful_Bot')
     const url = await link()
     expectPage(await visit(plain.http, url), 200, /A Telegram bot for &lt;i&gt;Support&lt;\/i&gt;/)
-    const page = await bring(url, ` ${bot.token}\n`)
+    const page = await submitToken(url, ` ${bot.token}\n`)
     expectPage(page, 200, /@helpful_bot/)
     expect(page.text).not.toContain(bot.token)
     expect(await bots()).toMatchObject([{ value: '@helpful_bot', primary: true, domainId: null }])
@@ -57,10 +57,10 @@ describe('with a token that a member brings', () => {
       secret: expect.stringMatching(/^[\w-]{43}$/),
       allowed: ['message'],
     })
-    expectPage(await bring(url, bot.token), 410, /This link has been used/)
+    expectPage(await submitToken(url, bot.token), 410, /This link has been used/)
   })
 
-  test('a second bot is not the primary one', async () => {
+  test('does not make a second bot the primary address', async () => {
     const other = await createTestAgent(plain, owner, 'Two bots')
     await connectBot(plain, owner, other, telegram.world.bot('first_of_two_bot'))
     await connectBot(plain, owner, other, telegram.world.bot('second_of_two_bot'))
@@ -76,23 +76,23 @@ describe('with a token that a member brings', () => {
     ['123:', /Must be a bot’s token/],
     [`123456:${'x'.repeat(35)}/../getMe`, /Must be a bot’s token/],
     [`123456:${'x'.repeat(35)}`, /Is not valid: Telegram does not recognize it/],
-  ])('%j is no token: said in words, never shown again, and the link stays good', async (token, says) => {
+  ])('refuses the token %j without repeating it, and stays valid', async (token, says) => {
     const url = await link()
-    const page = await bring(url, token)
+    const page = await submitToken(url, token)
     expectPage(page, 400, says)
     if (token !== '') expect(page.text).not.toContain(token)
     expectPage(await visit(plain.http, url), 200, /A Telegram bot for/)
   })
 
-  test('a bot that an agent has: a conflict, and its webhook stays where it is', async () => {
+  test('refuses a bot that an agent already has, and leaves its webhook unchanged', async () => {
     const bot = telegram.world.bot('only_one_bot')
     await connectBot(plain, owner, agent, bot)
     const before = bot.webhook
-    expectPage(await bring(await link(), bot.token), 409, /The agent already has @only_one_bot/)
+    expectPage(await submitToken(await link(), bot.token), 409, /The agent already has @only_one_bot/)
     const stranger = await plain.workspace('Other')
     const theirs = await createTestAgent(plain, stranger)
     expectPage(
-      await bring(await link(theirs, stranger), bot.token),
+      await submitToken(await link(theirs, stranger), bot.token),
       409,
       /The bot @only_one_bot belongs to another agent/,
     )
@@ -100,39 +100,39 @@ describe('with a token that a member brings', () => {
     expect(await bots(theirs, stranger)).toEqual([])
   })
 
-  test('of ten at once with the same bot, one gets it, and its webhook is that one’s', async () => {
+  test('gives the bot to one of 10 agents that submit it concurrently', async () => {
     const bot = telegram.world.bot('wanted_bot')
     const crowd = await Promise.all(
       Array.from({ length: 10 }, (_, n) => createTestAgent(plain, owner, `Crowd ${n}`)),
     )
     const links = await Promise.all(crowd.map((each) => link(each)))
-    const pages = await Promise.all(links.map((each) => bring(each, bot.token)))
+    const pages = await Promise.all(links.map((each) => submitToken(each, bot.token)))
     expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
     const winner = crowd[pages.findIndex(({ status }) => status === 200)]!
     const [{ id }] = await bots(winner)
     expect(bot.webhook?.url.endsWith(id)).toBe(true)
   })
 
-  test('a bot whose token was changed with BotFather goes on with the new one', async () => {
+  test('updates a bot whose token was changed with BotFather', async () => {
     const other = await createTestAgent(plain, owner, 'Changed')
     const bot = telegram.world.bot('changed_bot')
     const { addressId } = await connectBot(plain, owner, other, bot)
     const before = bot.webhook
     telegram.world.retoken(bot)
-    expectPage(await bring(await link(other), bot.token), 200, /@changed_bot/)
+    expectPage(await submitToken(await link(other), bot.token), 200, /@changed_bot/)
     expect(await bots(other)).toMatchObject([{ id: addressId }])
     expect(bot.webhook).toMatchObject({ url: before!.url })
     expect(bot.webhook!.secret).not.toBe(before!.secret)
   })
 
-  test('a bot whose username was changed goes on under the new one', async () => {
+  test('updates a bot whose username was changed', async () => {
     const other = await createTestAgent(plain, owner, 'Renamed')
     const bot = telegram.world.bot('old_name_bot')
     const { addressId } = await connectBot(plain, owner, other, bot)
     bot.user.username = 'New_Name_bot'
-    expectPage(await bring(await link(other), bot.token), 200, /@new_name_bot/)
+    expectPage(await submitToken(await link(other), bot.token), 200, /@new_name_bot/)
     expect(await bots(other)).toMatchObject([{ id: addressId, value: '@new_name_bot' }])
-    expectPage(await bring(await link(other), bot.token), 409, /The agent already has @new_name_bot/)
+    expectPage(await submitToken(await link(other), bot.token), 409, /The agent already has @new_name_bot/)
     await other.api('PUT', `/agents/${other.id}/access/telegram`, { admit: 'anyone' })
     await telegram.write(bot, telegram.world.person('Gus'), 'hi')
     const { items } = (await other.api('GET', `/agents/${other.id}/messages?channel=telegram`)).body
@@ -143,20 +143,17 @@ describe('with a token that a member brings', () => {
     ['refuses the webhook', 'setwebhook', 400, 409, /Telegram refused the request: no such place/],
     ['is down at getMe', 'getme', 502, 503, /Telegram can’t be reached right now/],
     ['is down at setWebhook', 'setwebhook', 500, 503, /Telegram can’t be reached right now/],
-  ])(
-    'when Telegram %s, nothing is left behind and the link stays good',
-    async (_, method, code, status, says) => {
-      const other = await createTestAgent(plain, owner, 'Unlucky')
-      const bot = telegram.world.bot(`unlucky_${code}_${method}_bot`)
-      telegram.refuse(method, code, 'no such place', 1)
-      const url = await link(other)
-      expectPage(await bring(url, bot.token), status, says)
-      expect(await bots(other)).toEqual([])
-      expectPage(await bring(url, bot.token), 200, /The bot is set up/)
-    },
-  )
+  ])('adds nothing and stays valid when Telegram %s', async (_, method, code, status, says) => {
+    const other = await createTestAgent(plain, owner, 'Unlucky')
+    const bot = telegram.world.bot(`unlucky_${code}_${method}_bot`)
+    telegram.refuse(method, code, 'no such place', 1)
+    const url = await link(other)
+    expectPage(await submitToken(url, bot.token), status, says)
+    expect(await bots(other)).toEqual([])
+    expectPage(await submitToken(url, bot.token), 200, /The bot is set up/)
+  })
 
-  test('the token is nowhere in the database or the log', async () => {
+  test('does not leave the token in plain text in the database or the log', async () => {
     const bot = telegram.world.bot('secretive_bot')
     await connectBot(plain, owner, agent, bot)
     const { rows } = await plain.db.pool.query(
@@ -169,7 +166,7 @@ describe('with a token that a member brings', () => {
   })
 })
 
-describe('with a manager bot', () => {
+describe('a manager bot', () => {
   let tenant: Tenant
   let made: TestAgent
   beforeAll(async () => {
@@ -181,14 +178,14 @@ describe('with a manager bot', () => {
   const suggestedOn = (text: string) =>
     /https:\/\/t\.me\/newbot\/maker_bot\/([a-z][a-z0-9_]{4,31})\?name=([^"]+)"/.exec(text)!
 
-  test('its webhook is set at the start, with a secret of its own', () => {
+  test('has its webhook set at start', () => {
     expect(manager.webhook).toMatchObject({
       url: expect.stringMatching(/\/channels\/telegram\/manager$/),
       allowed: ['message', 'managed_bot'],
     })
   })
 
-  test('the page leads to Telegram, where the member makes the bot; it joins the agent and they can wake it', async () => {
+  test('lets a member create a bot for the agent in Telegram, and admits that member', async () => {
     const bo = telegram.world.person('Bo')
     const url = await open()
     const page = await visit(managed.http, url)
@@ -214,7 +211,7 @@ describe('with a manager bot', () => {
     expect(items).toMatchObject([{ text: 'hello', status: 'received', admission: 'listed' }])
   })
 
-  test('through a link that the agent made it lists nobody, where only members set access', async () => {
+  test('admits nobody through a link created by an agent where only members set access', async () => {
     const closed = await managed.workspace()
     await closed.api('PATCH', '/workspace', { agentsMaySetAccess: false })
     const agent = await createTestAgent(managed, closed, 'Closed')
@@ -230,7 +227,7 @@ describe('with a manager bot', () => {
     expect([(await bots(agent, closed)).length, await sendersOf()]).toEqual([2, [String(ann.id)]])
   })
 
-  test('under another name it is found by the member’s Telegram id', async () => {
+  test('assigns a bot with another name by the Telegram id of the member', async () => {
     const cy = telegram.world.person('Cy')
     await managed.db.prisma.memberIdentity.create({
       data: { memberId: tenant.member, channel: 'telegram', value: String(cy.id) },
@@ -240,45 +237,45 @@ describe('with a manager bot', () => {
     expect(await bots(made, tenant)).toContainEqual(expect.objectContaining({ value: '@my_own_name_bot' }))
   })
 
-  test('a bot that no open link waits for is nobody’s', async () => {
+  test('does not assign a bot for which no link is open', async () => {
     const before = (await bots(made, tenant)).length
     const bot = await telegram.createManaged(manager, telegram.world.person('Dee'), 'surprise_bot')
     expect(bot.webhook).toBeNull()
     expect(await bots(made, tenant)).toHaveLength(before)
   })
 
-  test('told of twice it is added once; a new token takes the place of the old one', async () => {
+  test('adds a bot once when it is reported twice, and replaces its token', async () => {
     const ed = telegram.world.person('Ed')
     const [, suggested] = suggestedOn((await visit(managed.http, await open())).text)
     const bot = await telegram.createManaged(manager, ed, suggested!)
-    const told = { update_id: 77, managed_bot: { user: ed, bot: bot.user } }
+    const update = { update_id: 77, managed_bot: { user: ed, bot: bot.user } }
     const before = bot.webhook
-    expect(await telegram.post(manager, told)).toBe(200)
+    expect(await telegram.post(manager, update)).toBe(200)
     expect(bot.webhook).toEqual(before)
     telegram.world.retoken(bot)
-    expect(await telegram.post(manager, { ...told, update_id: 78 })).toBe(200)
+    expect(await telegram.post(manager, { ...update, update_id: 78 })).toBe(200)
     expect(bot.webhook).toMatchObject({ url: before!.url })
     expect(bot.webhook!.secret).not.toBe(before!.secret)
   })
 
-  test('while Telegram keeps its token back, the update is asked for again', async () => {
+  test('gets the update again while Telegram does not return the token of the bot', async () => {
     const [, suggested] = suggestedOn((await visit(managed.http, await open())).text)
     telegram.refuse('getmanagedbottoken', 502, 'Bad Gateway', 2)
     await telegram.createManaged(manager, telegram.world.person('Flo'), suggested!)
     expect(await bots(made, tenant)).toContainEqual(expect.objectContaining({ value: `@${suggested}` }))
   })
 
-  test.each([['wrong'], [null], ['']])('the secret %j is not the manager’s', async (secret) => {
+  test.each([['wrong'], [null], ['']])('refuses an update with the secret %j', async (secret) => {
     const update = { update_id: 1, managed_bot: { user: telegram.world.person('Eve'), bot: manager.user } }
     expect(await telegram.post(manager, update, secret)).toBe(403)
   })
 
-  test('a bot that one has will do too', async () => {
+  test('does not prevent the set-up of an existing bot', async () => {
     const bot = telegram.world.bot('brought_along_bot')
     expectPage(await visit(managed.http, await open(), { token: bot.token }), 200, /@brought_along_bot/)
   })
 
-  test('a manager that may not manage: the page asks for a token', async () => {
+  test('that may not manage bots is not used, and the page asks for a token', async () => {
     const idle = telegram.world.bot('idle_bot')
     const service = await startService({
       environment: { TELEGRAM_API_URL: telegram.url, TELEGRAM_MANAGER_TOKEN: idle.token },
@@ -293,13 +290,13 @@ describe('with a manager bot', () => {
   })
 })
 
-describe('taken away', () => {
+describe('removing a bot', () => {
   const remove = async (of: TestAgent) => {
     const [{ id }] = await bots(of)
     return owner.api('DELETE', `/agents/${of.id}/addresses/${id}`)
   }
 
-  test('the bot stops sending its messages here, and can be set up again', async () => {
+  test('removes its webhook, and it can be set up again', async () => {
     const other = await createTestAgent(plain, owner, 'Removed')
     const bot = telegram.world.bot('removed_bot')
     await connectBot(plain, owner, other, bot)
@@ -311,7 +308,7 @@ describe('taken away', () => {
     await connectBot(plain, owner, agent, bot)
   })
 
-  test('with a token that counts no more, and while Telegram is down, it goes all the same', async () => {
+  test('succeeds with a token that is no longer valid, and while Telegram is down', async () => {
     const other = await createTestAgent(plain, owner, 'Dead')
     const dead = telegram.world.bot('dead_bot')
     await connectBot(plain, owner, other, dead)
@@ -322,7 +319,7 @@ describe('taken away', () => {
     expect((await remove(other)).status).toBe(204)
   })
 
-  test('with its agent', async () => {
+  test('happens when its agent is deleted', async () => {
     const other = await createTestAgent(plain, owner, 'Deleted')
     const bot = telegram.world.bot('orphan_bot')
     await connectBot(plain, owner, other, bot)
@@ -331,7 +328,7 @@ describe('taken away', () => {
   })
 })
 
-test('when PUBLIC_URL changes, the webhooks follow at the next start, and are left alone otherwise', async () => {
+test('the webhooks of bots are set at start if and only if PUBLIC_URL has changed', async () => {
   const bot = telegram.world.bot('moving_bot')
   await connectBot(plain, owner, agent, bot)
   const before = bot.webhook!

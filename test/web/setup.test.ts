@@ -35,7 +35,7 @@ const named = async (value: string) =>
 const send = (url: string, local: string, domain = 'agents.localhost') =>
   visit(service.http, url, { local, domain })
 
-test("a member picks an address; it joins the agent, and the member is on the channel's list", async () => {
+test('a member can choose an address for an agent, and is added to its access list', async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: [] })
   const url = await link()
   expect(url).toMatch(/^http:\/\/localhost:\d+\/setup\/ast_[0-9A-Za-z]{43}$/)
@@ -57,28 +57,28 @@ test("a member picks an address; it joins the agent, and the member is on the ch
   expect(accepted).toEqual(['help.desk@agents.localhost'])
 })
 
-test('on a verified domain of the workspace it carries its id, and can be removed', async () => {
+test('an address on a verified domain of the workspace has a domainId and can be removed', async () => {
   expectPage(await send(await link(), 'sales', 'acme.example'), 200, /sales@acme\.example/)
   const made = await named('sales@acme.example')
   expect(made).toMatchObject({ domainId: expect.any(String) })
   expect((await owner.api('DELETE', `/agents/${agent.id}/addresses/${made.id}`)).status).toBe(204)
 })
 
-test('it goes first when the agent has none', async () => {
+test('the only address of an agent becomes its primary one', async () => {
   const bare = await createTestAgent(service, owner, 'Bare')
   await service.db.prisma.address.deleteMany({ where: { agentId: bare.id } })
   await send(await link('email', owner, bare), 'barely')
   expect(await addresses(bare)).toMatchObject([{ value: 'barely@agents.localhost', primary: true }])
 })
 
-test('a link that the agent made lists nobody', async () => {
+test('a link created by the agent adds nobody to its access list', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   await other.api('PUT', `/agents/${other.id}/access/email`, { senders: [] })
   expectPage(await send(await link('email', other, other), 'another'), 200, /another@/)
   expect((await other.api('GET', `/agents/${other.id}/access`)).body.email.senders).toEqual([])
 })
 
-describe('what the agent cannot have is refused in words, and the link stays good', () => {
+describe('an address that the agent cannot have is refused, and the link stays valid:', () => {
   test.each([
     ['a b', 'agents.localhost', 400, /Must be an email address/],
     ['', 'agents.localhost', 400, /Must be an email address/],
@@ -105,7 +105,7 @@ describe('what the agent cannot have is refused in words, and the link stays goo
   })
 })
 
-test('where the plan includes only the address that the service gives, an email address is past it, and the link stays good', async () => {
+test('an email address that the plan does not include is refused, and the link stays valid', async () => {
   const tenant = await service.workspace('Small')
   await service.db.prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'free' } })
   const url = await link('email', tenant, await createTestAgent(service, tenant, 'Small'))
@@ -114,16 +114,16 @@ test('where the plan includes only the address that the service gives, an email 
   expectPage(await send(url, 'second'), 200, /second@agents\.localhost/)
 })
 
-describe('a link that leads nowhere says so', () => {
-  test('used', async () => {
+describe('the page of a set-up link', () => {
+  test('that was used says so', async () => {
     const url = await link()
     await send(url, 'once')
     expectPage(await visit(service.http, url), 410, /This link has been used/)
-    // As a button that was pressed twice: it went well.
+    // As after a double click: the first submission succeeded.
     expectPage(await send(url, 'once'), 410, /If that was you, the address is set up/)
   })
 
-  test('expired, after an hour', async () => {
+  test('that has expired, after an hour, says so', async () => {
     const url = await link()
     clock.advance(3_600_000 - 1)
     expectPage(await visit(service.http, url), 200, /An email address for/)
@@ -132,14 +132,14 @@ describe('a link that leads nowhere says so', () => {
     expectPage(await send(url, 'late'), 410, /This link has expired/)
   })
 
-  test('unknown', async () => {
+  test('that is unknown says so', async () => {
     const url = `http://localhost/setup/ast_${'x'.repeat(43)}`
     expectPage(await visit(service.http, url), 404, /This link is not valid/)
     expectPage(await send(url, 'nobody'), 404, /This link is not valid/)
   })
 })
 
-test('of twenty at once, one is used; of twenty links for one name, one gets it', async () => {
+test('of 20 concurrent submissions, with one link or with a link each for one name, one succeeds', async () => {
   const url = await link()
   const pages = await Promise.all(Array.from({ length: 20 }, (_, n) => send(url, `race${n}`)))
   expect(pages.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -151,7 +151,7 @@ test('of twenty at once, one is used; of twenty links for one name, one gets it'
   expect(claims.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
 })
 
-test('a link for SMS says that the service has no such channel', async () => {
+test('the page of a link for SMS says that the service has no SMS channel', async () => {
   const url = await link('sms')
   expectPage(await visit(service.http, url), 200, 'This service has no SMS channel configured')
   expectPage(await send(url, 'x'), 200, 'This service has no SMS channel configured')
