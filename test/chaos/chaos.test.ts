@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { planCrashes, wreak } from './crashes.ts'
+import { planCrashes, runCrashes } from './crashes.ts'
 import { type Listener, startListeners } from './listeners.ts'
 import {
   judgeListener,
@@ -19,29 +19,28 @@ import { type ChaosAgent, createAgent, startWriters } from './traffic.ts'
 import { startWorld, type World } from './world.ts'
 
 /**
- * Writers write, processes crash, and the oracle says what every listener must have heard in spite of it:
+ * Writers send messages while processes crash, and the oracle checks what every listener must have received:
  *
- * 1. What was acknowledged is in its agent's log: a mail with 250, a Message URL's text with its event, a
- * message to another agent with 201.
- * 2. A log's ids are 1, 2, 3 … without a gap.
- * 3. A stream that resumes with `Last-Event-ID`, and a GraphQL subscription that resumes with `after`, on
- * whichever process, hear 1, 2, 3 …
- *    to the end: nothing missing, nothing twice.
- * 4. A webhook takes (answers 2xx) every event at least once; the next event is never posted before the one
- * before it was taken.
+ * 1. Everything that was acknowledged is in its agent's log: a mail with 250, a Message URL message with its
+ * event, a message to another agent with 201.
+ * 2. The ids of a log are 1, 2, 3 … without a gap.
+ * 3. A stream that resumes with `Last-Event-ID`, and a GraphQL subscription that resumes with `after`, on any
+ * process, receive 1, 2, 3 … to the end: nothing is missing, and nothing is repeated.
+ * 4. A webhook accepts every event (with 2xx) at least once; the next event is never posted before the
+ * previous one was accepted.
  * 5. Every attempt of an event at a webhook has the same `webhook-id` and the same body, and a signature that
  * verifies.
- * 6. Never are two POSTs to one webhook under way at a time.
+ * 6. Two POSTs to one webhook are never in flight at the same time.
  *
- * Crashes are kill -9 of service processes (also between a POST and its answer, and between the answer and
- * its record), of PostgreSQL and of the receiver, and SIGSTOP of a worker until its leases are over. Delays
- * of retries are cut short, as if time had passed: their table is tested elsewhere. CHAOS_SEED repeats a
- * run's decisions, CHAOS_SECONDS makes it longer.
+ * Crashes are kill -9 of service processes (also between a POST and its response, and between the
+ * response and its record), of PostgreSQL and of the receiver, and SIGSTOP of a worker until its leases have
+ * expired. The delays of retries are shortened: their schedule is tested elsewhere. CHAOS_SEED repeats the
+ * decisions of a run, CHAOS_SECONDS makes it longer.
  */
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 16)
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
 const AGENTS = 3
-/** What the last crash may take to be made up for: a lease and a poll of 20 s, then what has waited. */
+/** Maximum time to recover from the last crash: a lease and a poll of 20 s, then the backlog. */
 const RECOVERY_MS = 45_000
 
 beforeAll(
@@ -49,7 +48,7 @@ beforeAll(
   120_000,
 )
 
-/** A connection for each question: PostgreSQL comes and goes. */
+/** Uses a new connection for each query, since PostgreSQL is killed and restarted. */
 const ask = async <Row extends pg.QueryResultRow>(
   { databaseUrl }: World,
   text: string,
@@ -70,7 +69,7 @@ const HURRY = [
   'update job set due_at = now() where due_at > now() and lease_owner is null',
 ]
 
-/** Makes retries due that are not, for as long as the test runs. */
+/** Keeps making pending retries due immediately, until the returned function is called. */
 const hurryRetries = (world: World) => {
   const hurry = () => Promise.all(HURRY.map((statement) => ask(world, statement))).catch(() => undefined)
   const timer = setInterval(() => void hurry(), 700)
@@ -93,7 +92,7 @@ const readLogs = async (world: World, agents: readonly ChaosAgent[]): Promise<Ma
   return logs
 }
 
-/** What every webhook must have taken: what has a job for it, which all mail must have. */
+/** The events that every webhook must have accepted: all mail, and Message URL messages with a job for it. */
 const readListeners = async (world: World, agents: readonly ChaosAgent[], logs: Map<string, Logged[]>) => {
   const rows = await ask<{ url: string; seq: string }>(
     world,
@@ -103,8 +102,8 @@ const readListeners = async (world: World, agents: readonly ChaosAgent[], logs: 
   for (const { url, seq } of rows) jobs.set(url, (jobs.get(url) ?? new Set()).add(Number(seq)))
   return agents.flatMap(({ id, webhooks }) =>
     webhooks.map(({ path, secret }): WebhookListener => {
-      const told = jobs.get(world.receiverUrl + path) ?? new Set()
-      const due = logs.get(id)!.filter((event) => event.channel !== 'url' || told.has(event.id))
+      const withJob = jobs.get(world.receiverUrl + path) ?? new Set()
+      const due = logs.get(id)!.filter((event) => event.channel !== 'url' || withJob.has(event.id))
       return { path, secret, due: due.map((event) => event.id) }
     }),
   )
@@ -117,11 +116,11 @@ const SETTLED = `
 const isSettled = async (world: World): Promise<boolean> =>
   (await ask<{ left: number }>(world, SETTLED))[0]!.left === 0
 
-const haveHeardAll = (listeners: readonly Listener[], logs: Map<string, Logged[]>) =>
-  listeners.every(({ agentId, heard }) => heard.length >= logs.get(agentId)!.length)
+const haveReceivedAll = (listeners: readonly Listener[], logs: Map<string, Logged[]>) =>
+  listeners.every(({ agentId, received }) => received.length >= logs.get(agentId)!.length)
 
 test(
-  `nothing that was acknowledged is lost, whatever crashes (CHAOS_SEED=${SEED}, CHAOS_SECONDS=${SECONDS})`,
+  `no acknowledged message is lost when processes crash (CHAOS_SEED=${SEED}, CHAOS_SECONDS=${SECONDS})`,
   async () => {
     const chance = seeded(SEED)
     const world = await startWorld(SEED)
@@ -133,29 +132,29 @@ test(
       const listeners = agents.flatMap((agent, n) =>
         startListeners(world, seeded(SEED + 2 + n), agent, left.signal),
       )
-      // A send's lease lasts 10 s: the last ones are over some time before the end.
+      // The lease of a send lasts 10 s, so the last sends are started well before the end.
       const lettersOver = new AbortController()
       setTimeout(() => lettersOver.abort(), Math.max(SECONDS / 2, SECONDS - 20) * 1000).unref()
       const writers = startWriters(world, seeded(SEED + 1), agents, over.signal, lettersOver.signal)
       const stopHurry = hurryRetries(world)
       const happened: string[] = []
       const plan = planCrashes(chance, SECONDS)
-      await wreak(world, plan, chance, happened)
+      await runCrashes(world, plan, chance, happened)
       over.abort()
       await writers.done
       const calm = performance.now()
-      // what is left then is counted as lost
+      // what is left after that is counted as lost
       await until(() => isSettled(world), RECOVERY_MS).catch(() => undefined)
       const settledMs = Math.round(performance.now() - calm)
       const logs = await readLogs(world, agents)
-      await until(() => haveHeardAll(listeners, logs), 10_000).catch(() => undefined)
+      await until(() => haveReceivedAll(listeners, logs), 10_000).catch(() => undefined)
       stopHurry()
       left.abort()
       const missing = missingFrom(logs, writers.acknowledged)
       const verdict = sum([
         judgeWebhooks(await readListeners(world, agents, logs), world.receiverLines()),
-        ...listeners.map(({ name, agentId, heard }) =>
-          judgeListener(`${name} of ${agentId}`, heard, logs.get(agentId)!.length),
+        ...listeners.map(({ name, agentId, received }) =>
+          judgeListener(`${name} of ${agentId}`, received, logs.get(agentId)!.length),
         ),
       ])
       const violations = [...agents.flatMap(({ id }) => judgeLog(id, logs.get(id)!)), ...verdict.violations]

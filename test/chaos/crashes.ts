@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seeded } from './seeded.ts'
 import type { Member, World } from './world.ts'
 
-/** What happens, and how many seconds after the beginning. */
+/** A crash, and the number of seconds after the start at which it happens. */
 export interface Crash {
   at: number
   what: 'worker' | 'front' | 'postgres' | 'receiver' | 'pause'
   /**
-   * Where in a delivery the worker dies: at any moment, with a POST unanswered, or answered and not yet
-   * written down.
+   * When the worker is killed: at any time, before a POST is answered, or after a POST is answered and before
+   * that is recorded.
    */
   step: 'any' | 'before' | 'after'
 }
 
 /**
- * One of each and more of some in every 20 seconds. The pause comes first, because it must outlast a lease.
+ * Plans one crash of each kind and one more every 20 seconds. The pause is first, since it must outlast a lease.
  */
 export const planCrashes = ({ random, pick, shuffled }: Seeded, seconds: number): Crash[] => {
   const steps = ['any', 'before', 'after'] as const
@@ -35,9 +35,9 @@ export const planCrashes = ({ random, pick, shuffled }: Seeded, seconds: number)
 
 const CYCLE_S = 20
 const OTHERS = ['worker', 'front', 'postgres', 'receiver'] as const
-/** A lease of 15 s, and some more: what wakes up then is nobody's worker any more. */
+/** Longer than a lease of 15 s, so that the worker has lost its leases when it resumes. */
 const PAUSE_MS = 17_500
-/** How long a crash waits for its step of a delivery. */
+/** Maximum time that a crash waits for its step of a delivery. */
 const TRAP_MS = 1_000
 
 const pause = async ({ process }: Member): Promise<void> => {
@@ -47,10 +47,10 @@ const pause = async ({ process }: Member): Promise<void> => {
 }
 
 /**
- * Runs the plan. Resolves when everything that was killed or stopped is up again; `happened` gets what did
- * happen.
+ * Runs the plan. Resolves when everything that was killed or stopped is running again. Appends each crash to
+ * `happened`.
  */
-export const wreak = async (
+export const runCrashes = async (
   world: World,
   plan: readonly Crash[],
   { pick }: Seeded,

@@ -7,19 +7,19 @@ import { type ChaosAgent, fronts } from './traffic.ts'
 import type { World } from './world.ts'
 
 /**
- * One who listens until `over`, and whenever that breaks off resumes on any process after the last id that it
- * has.
+ * A listener that runs until `over`. Whenever its connection ends, it resumes on any process after its last
+ * id.
  */
 export interface Listener {
   readonly name: string
   readonly agentId: string
-  readonly heard: number[]
-  /** What it was told besides events: nothing, if all is well. */
+  readonly received: number[]
+  /** What it received besides events, which should be nothing. */
   readonly others: string[]
   readonly resumed: number
 }
 
-/** Listens once, after `last`, until it breaks off, or `leave` says so. */
+/** Listens once, after `last`, until the connection ends or `leave` is aborted. */
 type Listen = (
   base: string,
   last: number,
@@ -27,7 +27,7 @@ type Listen = (
   leave: AbortSignal,
 ) => Promise<string | null>
 
-/** The agent's client, over its event stream. */
+/** The agent's client, on its event stream. */
 const stream =
   (agent: ChaosAgent): Listen =>
   async (base, last, hear, leave) => {
@@ -56,7 +56,7 @@ const stream =
 const QUERY =
   'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
 
-/** A dashboard, over a GraphQL subscription. */
+/** A dashboard, on a GraphQL subscription. */
 const subscription =
   (agent: ChaosAgent, token: string): Listen =>
   async (base, last, hear, leave) => {
@@ -71,7 +71,7 @@ const subscription =
       variables: { agentId: agent.id, after: last },
     })
     for await (const { data } of results) {
-      if (!data) break // a process that stops says so
+      if (!data) break // sent by a process that stops
       hear(data.messageReceived.id)
     }
     return null
@@ -85,7 +85,7 @@ const start = (
   listen: Listen,
   over: AbortSignal,
 ): Listener => {
-  const heard: number[] = []
+  const received: number[] = []
   const others: string[] = []
   let resumed = 0
   const run = async () => {
@@ -93,11 +93,14 @@ const start = (
       const leave = new AbortController()
       const go = () => leave.abort()
       over.addEventListener('abort', go)
-      const timer = setTimeout(go, 500 + below(8_000)) // now and then it leaves by itself
-      const hear = (id: number) => void heard.push(id)
-      const other = await listen(pick(fronts(world)).place.http, heard.at(-1) ?? 0, hear, leave.signal).catch(
-        () => null,
-      )
+      const timer = setTimeout(go, 500 + below(8_000)) // it sometimes disconnects by itself
+      const hear = (id: number) => void received.push(id)
+      const other = await listen(
+        pick(fronts(world)).place.http,
+        received.at(-1) ?? 0,
+        hear,
+        leave.signal,
+      ).catch(() => null)
       clearTimeout(timer)
       over.removeEventListener('abort', go)
       if (other) others.push(other)
@@ -108,7 +111,7 @@ const start = (
   return {
     name,
     agentId,
-    heard,
+    received,
     others,
     get resumed() {
       return resumed
@@ -116,7 +119,7 @@ const start = (
   }
 }
 
-/** The agent's client, and a dashboard. */
+/** Starts the agent's client and a dashboard. */
 export const startListeners = (
   world: World,
   chance: Seeded,

@@ -1,13 +1,13 @@
 import { Webhook } from 'standardwebhooks'
 
-/** What the receiver writes down, in the order in which it happened. */
+/** A line of the receiver's log, in the order in which things happened. */
 export type ReceiverLine =
   | { kind: 'began'; n: string; path: string }
   | { kind: 'got'; n: string; headers: Record<string, string>; body: string }
   | { kind: 'answered'; n: string; status: number }
   | { kind: 'over'; n: string }
 
-/** An event as the log has it when all is over. */
+/** An event in the log at the end of the run. */
 export interface Logged {
   id: number
   messageId: string
@@ -16,20 +16,20 @@ export interface Logged {
 }
 
 /**
- * What a writer was told: the subject of a mail that got 250 or 201, or the event that a Message URL's sender
- * got.
+ * What was acknowledged to a writer: the subject of a mail with 250 or 201, or the event of a Message URL
+ * message.
  */
 export type Acknowledged =
   | { agentId: string; subject: string }
   | { agentId: string; id: number; messageId: string }
 
-/** One listener that is a webhook, with what it must have heard. */
+/** A webhook with the events that it must have accepted. */
 export interface WebhookListener {
   path: string
   secret: string
   /**
-   * The ids of the events that have a job for it (all but those of the Message URL that it was not listening
-   * to), in order.
+   * Ids of the events with a job for it, in order: all except Message URL messages that were sent while it was
+   * not listening.
    */
   due: number[]
 }
@@ -49,13 +49,13 @@ interface Post {
   status: number | null
 }
 
-/** The ids of a log are 1, 2, 3 … without a gap. */
+/** Checks that the ids of a log are 1, 2, 3 … without a gap. */
 export const judgeLog = (agentId: string, log: readonly Logged[]): string[] =>
   log.flatMap(({ id }, index) =>
     id === index + 1 ? [] : [`the log of ${agentId} has ${id} where ${index + 1} belongs`],
   )
 
-/** What was acknowledged and is not in the log. */
+/** Returns what was acknowledged but is not in the log. */
 export const missingFrom = (
   logs: ReadonlyMap<string, readonly Logged[]>,
   acknowledged: readonly Acknowledged[],
@@ -70,16 +70,16 @@ export const missingFrom = (
   return acknowledged.map(nameOf).filter((name) => !known.has(name))
 }
 
-/** A stream or a subscription that resumes hears every event once, in order. */
-export const judgeListener = (name: string, heard: readonly number[], last: number): Verdict => {
-  const violations = heard.flatMap((id, index) =>
-    id === index + 1 ? [] : [`the ${name} heard ${id} as its number ${index + 1}`],
+/** Checks that a stream or subscription that resumes received every event once, in order. */
+export const judgeListener = (name: string, received: readonly number[], last: number): Verdict => {
+  const violations = received.flatMap((id, index) =>
+    id === index + 1 ? [] : [`the ${name} received ${id} as its number ${index + 1}`],
   )
-  const lost = last - new Set(heard).size
-  return { violations: violations.slice(0, 3), deliveries: heard.length, duplicates: 0, lost }
+  const lost = last - new Set(received).size
+  return { violations: violations.slice(0, 3), deliveries: received.length, duplicates: 0, lost }
 }
 
-/** The POSTs in the order in which they began, and where two to one webhook were under way at once. */
+/** Returns the POSTs in the order in which they began, and violations where two to one webhook overlap. */
 const readPosts = (lines: readonly ReceiverLine[]): { posts: Post[]; violations: string[] } => {
   const posts = new Map<string, Post>()
   const open = new Map<string, string>()
@@ -88,9 +88,9 @@ const readPosts = (lines: readonly ReceiverLine[]): { posts: Post[]; violations:
     if (line.kind === 'began') {
       posts.set(line.n, { n: line.n, path: line.path, headers: {}, body: '', status: null })
       const other = open.get(line.path)
-      // A receiver that was killed could not say that its POSTs were over.
+      // A receiver that was killed could not record the end of its POSTs.
       if (other && other.split('.')[0] === line.n.split('.')[0])
-        violations.push(`two POSTs at a time to ${line.path}: ${other} and ${line.n}`)
+        violations.push(`concurrent POSTs to ${line.path}: ${other} and ${line.n}`)
       open.set(line.path, line.n)
       continue
     }
@@ -102,7 +102,7 @@ const readPosts = (lines: readonly ReceiverLine[]): { posts: Post[]; violations:
   return { posts: [...posts.values()].filter(({ body }) => body !== ''), violations }
 }
 
-const opens = (secret: string, { body, headers }: Post): boolean => {
+const verifies = (secret: string, { body, headers }: Post): boolean => {
   try {
     return new Webhook(secret).verify(body, headers) !== null
   } catch {
@@ -111,14 +111,14 @@ const opens = (secret: string, { body, headers }: Post): boolean => {
 }
 
 /**
- * One webhook's POSTs: a step forward goes to the very next event, and only when this one was taken; a step
- * back may go anywhere.
+ * Checks the POSTs to one webhook: a step forward goes to the next event, and only once the current one was
+ * accepted; a step back may go anywhere.
  */
 const judgeWebhook = ({ path, secret, due }: WebhookListener, posts: readonly Post[]): Verdict => {
   const violations: string[] = []
   const place = new Map(due.map((id, index) => [id, index]))
   const first = new Map<number, Post>()
-  const taken = new Set<number>()
+  const accepted = new Set<number>()
   let at = -1
   for (const post of posts) {
     const { cursor, eventId } = JSON.parse(post.body) as { cursor: string; eventId: string }
@@ -126,18 +126,18 @@ const judgeWebhook = ({ path, secret, due }: WebhookListener, posts: readonly Po
     const next = place.get(id)
     const before = first.get(id) ?? post
     first.set(id, before)
-    if (next === undefined) violations.push(`${path} heard ${id}, which is not for it`)
+    if (next === undefined) violations.push(`${path} received ${id}, which is not for it`)
     else if (next > at + 1) violations.push(`${path}: event ${id} after ${due[at] ?? 'nothing'}`)
-    else if (next === at + 1 && at >= 0 && !taken.has(at))
-      violations.push(`${path}: event ${id} although ${due[at]} was not taken`)
+    else if (next === at + 1 && at >= 0 && !accepted.has(at))
+      violations.push(`${path}: event ${id} although ${due[at]} was not accepted`)
     if (post.body !== before.body) violations.push(`${path}: event ${id} with another body than before`)
     if (post.headers['webhook-id'] !== eventId)
       violations.push(`${path}: event ${id} with another webhook-id`)
-    if (!opens(secret, post)) violations.push(`${path}: event ${id} with a signature that does not verify`)
+    if (!verifies(secret, post)) violations.push(`${path}: event ${id} with a signature that does not verify`)
     at = next ?? at
-    if (post.status === 204) taken.add(at)
+    if (post.status === 204) accepted.add(at)
   }
-  const lost = due.filter((_, index) => !taken.has(index)).length
+  const lost = due.filter((_, index) => !accepted.has(index)).length
   return {
     violations: violations.slice(0, 3),
     deliveries: posts.length,

@@ -5,17 +5,17 @@ import type { ReceiverLine } from './oracle.ts'
 import { seeded } from './seeded.ts'
 
 /**
- * The customer's server, in a process of its own that may be killed: `receiver.ts FILE PORT SEED`; with the
- * seed 0 it takes everything at once. Whatever happens to it is in FILE before it has any effect on the other
- * side: a POST when it begins to arrive, its content, and the answer before the answer is given.
+ * The customer's server, in its own process that can be killed: `receiver.ts FILE PORT SEED`. With the seed 0
+ * it accepts everything immediately. Everything is written to FILE before it has an effect on the sender: the
+ * start of a POST, its content, and the response before it is sent.
  *
- * The parent may ask for a trap: the next POST is told of before (`before`) or after (`after`) it is
- * answered, so that the parent can kill somebody between these two steps.
+ * The parent can set a trap: it is notified of the next POST before (`before`) or after (`after`) the response,
+ * so that it can kill a process between these two steps.
  */
 const [file, port, seed] = process.argv.slice(2) as [string, string, string]
 const log = openSync(file, 'a')
 const { random, below } = seeded(Number(seed))
-/** Distinguishes this life's POSTs from those of earlier ones. */
+/** Distinguishes the POSTs of this process from those of earlier ones. */
 const life = process.pid
 let count = 0
 let trap: 'before' | 'after' | null = null
@@ -28,7 +28,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** Mostly it takes it, soon or later; now and then it fails, or hangs up without an answer. */
+/** Usually accepts the POST, sometimes late; rarely fails, or closes the connection without a response. */
 const answer = async (response: ServerResponse, n: string): Promise<void> => {
   const mood = seed === '0' ? 0.5 : random()
   if (mood < 0.2) await sleep(below(40))
@@ -57,11 +57,11 @@ const server = createServer(async (request, response) => {
   try {
     const body = await bodyOf(request)
     write({ kind: 'got', n, headers: request.headers as Record<string, string>, body })
-    if (spring('before')) await sleep(below(60)) // while whoever posts it is killed
+    if (spring('before')) await sleep(below(60)) // while its sender is killed
     await answer(response, n)
     spring('after')
   } catch {
-    response.destroy() // the other side is gone
+    response.destroy() // the sender is gone
   }
 })
 server.keepAliveTimeout = 60_000

@@ -12,10 +12,10 @@ import { startWorld, type World } from './world.ts'
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /**
- * Three processes of the service whose PostgreSQL is restarted while mail comes in: each test goes on where
- * the one before it ended.
+ * Three service processes whose PostgreSQL is restarted while mail arrives. Each test continues where the
+ * previous one ended.
  */
-const BACK_MS = 5_000
+const RECOVERY_MS = 5_000
 const SENDERS = 4
 let world: World
 let agent: ChaosAgent
@@ -41,7 +41,7 @@ const write = async (): Promise<void> => {
   accepted.push(subject)
 }
 
-/** Mail from several senders at once while `work` runs. */
+/** Sends mail from several senders concurrently while `work` runs. */
 const underLoad = async (work: () => Promise<void>): Promise<void> => {
   const over = new AbortController()
   const sending = async () => {
@@ -71,14 +71,15 @@ const isServed = async () => {
   return answers.every(({ status }) => status === 200)
 }
 
-/** Every process is ready again, takes mail, and tells every listener of it. */
-const untilBack = async (): Promise<void> => {
+/** Waits until every process is ready again, and new mail reaches every listener. */
+const untilRecovered = async (): Promise<void> => {
   await until(isServed)
   const [next] = [accepted.length]
   await until(() => accepted.length > next)
-  const before = listeners.map(({ heard }) => heard.length)
+  const before = listeners.map(({ received }) => received.length)
   await until(
-    () => listeners.every(({ heard }, n) => heard.length > before[n]!) && taken().has(accepted.at(next)),
+    () =>
+      listeners.every(({ received }, n) => received.length > before[n]!) && taken().has(accepted.at(next)),
   )
 }
 
@@ -86,18 +87,18 @@ test.each([
   ['restarted', 'SIGINT'],
   ['killed', 'SIGKILL'],
 ] as const)(
-  'PostgreSQL %s under load: the service is back within 5 s, and nothing that got 250 is lost',
+  'when PostgreSQL is %s under load, the service recovers within 5 seconds and loses no accepted mail',
   async (_, signal) => {
     await underLoad(async () => {
       const { pid } = world.postgres
       process.kill(pid, signal)
       await until(() => world.postgres.pid !== pid)
       const from = performance.now()
-      await untilBack()
-      expect(performance.now() - from).toBeLessThan(BACK_MS)
+      await untilRecovered()
+      expect(performance.now() - from).toBeLessThan(RECOVERY_MS)
     })
-    await until(() => listeners.every(({ heard }) => heard.length >= accepted.length))
+    await until(() => listeners.every(({ received }) => received.length >= accepted.length))
     await until(() => accepted.every((subject) => taken().has(subject)), 20_000)
-    for (const { heard } of listeners) expect(heard).toEqual(heard.map((_, index) => index + 1))
+    for (const { received } of listeners) expect(received).toEqual(received.map((_, index) => index + 1))
   },
 )

@@ -1,13 +1,13 @@
 export interface Seeded {
-  /** From 0 to below 1. */
+  /** Returns a number from 0 up to but excluding 1. */
   random(): number
-  /** A whole number from 0 to below `most`. */
-  below(most: number): number
+  /** Returns a whole number from 0 up to but excluding `limit`. */
+  below(limit: number): number
   pick<T>(items: readonly T[]): T
   shuffled<T>(items: readonly T[]): T[]
 }
 
-/** Randomness that a seed repeats (mulberry32). */
+/** Creates a pseudorandom generator (mulberry32): the same seed gives the same sequence. */
 export const seeded = (seed: number): Seeded => {
   let state = seed >>> 0
   const random = () => {
@@ -17,7 +17,7 @@ export const seeded = (seed: number): Seeded => {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
-  const below = (most: number) => Math.floor(random() * most)
+  const below = (limit: number) => Math.floor(random() * limit)
   return {
     random,
     below,

@@ -15,7 +15,7 @@ export interface ChaosAgent {
 
 const WEBHOOKS = 2
 
-/** An agent that takes mail from anyone, with a client that has connected and webhooks. */
+/** Creates an agent that accepts mail from anyone, with a connected client and webhooks. */
 export const createAgent = async (world: World, name: string): Promise<ChaosAgent> => {
   const owner = apiOf(world.members[0]!.place.http, world.ownerToken)
   const { id } = (await owner('POST', '/agents', { name, icon: 'bot' })).body
@@ -37,7 +37,7 @@ export const fronts = ({ members }: World): Member[] => members.filter(({ roles 
 
 type Write = (world: World, random: Seeded, agent: ChaosAgent, name: string) => Promise<Acknowledged | string>
 
-/** A mail over SMTP; each from a sender of its own, so that none goes over the rate. */
+/** Sends a mail over SMTP, each from its own sender so that none exceeds the rate limit. */
 const mail: Write = async (world, { pick }, agent, subject) => {
   const { place } = pick(fronts(world))
   await deliver(place.smtp!, {
@@ -49,7 +49,7 @@ const mail: Write = async (world, { pick }, agent, subject) => {
   return { agentId: agent.id, subject }
 }
 
-/** A text to the Message URL. 409: nobody listened just then. */
+/** Sends a text to the Message URL. 409 means that there was no listener. */
 const text: Write = async (world, { pick }, agent, name) => {
   const api = apiOf(pick(fronts(world)).place.http, world.ownerToken)
   const { status, body } = await api('POST', `/agents/${agent.id}/url`, { text: name })
@@ -57,8 +57,8 @@ const text: Write = async (world, { pick }, agent, name) => {
 }
 
 /**
- * A message from one agent to another: taken by one process, sent by a worker's outbox, received like any
- * mail.
+ * Sends a message from one agent to another: accepted by one process, sent by a worker's outbox, received
+ * like any mail.
  */
 const letter =
   (from: ChaosAgent): Write =>
@@ -70,8 +70,8 @@ const letter =
   }
 
 /**
- * Everything that writes until `over`, messages to agents until `lettersOver`; each writer waits for its
- * answer, then a little.
+ * Starts all writers, which run until `over`, or `lettersOver` for messages between agents. Each waits for its
+ * response, then for a short time.
  */
 export const startWriters = (
   world: World,
@@ -84,13 +84,13 @@ export const startWriters = (
   const refused: Record<string, number> = {}
   const writer = async (write: Write, agent: ChaosAgent, tag: string, paceMs: number, until = over) => {
     for (let n = 0; !until.aborted; n++) {
-      const told = await write(world, random, agent, `${tag}-${n}`).catch(
+      const result = await write(world, random, agent, `${tag}-${n}`).catch(
         (error: { responseCode?: number; code?: string }) =>
           String(error.responseCode ?? error.code ?? error),
       )
-      if (typeof told !== 'string') acknowledged.push(told)
-      else refused[told] = (refused[told] ?? 0) + 1
-      await sleep(random.below(paceMs * 2)) // the pace of the traffic, not a wait for anything
+      if (typeof result !== 'string') acknowledged.push(result)
+      else refused[result] = (refused[result] ?? 0) + 1
+      await sleep(random.below(paceMs * 2)) // sets the rate of the traffic
     }
   }
   const writers = agents.flatMap((agent, index) => [

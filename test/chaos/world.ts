@@ -14,10 +14,10 @@ import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import type { ReceiverLine } from './oracle.ts'
 
-/** A process of the service that is started again whenever it was killed. */
+/** A process of the service that is restarted after it was killed. */
 export interface Member {
   readonly roles: string
-  /** Where it serves; the last place while it is down. */
+  /** Addresses at which it serves; the last ones while it is down. */
   place: { http: string; smtp: string | null }
   process: ServiceProcess
   up: boolean
@@ -30,10 +30,10 @@ export interface World {
   readonly postgres: EmbeddedPostgres
   readonly members: Member[]
   readonly receiverUrl: string
-  /** kill -9, and started again. Resolves when it is ready again. */
+  /** Kills a process with SIGKILL and restarts it. Resolves when it is ready again. */
   kill(member: Member): Promise<void>
   killReceiver(): Promise<void>
-  /** Resolves when the receiver has a POST in hand, at that step of it, or after `ms`. */
+  /** Resolves when the receiver reaches that step of a POST, or after `ms`. */
   trap(step: 'before' | 'after', ms: number): Promise<void>
   receiverLines(): ReceiverLine[]
   close(): Promise<void>
@@ -57,7 +57,7 @@ const startReceiver = async (file: string, port: number, seed: number): Promise<
 }
 
 /**
- * The roles of the processes: what takes mail and requests alone, what does everything, and what only
+ * Roles of the processes: one that accepts mail and requests, one that does everything, and one that only
  * delivers.
  */
 const ROLES = ['api,smtp', 'api,smtp,worker', 'worker']
@@ -68,7 +68,7 @@ const startMember = async (settings: Record<string, string>, roles: string): Pro
 }
 
 /**
- * PostgreSQL (durable, as it is delivered), a name server by which example.com proves its mail, three
+ * Starts PostgreSQL with its default durability, a name server that authenticates mail of example.com, three
  * processes of the service, and the receiver.
  */
 export const startWorld = async (seed: number): Promise<World> => {
@@ -91,7 +91,7 @@ export const startWorld = async (seed: number): Promise<World> => {
   const file = join(dataDir, 'received.jsonl')
   const port = await freePort()
   let receiver = await startReceiver(file, port, seed)
-  let lives = 0
+  let restarts = 0
   return {
     dataDir,
     databaseUrl: postgres.url,
@@ -103,8 +103,7 @@ export const startWorld = async (seed: number): Promise<World> => {
       member.up = false
       member.process.kill('SIGKILL')
       await member.process.exited
-      // PostgreSQL may be down just then: a service that cannot start says so and ends, and whoever runs it
-      // starts it again.
+      // PostgreSQL may be down at that time: a service that cannot start exits, and its supervisor restarts it.
       await until(async () => {
         member.process = run({ ...settings, ROLES: member.roles })
         member.place = await member.process.ready()
@@ -115,7 +114,7 @@ export const startWorld = async (seed: number): Promise<World> => {
     async killReceiver() {
       receiver.kill('SIGKILL')
       await once(receiver, 'exit')
-      receiver = await startReceiver(file, port, seed + ++lives)
+      receiver = await startReceiver(file, port, seed + ++restarts)
     },
     async trap(step, ms) {
       if (receiver.connected) receiver.send(step)
