@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 
 /**
- * The customers' servers, in a process of their own: one that lives, one that never answers, one that fails.
- * Says where they are, then answers every message with what the living one has had: the webhook's number and
- * the event's, as `[path, cursor]`.
+ * The customers' servers, in their own process: one that works, one that never responds, one that fails. Sends
+ * their URLs to the parent, then responds to every message with what the working one has received since, as
+ * `[path, cursor]`.
  */
 let got: [string, string][] = []
 
@@ -15,7 +15,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-const living: RequestListener = async (request, response) => {
+const working: RequestListener = async (request, response) => {
   const { cursor } = JSON.parse(await bodyOf(request))
   got.push([request.url ?? '', cursor])
   response.writeHead(204).end()
@@ -38,7 +38,7 @@ process.on('message', () => {
 })
 process.on('disconnect', () => process.exit())
 process.send?.({
-  living: await listen(living),
+  working: await listen(working),
   hanging: await listen(hanging),
   failing: await listen(failing),
 })

@@ -17,21 +17,21 @@ afterAll(async () => {
   for (const place of places) await cleanUp(place)
 })
 
-test('the tour tells its story to the end, and leaves nothing behind', async () => {
-  const tour = run({ TMPDIR: places[0] }, 'demo')
-  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({ code: 0, signal: null, stderr: '' })
-  const lines = tour.stdout.split('\n').filter((line) => /^\d+\. /.test(line))
+test('the demo prints all of its steps and leaves no files behind', async () => {
+  const demo = run({ TMPDIR: places[0] }, 'demo')
+  expect({ ...(await demo.exited), stderr: demo.stderr }).toEqual({ code: 0, signal: null, stderr: '' })
+  const lines = demo.stdout.split('\n').filter((line) => /^\d+\. /.test(line))
   expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(
     Array.from({ length: 16 }, (_, index) => index + 1),
   )
   expect(readdirSync(places[0])).toEqual([])
 })
 
-test('interrupted, it leaves nothing behind either', async () => {
-  const tour = run({ TMPDIR: places[1] }, 'demo')
-  await until(() => tour.stdout.startsWith('1. '), 60_000)
-  tour.kill('SIGINT')
-  expect({ ...(await tour.exited), stderr: tour.stderr }).toEqual({
+test('an interrupted demo leaves no files behind', async () => {
+  const demo = run({ TMPDIR: places[1] }, 'demo')
+  await until(() => demo.stdout.startsWith('1. '), 60_000)
+  demo.kill('SIGINT')
+  expect({ ...(await demo.exited), stderr: demo.stderr }).toEqual({
     code: 1,
     signal: null,
     stderr: 'The demo was interrupted.\n',

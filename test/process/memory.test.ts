@@ -6,8 +6,8 @@ import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-// Half a gigabyte through two cores takes a minute. MEMORY=1 sends it; without, a few of the same mails show
-// that they wait for each other.
+// Half a gigabyte takes a minute on two cores. MEMORY=1 sends it; otherwise a few of the same mails show that
+// they wait for each other.
 const filler = Buffer.from(`${'QUFB'.repeat(19)}\r\n`.repeat(1_000))
 const MAILS = process.env.MEMORY ? 20 : 4
 const MAIL_BYTES = 25 * 1024 * 1024 - 4_096 - filler.length
@@ -30,30 +30,30 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => cleanUp(dataDir))
 
-/** The most memory that the process ever had at once, in bytes. */
+/** Returns the peak memory of a process in bytes. */
 const peakOf = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
 
 const TAIL = '\r\n--b--\r\n.\r\n'
 
 /**
- * Sends one mail with a file as long as may be; resolves with the server's last word. Tries again when it is
- * asked to.
+ * Sends a mail with a file of the maximum size, and resolves with the last reply of the server. Retries after
+ * a 451.
  */
 async function send(number: number): Promise<string> {
   const head = `From: n${number}@example.com\r\nMessage-ID: <${number}@example.com>\r\nSubject: ${number}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n--b\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n`
   const [host, port] = smtp.split(':') as [string, string]
-  // Each from an address of its own: one source has one place for a long mail.
+  // Each from its own address: one source can send only one long mail at the same time.
   const socket = connect({ port: Number(port), host, localAddress: `127.0.0.${2 + number}` })
-  let heard = ''
+  let received = ''
   socket.setEncoding('latin1').on('data', (text: string) => {
-    heard += text
+    received += text
   })
   socket.on('error', () => undefined)
   const answer = async (code: string) =>
-    until(() => new RegExp(`^${code} .*$`, 'm').exec(heard)?.[0], 600_000)
+    until(() => new RegExp(`^${code} .*$`, 'm').exec(received)?.[0], 600_000)
   const say = async (line: string, code: string) => {
-    heard = ''
+    received = ''
     socket.write(`${line}\r\n`)
     return answer(code)
   }
@@ -62,7 +62,7 @@ async function send(number: number): Promise<string> {
   await say(`MAIL FROM:<n${number}@example.com>`, '250')
   await say(`RCPT TO:<${agent.address}>`, '250')
   await say('DATA', '354')
-  heard = ''
+  received = ''
   socket.write(head)
   for (let sent = head.length; sent < MAIL_BYTES; sent += filler.length) {
     if (!socket.write(filler)) await new Promise((resolve) => socket.once('drain', resolve))
@@ -74,7 +74,7 @@ async function send(number: number): Promise<string> {
 }
 
 test.runIf(process.platform === 'linux')(
-  `${MAILS} mails of 25 MiB at once are all stored, and the service stays under 570 MiB`,
+  `${MAILS} concurrent mails of 25 MiB are all stored, and the service stays below 570 MiB`,
   { timeout: 900_000 },
   async () => {
     const answers = await Promise.all(Array.from({ length: MAILS }, (_, number) => send(number)))

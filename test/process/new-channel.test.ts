@@ -14,8 +14,8 @@ import { until } from '../support/until.ts'
 import type { Page } from './pager/pager-channel.ts'
 
 /**
- * The service with one more channel: what the README says that a new channel takes is done to a copy of the
- * sources, which is then compiled and started. Each test goes on where the one before it ended.
+ * The service with an additional channel: a copy of the sources is changed as the README describes for a new
+ * channel, then compiled and started. Each test continues where the previous one ended.
  */
 const root = join(import.meta.dirname, '..', '..')
 const copy = temporaryDir()
@@ -61,7 +61,7 @@ const FACTS = `  pager: {
   },
 } as const satisfies`
 
-/** What the README says that a new channel takes. */
+/** Makes the changes that the README describes for a new channel. */
 const addChannel = (): void => {
   const channel = readFileSync(join(import.meta.dirname, 'pager', 'pager-channel.ts'), 'utf8')
   add(
@@ -127,7 +127,7 @@ beforeAll(async () => {
   agent = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
 }, 240_000)
 
-// Not within `beforeAll`: what is asked for there is never run.
+// Not within `beforeAll`, where Vitest never runs it.
 afterAll(async () => {
   await cleanUp(dataDir)
   await database?.drop()
@@ -135,7 +135,7 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true })
 })
 
-test('its access list has its default and its rule', async () => {
+test('a new channel has a default access list and its own rule for entries', async () => {
   expect((await owner('GET', `/agents/${agent}/access`)).body.pager).toEqual({ admit: 'team', senders: [] })
   const set = (senders: string[]) => owner('PUT', `/agents/${agent}/access/pager`, { admit: 'list', senders })
   expectFailure(
@@ -146,7 +146,7 @@ test('its access list has its default and its rule', async () => {
   expect(await set([BOSS])).toMatchObject({ status: 200, body: { admit: 'list', senders: [BOSS] } })
 })
 
-test('a set-up link gives an agent an address, and says in its words what is wrong', async () => {
+test('a set-up link of a new channel assigns an address, and shows the errors of the channel', async () => {
   const url = await openSetUp()
   expect(await (await fetch(url)).text()).toContain('The number of the pager')
   expect(await setUp(url, 'x')).toMatchObject({
@@ -172,7 +172,7 @@ test('a set-up link gives an agent an address, and says in its words what is wro
   expect((await setUp(await openSetUp(), '5010')).text).toContain('An agent can have at most 10 pagers.')
 })
 
-test('what comes in is judged by the access list, and answered in its thread', async () => {
+test('a message on a new channel is checked against the access list and can be replied to in its thread', async () => {
   expect((await receivePage(STRANGER, 'let me in')).status).toBe(204)
   expect((await receivePage(BOSS, 'call me')).status).toBe(204)
   const [received, refused] = await messages()
@@ -199,7 +199,7 @@ test('what comes in is judged by the access list, and answered in its thread', a
   ])
 })
 
-test('what can not be sent on it is refused in its words', async () => {
+test('a message that a new channel cannot send is refused or failed with the reason of the channel', async () => {
   const send = async (more: object) =>
     (await owner('POST', `/agents/${agent}/messages`, { channel: 'pager', to: [BOSS], text: 'hi', ...more }))
       .body
@@ -220,7 +220,7 @@ test('what can not be sent on it is refused in its words', async () => {
   expect(failed.error).toContain('the pager network said 500')
 })
 
-test('a member proves that a pager is theirs, and is known by it', async () => {
+test('a member can verify an identity on a new channel and is recognized by it', async () => {
   const identity = { channel: 'pager', value: BOSS }
   expect((await owner('POST', '/members/me/identities', identity)).status).toBe(201)
   const code = (await pages(3)).at(-1)!.text.slice(0, 6)
@@ -232,7 +232,7 @@ test('a member proves that a pager is theirs, and is known by it', async () => {
   expect(event).toMatchObject({ channel: 'pager', sender: { kind: 'member' } })
 })
 
-test('the API and the metrics name it', async () => {
+test('the API and the metrics include a new channel', async () => {
   const query = '{ __type(name: "Channel") { enumValues { name description } } }'
   const { body } = await owner('POST', '/graphql', { query })
   expect(body.data.__type.enumValues).toContainEqual({ name: 'pager', description: 'A pager.' })

@@ -32,7 +32,7 @@ afterEach(() => cleanUp(dataDir))
 const send = (raw: Buffer) => sendRaw(smtp, 'ann@example.com', agent.address, raw)
 const stored = async () => (await api('GET', `/agents/${agent.id}/messages?limit=10`)).body.items
 
-/** 5 MB that take seconds to parse: forwarded messages, each of them nested as deep as MIME is read. */
+/** 5 MB that take seconds to parse: forwarded messages, each nested as deeply as MIME is parsed. */
 const slowMail = () => {
   let nested = 'Content-Type: text/plain\r\n\r\nx\r\n'
   for (let n = 1_400; n > 0; n--)
@@ -54,8 +54,7 @@ const readSafely = (file: string): string => {
 }
 
 /**
- * The process in which a service reads long mail, once it has read its arguments and its signal handlers are
- * set.
+ * Resolves with the process in which a service parses long mail, once its signal handlers are installed.
  */
 const readerOf = (pid: number): Promise<number> =>
   until(() => {
@@ -67,19 +66,19 @@ const readerOf = (pid: number): Promise<number> =>
     return found === undefined ? undefined : Number(found)
   })
 
-/** Whether the process catches SIGHUP (signal 1), as it does when it is up. */
+/** Returns whether the process catches SIGHUP (signal 1), as it does once it is running. */
 const hasHandler = (pid: string): boolean =>
   (Number(`0x${/^SigCgt:\s+\w+(\w)$/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0}`) & 1) === 1
 
-/** The time that it has computed, in hundredths of a second. */
+/** Returns the CPU time of the process in hundredths of a second. */
 const ticksOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[11])
 
 describe.runIf(process.platform === 'linux')(
-  'long mail is read in a process of its own',
+  'the process in which long mail is parsed',
   { timeout: 90_000 },
   () => {
-    test('whose environment holds none of our secrets, and which signals to all of us do not end', async () => {
+    test('has no secrets in its environment and ignores signals to the process group', async () => {
       const answer = send(slowMail())
       const reader = await readerOf(service.pid)
       const environment = readFileSync(`/proc/${reader}/environ`, 'utf8')
@@ -92,7 +91,7 @@ describe.runIf(process.platform === 'linux')(
       expect(service.stderr).not.toContain('the process ended')
     })
 
-    test('which takes nothing with it when it is killed: the mail is read again or plainly, and so is none after it', async () => {
+    test('can be killed without losing its mail, and later mail is parsed normally', async () => {
       expect(await send(longMail())).toMatch(/^250 /)
       const reader = await readerOf(service.pid)
       const before = ticksOf(reader)
@@ -108,7 +107,7 @@ describe.runIf(process.platform === 'linux')(
       expect(long.checks.map(({ name }: { name: string }) => name)).not.toContain('mime')
     })
 
-    test('which ends with its parent, also in the midst of a message', async () => {
+    test('exits with its parent, even while it parses a message', async () => {
       const answer = send(slowMail()).catch(() => undefined)
       const reader = await readerOf(service.pid)
       service.kill('SIGKILL')

@@ -30,7 +30,7 @@ afterAll(async () => {
   await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
 })
 
-/** What a later build's migration may do: it adds, and what it adds has a default. */
+/** A migration that a later build may contain: it adds tables, and columns with defaults. */
 const MIGRATION_OF_A_LATER_BUILD = `
   DO $$ DECLARE name text; BEGIN
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations' LOOP
@@ -54,7 +54,7 @@ const start = async (): Promise<Running> => {
   return { service, smtp, http, owner: apiOf(http, settings.OWNER_TOKEN) }
 }
 
-test('the build before goes on beside a later one whose migration has run, and can be started again', async () => {
+test('a build keeps running after the migration of a later build, and can be restarted', async () => {
   const before = await start()
   const agent = (await before.owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
   const [{ value: address }] = (await before.owner('GET', `/agents/${agent.id}/addresses`)).body
@@ -87,7 +87,7 @@ test('the build before goes on beside a later one whose migration has run, and c
     )
   }
 
-  // Each kind of statement is prepared once before the columns change under it.
+  // Each kind of statement is prepared before the columns change.
   await write(before, 'one')
   await sendsFrom(before)
   expect(await eventsAt(before)).toEqual([1])

@@ -21,7 +21,7 @@ const command = async (settings: Record<string, string>, ...args: string[]) => {
   return JSON.parse(process.stdout)
 }
 
-/** An agent with a secret, and how to read that again: also through another start of the service. */
+/** Creates an agent with a secret. Returns a function that reveals it, from any process of the service. */
 const keepSecret = async (http: string, owner: string, value: string) => {
   const api = apiOf(http, owner)
   const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
@@ -48,7 +48,7 @@ describe('the key in DATA_DIR', () => {
     return (await service.ready()).http
   }
 
-  test('changes beside a running service, which goes on, also with what it never opened before', async () => {
+  test('can be rotated while the service runs, even for data that the service has not decrypted yet', async () => {
     service = run(settings)
     const { http } = await service.ready()
     reveal = await keepSecret(http, readFileSync(join(dataDir, 'owner-token'), 'utf8').trim(), 'one')
@@ -64,7 +64,7 @@ describe('the key in DATA_DIR', () => {
     expect(await command(settings, 'domain')).toEqual(records)
   })
 
-  test('is the new one after the next start; the second change forgets the first key', async () => {
+  test('is the new one after a restart, and a second rotation removes the first key', async () => {
     const http = await restart()
     expect(await reveal(http)).toBe('one')
     expect(await command(settings, 'rotate-key')).toEqual({ workspaces: 2, dkimKeys: 1 })
@@ -73,14 +73,14 @@ describe('the key in DATA_DIR', () => {
     expect(await revealOther(http)).toBe('two')
   })
 
-  test('two changes at once come one after the other', async () => {
+  test('is rotated by concurrent commands one after the other', async () => {
     await Promise.all([command(settings, 'rotate-key'), command(settings, 'rotate-key')])
     const http = await restart()
     expect([await reveal(http), await revealOther(http)]).toEqual(['one', 'two'])
     expect(readdirSync(dataDir).filter((name) => name.startsWith('master.key'))).toEqual(['master.key'])
   })
 
-  test('after a crash between the new key and what it seals, everything opens, and the change can be made again', async () => {
+  test('can be rotated again after a crash before data was encrypted with the new key', async () => {
     writeFileSync(file, `${randomBytes(32).toString('base64')}\n${keys().join('\n')}\n`)
     const http = await restart()
     expect([await reveal(http), await revealOther(http)]).toEqual(['one', 'two'])
@@ -103,7 +103,7 @@ describe('data keys', () => {
     MASTER_KEY: randomBytes(32).toString('base64'),
     RATE_LIMIT: '100000',
   }
-  /** Whether a command is at it: it holds the lock of the rotation. */
+  /** Returns whether a command is rotating: it then holds the lock of the rotation. */
   const isRotating = async () => {
     const client = new pg.Client({ connectionString: database })
     await client.connect()
@@ -118,7 +118,7 @@ describe('data keys', () => {
     await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
   })
 
-  test('change beside a running service although the command is killed again and again; nothing is lost, and the old keys go', async () => {
+  test('can be rotated while the service runs and the command is killed repeatedly, without losing data', async () => {
     let service = run(settings)
     let { http } = await service.ready()
     const api = (path: string, body: object, method = 'POST') => apiOf(http, token)(method, path, body)
@@ -145,15 +145,14 @@ describe('data keys', () => {
       unreadable: 0,
       retired: 1,
     })
-    // Another process reads it as well, and knows the new key alone; an hour goes by.
+    // Another process, which has only loaded the new key, reveals the same; an hour passes.
     service.kill('SIGTERM')
     await service.exited
     service = run(settings)
     http = (await service.ready()).http
     expect(await reveal()).toEqual(kept)
     await execute(database, "UPDATE retired_data_key SET retired_at = retired_at - interval '2 hours'")
-    // The service may have dropped the old key by itself meanwhile; then the command makes another one at
-    // once.
+    // The service may already have removed the old key, in which case the command creates another one.
     expect(await command(settings, 'rotate-key', '--data-keys')).toMatchObject({ unreadable: 0 })
     expect(await reveal()).toEqual(kept)
     await keep('AFTER')
@@ -167,7 +166,7 @@ describe('MASTER_KEY', () => {
   const dataDir = temporaryDir()
   const [old, fresh] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
   const token = 'the token of this owner'
-  const with_ = (MASTER_KEY: string) => ({
+  const settingsWith = (MASTER_KEY: string) => ({
     DATA_DIR: dataDir,
     DATABASE_URL: urlOf(inject('postgres').url, name),
     OWNER_TOKEN: token,
@@ -179,22 +178,28 @@ describe('MASTER_KEY', () => {
     await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
   })
 
-  test('changes from the second to the first, and then opens alone', async () => {
-    const before = run(with_(old))
+  test('is rotated from the second key of the list to the first, which then works alone', async () => {
+    const before = run(settingsWith(old))
     const reveal = await keepSecret((await before.ready()).http, token, 'one')
-    const alone = run(with_(old), 'rotate-key')
+    const alone = run(settingsWith(old), 'rotate-key')
     expect((await alone.exited).code).toBe(2)
     expect(alone.stderr).toMatch(
       /^MASTER_KEY has only one key; rotate-key takes the new key and, after a comma, the current one/,
     )
-    const both = run(with_(`${fresh},${old}`))
+    const both = run(settingsWith(`${fresh},${old}`))
     const { http } = await both.ready()
     expect(await reveal(http)).toBe('one')
-    expect(await command(with_(`${fresh},${old}`), 'rotate-key')).toEqual({ workspaces: 1, dkimKeys: 0 })
-    expect(await command(with_(`${fresh},${old}`), 'rotate-key')).toEqual({ workspaces: 0, dkimKeys: 0 })
-    const after = run(with_(fresh))
+    expect(await command(settingsWith(`${fresh},${old}`), 'rotate-key')).toEqual({
+      workspaces: 1,
+      dkimKeys: 0,
+    })
+    expect(await command(settingsWith(`${fresh},${old}`), 'rotate-key')).toEqual({
+      workspaces: 0,
+      dkimKeys: 0,
+    })
+    const after = run(settingsWith(fresh))
     expect(await reveal((await after.ready()).http)).toBe('one')
-    const outdated = run(with_(old))
+    const outdated = run(settingsWith(old))
     expect((await outdated.exited).code).toBe(2)
     expect(outdated.stderr).toContain('not the key that this database was created with')
   })

@@ -17,7 +17,7 @@ beforeAll(
 )
 afterAll(() => cleanUp(dataDir))
 
-describe('a setting that cannot be', () => {
+describe('an invalid setting', () => {
   test.each([
     [
       { PORT: 'http', ROLES: 'api,cook', OWNER_TOKEN: 'hush', MASTER_KEY: 'hush-hush', LOG_LEVEL: 'loud' },
@@ -30,17 +30,20 @@ describe('a setting that cannot be', () => {
       ],
     ],
     [{ DATABASE_URL: 'postgresql://me:hush@db/x' }, ['MASTER_KEY is not set']],
-  ])('%j ends the start with 2, named with what it got and what it takes', async (settings, says) => {
-    const process = run({ DATA_DIR: join(dataDir, 'never'), ...settings })
-    expect((await process.exited).code).toBe(2)
-    for (const words of says) expect(process.stderr).toContain(words)
-    expect(process.stderr).not.toContain('hush')
-    expect(process.stdout).toBe('')
-    expect(existsSync(join(dataDir, 'never'))).toBe(false)
-  })
+  ])(
+    'as in %j ends the start with 2, and is named with its value and what is valid',
+    async (settings, says) => {
+      const process = run({ DATA_DIR: join(dataDir, 'never'), ...settings })
+      expect((await process.exited).code).toBe(2)
+      for (const words of says) expect(process.stderr).toContain(words)
+      expect(process.stderr).not.toContain('hush')
+      expect(process.stdout).toBe('')
+      expect(existsSync(join(dataDir, 'never'))).toBe(false)
+    },
+  )
 })
 
-describe('a setting that reads well and cannot be used ends the start with 2, one line, nothing left running', () => {
+describe('a valid setting that cannot be used ends the start with 2 and one line:', () => {
   let first: ServiceProcess
   let taken: { PORT: string; SMTP_PORT: string }
   const dir = temporaryDir()
@@ -63,7 +66,7 @@ describe('a setting that reads well and cannot be used ends the start with 2, on
     return service.stderr
   }
 
-  test.each(['PORT', 'SMTP_PORT'] as const)('%s, when another program has it', async (name) => {
+  test.each(['PORT', 'SMTP_PORT'] as const)('%s, when another program uses the port', async (name) => {
     expect(await refused({ [name]: taken[name] })).toMatch(
       new RegExp(
         `^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`,
@@ -86,9 +89,9 @@ describe('a setting that reads well and cannot be used ends the start with 2, on
   test.each([
     ['a file', () => import.meta.filename],
     ['a folder below a file', () => join(import.meta.filename, 'data')],
-    ['a place that takes no folders', () => '/proc/ams/data'],
-    ['a place that takes no files', () => '/proc'],
-  ])('DATA_DIR, when it is %s', async (_, place) => {
+    ['where no folder can be created', () => '/proc/ams/data'],
+    ['where no file can be created', () => '/proc'],
+  ])('DATA_DIR that is %s', async (_, place) => {
     const value = place()
     expect(await refused({ DATA_DIR: value })).toMatch(
       new RegExp(
@@ -100,7 +103,7 @@ describe('a setting that reads well and cannot be used ends the start with 2, on
 })
 
 test.each([['--help'], ['-h'], ['help']])(
-  '%s prints the usage and exits with 0, whatever the settings are',
+  '%s prints the usage and exits with 0, even with invalid settings',
   async (argument) => {
     const process = run({ PORT: 'http' }, argument)
     expect((await process.exited).code).toBe(0)
@@ -117,7 +120,7 @@ test.each([
   ['workspace', '--name', 'x'],
   ['token'],
   ['number'],
-])('the command line %s %s %s ends with 2, the usage and no database', async (...args) => {
+])('the command line %s %s %s ends with 2 and the usage, without creating a database', async (...args) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
   expect((await process.exited).code).toBe(2)
   expect(process.stderr).toContain('Usage:')
@@ -133,7 +136,7 @@ test.each([
     ['token', '--member', 'a@example.com', '--workspace', 'x'],
     '--workspace is "x"; it takes a workspace\'s id.',
   ],
-])('the command line %j ends with 2 and what it takes', async (args, says) => {
+])('the command line %j ends with 2 and names the valid values', async (args, says) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
   expect((await process.exited).code).toBe(2)
   expect(process.stderr).toContain(says)
@@ -152,7 +155,7 @@ describe('DATABASE_URL', () => {
   beforeAll(() => execute(inject('postgres').url, `CREATE DATABASE ${name}`))
   afterAll(() => execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`))
 
-  test('is used in place of the embedded one, by several processes at once', async () => {
+  test('is used instead of the embedded database, by several processes', async () => {
     const [one, two] = [run(settings()), run(settings())]
     const [first, second] = await Promise.all([one.ready(), two.ready()])
     expect(readdirSync(settings().DATA_DIR)).not.toContain('pg')
@@ -167,13 +170,13 @@ describe('DATABASE_URL', () => {
     }
   })
 
-  test('with another MASTER_KEY than it was made with is refused with 2', async () => {
+  test('with another MASTER_KEY than the database was created with is refused with 2', async () => {
     const service = run({ ...settings(), MASTER_KEY: randomBytes(32).toString('base64') })
     expect((await service.exited).code).toBe(2)
     expect(service.stderr).toContain('MASTER_KEY')
   })
 
-  describe('that cannot be used ends the start with 2 and one line that says why, without its password', () => {
+  describe('that cannot be used ends the start with 2 and one line with the reason but not the password:', () => {
     const elsewhere = (change: (url: URL) => void) => {
       const url = new URL(urlOf(inject('postgres').url, name))
       url.password ||= 'hush'
@@ -190,24 +193,28 @@ describe('DATABASE_URL', () => {
     afterAll(() => execute(inject('postgres').url, `DROP ROLE ${role}`))
 
     test.each<[string, (url: URL) => void, RegExp]>([
-      ['nobody listens there', (url) => Object.assign(url, { port: '1' }), /ECONNREFUSED/],
+      ['nothing listens at its port', (url) => Object.assign(url, { port: '1' }), /ECONNREFUSED/],
       [
         'its host has no address',
         (url) => Object.assign(url, { hostname: 'no-such-host.invalid' }),
         /ENOTFOUND|EAI_AGAIN/,
       ],
       [
-        'the database does not exist',
+        'its database does not exist',
         (url) => Object.assign(url, { pathname: '/nowhere' }),
         /database does not exist/,
       ],
-      ['it has no such role', (url) => Object.assign(url, { username: 'nobody_here' }), /role/],
+      ['its role does not exist', (url) => Object.assign(url, { username: 'nobody_here' }), /role/],
       [
         'its role may not create tables',
         (url) => Object.assign(url, { username: role, password: 'hush' }),
         /may not create tables/,
       ],
-      ['it speaks no TLS', (url) => Object.assign(url, { search: '?sslmode=verify-full' }), /SSL/],
+      [
+        'the server does not support TLS',
+        (url) => Object.assign(url, { search: '?sslmode=verify-full' }),
+        /SSL/,
+      ],
     ])('%s', async (_, change, says) => {
       const DATABASE_URL = elsewhere(change)
       const service = run({ ...settings(), DATABASE_URL, LOG_LEVEL: 'silent' })
@@ -221,7 +228,7 @@ describe('DATABASE_URL', () => {
   })
 })
 
-test('a process without the api serves health alone', async () => {
+test('a process without the API serves only health checks', async () => {
   const service = run({ DATA_DIR: dataDir, ROLES: 'worker' })
   const { http, smtp } = await service.ready()
   expect(smtp).toBeNull()

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
-/** One service's life, told in order: each test goes on where the one before it ended. */
+/** The life of one service, in order: each test continues where the previous one ended. */
 const dataDir = temporaryDir()
 const settings = { DATA_DIR: dataDir, OWNER_EMAIL: 'boss@example.com' }
 let service: ServiceProcess
@@ -42,7 +42,7 @@ beforeAll(
 )
 afterAll(() => cleanUp(dataDir))
 
-test('the first start prints the token of the owner once, then that it is ready', async () => {
+test('the first start prints the owner token once, then a ready line', async () => {
   service = run(settings)
   ready = await service.ready()
   expect(ready).toEqual({
@@ -59,7 +59,7 @@ test('the first start prints the token of the owner once, then that it is ready'
   expect((await owner('GET', '/agents')).body).toEqual([])
 })
 
-test('others may pass through its folder, and read nothing in it', () => {
+test('other users can pass through DATA_DIR but read nothing in it', () => {
   expect(statSync(dataDir).mode & 0o777).toBe(0o711)
   expect(modeOf('pg')).toBe('700')
   const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile())
@@ -67,7 +67,7 @@ test('others may pass through its folder, and read nothing in it', () => {
   for (const { name } of files) expect({ name, mode: modeOf(name) }).toEqual({ name, mode: '600' })
 })
 
-test('it works: an agent, a mail in, an answer out', async () => {
+test('an agent can be created, receive a mail and send a reply', async () => {
   const { body } = await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })
   const [{ value }] = (await owner('GET', `/agents/${body.id}/addresses`)).body
   agent = { id: body.id, address: value }
@@ -83,7 +83,7 @@ test('it works: an agent, a mail in, an answer out', async () => {
   expect(modeOf('outbox', mail!)).toBe('600')
 })
 
-test('no mail makes it say anything on stdout but what it said at its start', async () => {
+test('an incoming mail prints nothing on stdout', async () => {
   const oddlySigned =
     'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=x; l=999; h=from; bh=AA==; b=AA=='
   const raw = `${oddlySigned}\r\nFrom: boss@example.com\r\nSubject: Odd\r\n\r\nhi\r\n`
@@ -93,7 +93,7 @@ test('no mail makes it say anything on stdout but what it said at its start', as
   expect(service.stdout.trimEnd().split('\n')).toHaveLength(2)
 })
 
-test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no PostgreSQL behind', async () => {
+test('SIGTERM stops the service within 10 seconds despite open streams, and stops PostgreSQL', async () => {
   const minted = await owner('POST', `/agents/${agent.id}/tokens`, {})
   const own = apiOf(ready.http, minted.body.token)
   const { body } = await own('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
@@ -103,10 +103,10 @@ test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no P
   )
   expect(stream.status).toBe(200)
   const { hostname, port } = new URL(ready.http)
-  for (const said of ['', 'GET /agents HTTP/1.1\r\nHo'])
+  for (const sent of ['', 'GET /agents HTTP/1.1\r\nHo'])
     connect(Number(port), hostname)
       .on('error', () => undefined)
-      .write(said)
+      .write(sent)
   const postgres = postgresOf(dataDir)
   const started = performance.now()
   service.kill('SIGTERM')
@@ -116,14 +116,14 @@ test('SIGTERM ends it with 0 within 10 seconds, streams and all, and leaves no P
   expect(lives(postgres)).toBe(false)
 })
 
-test('the next start has everything still, and prints no token', async () => {
+test('the next start still has all data and prints no token', async () => {
   await start()
   expect(service.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(service.stdout).not.toContain('amt_')
   expect(await subjects()).toEqual(['Odd', 'Re: First', 'First'])
 })
 
-test('a second service on the same folder is refused clearly, with 2', async () => {
+test('a second service on the same DATA_DIR is refused with 2 and the reason', async () => {
   const second = run(settings)
   expect((await second.exited).code).toBe(2)
   expect(second.stderr).toContain(`DATA_DIR ${dataDir} is in use by another service (process ${service.pid})`)
@@ -131,47 +131,47 @@ test('a second service on the same folder is refused clearly, with 2', async () 
   expect((await owner('GET', '/agents')).status).toBe(200)
 })
 
-test('the workspace and token commands beside it print one JSON line, whose token works', async () => {
-  const makes = async (...args: string[]) => {
+test('the workspace and token commands print one JSON line with a working token while the service runs', async () => {
+  const runCommand = async (...args: string[]) => {
     const command = run(settings, ...args)
     expect(await command.exited).toEqual({ code: 0, signal: null })
     expect(command.stdout).toMatch(/^\{.*\}\n$/)
     return JSON.parse(command.stdout)
   }
-  const made = await makes('workspace', '--name', 'Other', '--owner', 'other@example.com')
+  const made = await runCommand('workspace', '--name', 'Other', '--owner', 'other@example.com')
   expect(made).toEqual({
     workspace: expect.any(String),
     member: expect.any(String),
     token: expect.stringMatching(/^amt_/),
   })
   expect((await apiOf(ready.http, made.token)('GET', '/agents')).body).toEqual([])
-  const again = await makes('token', '--member', 'Boss@Example.com')
+  const again = await runCommand('token', '--member', 'Boss@Example.com')
   expect((await apiOf(ready.http, again.token)('GET', '/agents')).body).toMatchObject([{ id: agent.id }])
   expect((await owner('GET', '/agents')).status).toBe(200)
 })
 
-test('the number command takes a number of the Twilio account into the pool, where a member finds it', async () => {
+test('the number command assigns a number of the Twilio account to a workspace', async () => {
   const twilio = await openTwilio()
   for (const value of ['+15005550101', '+15005550102'])
     twilio.numbers.set(value, { sid: `PN${value.slice(1)}`, smsUrl: 'https://elsewhere' })
-  const takeIn = async (...args: string[]) => {
+  const assignNumber = async (...args: string[]) => {
     const command = run({ ...settings, ...twilio.environment }, 'number', ...args)
     return { ...(await command.exited), stdout: command.stdout, stderr: command.stderr }
   }
   const { body: workspace } = await owner('GET', '/workspace')
   const value = '+15005550101'
-  expect(await takeIn('--value', value)).toMatchObject({
+  expect(await assignNumber('--value', value)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('name one with --workspace ID'),
   })
-  const taken = await takeIn('--value', value, '--workspace', workspace.id)
+  const taken = await assignNumber('--value', value, '--workspace', workspace.id)
   expect(taken).toMatchObject({ code: 0, stderr: '' })
   const made = JSON.parse(taken.stdout)
   expect(made).toEqual({ workspace: workspace.id, id: expect.any(String), value })
-  expect(JSON.parse((await takeIn('--value', value, '--workspace', workspace.id)).stdout)).toEqual(made)
+  expect(JSON.parse((await assignNumber('--value', value, '--workspace', workspace.id)).stdout)).toEqual(made)
   expect((await owner('GET', '/phone-numbers')).body).toMatchObject([{ id: made.id, value, addressId: null }])
   expect(twilio.numbers.get(value)!.smsUrl).toBe('https://elsewhere')
-  const missing = await takeIn('--value', '+15005550109', '--workspace', workspace.id)
+  const missing = await assignNumber('--value', '+15005550109', '--workspace', workspace.id)
   expect(missing).toMatchObject({
     code: 1,
     stdout: '',
@@ -182,7 +182,7 @@ test('the number command takes a number of the Twilio account into the pool, whe
   expect(without.stderr).toContain('TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set')
 })
 
-test('a command that cannot be is refused with 2, one that fails with 1, in words', async () => {
+test('an invalid command exits with 2 and a failed one with 1, each with the reason', async () => {
   const cases = [
     {
       args: ['token', '--member', 'nobody@example.com'],
@@ -200,7 +200,7 @@ test('a command that cannot be is refused with 2, one that fails with 1, in word
   }
 })
 
-test('kill -9 loses nothing: the next start just works', async () => {
+test('kill -9 loses nothing, and the next start works', async () => {
   await write('Before the kill')
   service.kill('SIGKILL')
   await service.exited
@@ -210,7 +210,7 @@ test('kill -9 loses nothing: the next start just works', async () => {
   expect(await subjects()).toContain('After the kill')
 })
 
-test('PostgreSQL killed under it: only 503 and 451 until it serves again by itself, and no mail that got 250 is lost', async () => {
+test('while PostgreSQL is killed and restarted, requests get 503 or 451, and no accepted mail is lost', async () => {
   const postgres = postgresOf(dataDir)
   const accepted: string[] = []
   const refused: string[] = []
@@ -242,7 +242,7 @@ test('PostgreSQL killed under it: only 503 and 451 until it serves again by itse
   expect(lives(service.pid)).toBe(true)
 })
 
-test('it stops as cleanly after all that', async () => {
+test('SIGINT stops the service and PostgreSQL after all of that', async () => {
   const postgres = postgresOf(dataDir)
   service.kill('SIGINT')
   expect(await service.exited).toEqual({ code: 0, signal: null })

@@ -1,7 +1,7 @@
 import type { Channel, ChannelKind, Inbound, Outbound, Route, Sink } from '../../../src/channel/channel.ts'
 import { AppError, invalidInput } from '../../../src/core/errors.ts'
 
-/** A page as its network hands it over and takes it: JSON by HTTP. */
+/** A page as JSON over HTTP, in both directions. */
 export interface Page {
   id: string
   from: string
@@ -48,7 +48,7 @@ const receivePages = (sink: Sink): Route => ({
   },
 })
 
-/** One page of a message; why the network did not take it, or null. */
+/** Sends a page. Returns why the network refused it, or null. */
 const page = async (
   network: string,
   { from, text, messageId: id }: Outbound,
@@ -60,7 +60,7 @@ const page = async (
   return status < 300 ? null : `the pager network said ${status}`
 }
 
-/** Pagers as a channel, to show what a new channel takes: copied into a folder below `src/channel`. */
+/** Pagers as an example of a new channel: copied into a folder below `src/channel`. */
 export const createPagerChannel = (network: string): Channel => ({
   kind,
   limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
