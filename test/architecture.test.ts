@@ -19,7 +19,7 @@ const table: Record<string, readonly string[]> = {
   'email-domain': ['core', 'db', 'event', 'workspace', 'type channel'],
   agent: [...below, 'type channel'],
   secret: [...below, 'agent'],
-  // admission decides before a message is stored, and the jobs of webhooks commit with it
+  // admission decides before a message is stored, and webhook jobs are committed with it
   message: [...below, 'agent', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
@@ -32,7 +32,7 @@ const table: Record<string, readonly string[]> = {
 }
 
 /**
- * The other files right below src/ put the parts together (main, app, demo); nobody but they may import them.
+ * The other files directly below src/ (main, app, demo) assemble the parts. Only they may import each other.
  */
 const rightsOf = (unit: string): readonly string[] | undefined =>
   table[unit] ?? (unit.endsWith('.ts') ? [everything] : undefined)
@@ -46,7 +46,7 @@ interface Exception {
 const exceptions: Exception[] = [
   { from: /^graphql\/builder\.ts$/, to: /^db\/generated\/pothos-types\.ts$/ }, // the models, for Pothos' Prisma plugin
   { from: /^graphql\/types\//, to: /^db\/generated\/prisma\/client\.ts$/, typesOnly: true }, // rows of the plugin's reads
-  // words, no rows
+  // enums and error texts, no rows
   { from: /^(rest|graphql|stream|mcp|web|http)\//, to: /^db\/(failure|generated\/prisma\/enums)\.ts$/ },
 ]
 
@@ -80,8 +80,7 @@ function importsOf(source: string): Import[] {
 }
 
 /**
- * A worker's file is named as it is called in dist/, also where it is run from there because nothing was
- * built.
+ * The file of a worker is named as in dist/, also when it runs from there because the sources are not built.
  */
 const resolveFrom = (file: string, path: string) =>
   posix
@@ -101,7 +100,7 @@ function violationsOf(sources: Sources): string[] {
   const found: string[] = []
   for (const [file, source] of sources) {
     if (!rightsOf(unitOf(file))) found.push(`${file}: ${unitOf(file)} is not in the table`)
-    if (forbiddenFolders.test(dirname(file))) found.push(`${file}: its folder's name says nothing`)
+    if (forbiddenFolders.test(dirname(file))) found.push(`${file}: the name of its folder says nothing`)
     for (const { path, typeOnly } of importsOf(source).filter((one) => one.path.startsWith('.'))) {
       const to = resolveFrom(file, path)
       if (to.startsWith('..')) found.push(`${file}: imports ${path}, which is not below src/`)
@@ -114,7 +113,7 @@ function violationsOf(sources: Sources): string[] {
   return found
 }
 
-/** Each cycle as its files in order. Imports of types only make none: they are gone at run time. */
+/** Returns each cycle as its files in order. Type-only imports are ignored: they do not exist at run time. */
 function cyclesOf(sources: Sources): string[] {
   const edges = new Map(
     [...sources].map(([file, source]) => [
@@ -139,16 +138,16 @@ function cyclesOf(sources: Sources): string[] {
 
 const sources = readSources()
 
-test('the sources were read', () => {
+test('the sources and their imports were read', () => {
   expect(sources.size).toBeGreaterThan(20)
   expect([...sources.values()].flatMap(importsOf).length).toBeGreaterThan(50)
 })
 
-test('imports run one way', () => {
+test('every import is allowed by the table', () => {
   expect(violationsOf(sources)).toEqual([])
 })
 
-test('no import cycles', () => {
+test('there are no import cycles', () => {
   expect(cyclesOf(sources)).toEqual([])
 })
 
@@ -166,7 +165,7 @@ test.each([
   ['graphql/types/a.ts', `import { type A, Prisma } from '../../db/generated/prisma/client.ts'`, 'db/b.ts'],
   ['rest/a.ts', `import type { A } from '../db/generated/prisma/client.ts'`, 'db/b.ts'],
   ['channel/a.ts', `new Worker(new URL('../../dist/message/b.js', import.meta.url))`, 'message/b.ts'],
-])('%s: %s is a violation', (file, source, target) => {
+])('in %s, the import %s is a violation', (file, source, target) => {
   expect(violationsOf(one(file, source, target))).toHaveLength(1)
 })
 
@@ -178,17 +177,17 @@ test.each([
   ['rest/a.ts', `import { publicError } from '../db/failure.ts'`, 'db/failure.ts'],
   ['core/a.ts', `// import { b } from '../db/b.ts'\n/* import '../db/b.ts' */`, 'db/b.ts'],
   ['main.ts', `import { b } from './db/b.ts'`, 'db/b.ts'],
-])('%s: %s is none', (file, source, target) => {
+])('in %s, the import %s is allowed', (file, source, target) => {
   expect(violationsOf(one(file, source, target))).toEqual([])
 })
 
-test('a folder with a name that says nothing, an unknown one and a missing file are violations', () => {
+test('a meaningless folder name, an unknown folder and a missing file are violations', () => {
   expect(violationsOf(one('db/utils/a.ts', ''))).toHaveLength(1)
   expect(violationsOf(one('stuff/a.ts', ''))).toHaveLength(1)
   expect(violationsOf(one('core/a.ts', `import { b } from './b.ts'`))).toHaveLength(1)
 })
 
-test('a cycle is found, one of types only is none', () => {
+test('a cycle of imports is found, but a cycle of type-only imports is not', () => {
   const loop = (kind: string): Sources =>
     new Map([
       ['core/a.ts', `import ${kind} { b } from './b.ts'`],

@@ -1,7 +1,7 @@
 /**
- * `npm run drift`: what is generated must be what would be generated now.
- * 1. prisma/migrations, applied to an empty database, make what prisma/schema.prisma says.
- * 2. schema.graphql is what src/graphql/print.ts prints.
+ * `npm run drift`: generated files must be up to date.
+ * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
+ * 2. schema.graphql is the output of src/graphql/print.ts.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const fail = (text: string): void => {
   process.exitCode = 1
 }
 
-/** Prisma says 2 for a difference, and prints it. */
+/** Prisma exits with 2 for a difference, and prints it. */
 function checkMigrations(): void {
   const diff = [
     'migrate',
@@ -34,19 +34,18 @@ function checkMigrations(): void {
   )
   if (status === 2)
     fail(
-      `prisma/migrations are not prisma/schema.prisma (npm run prisma -- migrate dev --create-only):\n${stdout}`,
+      `prisma/migrations differ from prisma/schema.prisma (npm run prisma -- migrate dev --create-only):\n${stdout}`,
     )
   else if (status !== 0) fail(`prisma migrate diff failed (${status}):\n${stdout}${stderr}`)
 }
 
 async function checkGraphql(): Promise<void> {
   const print = join(root, 'src', 'graphql', 'print.ts')
-  if (!existsSync(print)) return fail('src/graphql/print.ts is not there: nothing prints schema.graphql')
+  if (!existsSync(print)) return fail('src/graphql/print.ts does not exist: schema.graphql cannot be checked')
   const { printedSchema } = (await import(print)) as { printedSchema(): string }
   const file = join(root, 'schema.graphql')
   const stored = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (stored.trim() !== printedSchema().trim())
-    fail('schema.graphql is not what the code says (npm run schema)')
+  if (stored.trim() !== printedSchema().trim()) fail('schema.graphql is out of date (npm run schema)')
 }
 
 checkMigrations()

@@ -3,14 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { one, readSources, type Sources, skins, unitOf, withoutComments } from './support/sources.ts'
 
-/**
- * Who asks the database: the skins leave it to the folders of the tables, and each table is written by one
- * folder.
- */
+/** Who may access the database: not the skins, and each table is written by one folder. */
 
 /**
- * How the database is asked: through Prisma's client, by its raw queries or pg's (`c.req.query` is Hono's),
- * with SQL.
+ * How the database is accessed: through Prisma's client, through raw queries of Prisma or pg (`c.req.query` is
+ * Hono's), or with SQL.
  */
 const prismaClient = /\bprisma\s*[.,}]/
 const rawQuery = /\$(?:query|execute)Raw|\bPrisma\.(?:sql|raw)\b|\bpool\.connect\b|(?<!\breq)\.query\s*[<(]/
@@ -22,10 +19,10 @@ const statements = [
 ]
 const sql = new RegExp(String.raw`\b(?:${statements.join('|')})\s`)
 
-/** Pothos' Prisma plugin makes a typed query of what a client selects: the fields of these files run it. */
+/** Pothos' Prisma plugin builds a typed query from a client's selection; the fields in these files run it. */
 const typedReads = /^graphql\/(builder\.ts|types\/)/
 
-/** Where the skins ask the database themselves instead of the folder that the table belongs to. */
+/** Lists where skins access the database instead of calling the folder that owns the table. */
 function storageIn(sources: Sources): string[] {
   const found: string[] = []
   for (const [file, source] of sources) {
@@ -39,17 +36,17 @@ function storageIn(sources: Sources): string[] {
 }
 
 /**
- * A table's writers are the folders that its section of prisma/schema.prisma is named after: one, but for
- * these.
+ * The folders that write a table are those in the heading of its section in prisma/schema.prisma: one, except
+ * for these tables.
  */
 const writtenByTwo: Readonly<Record<string, string>> = {
-  job: 'Deliveries are written by webhook, sends by message: no statement writes both. Both are the work that outlives a crash.',
+  job: 'Deliveries are written by webhook, sends by message: no statement writes both. Both are work that survives a crash.',
 }
 
-/** Rows that no code of ours writes. */
+/** Tables that no code in src/ writes. */
 const writtenByNone: Readonly<Record<string, string>> = {
-  plan: 'Operators add plans; the migrations made the first ones.',
-  given_address: 'A trigger on `address` writes it, so that no way to change an address can forget it.',
+  plan: 'Operators add plans; migrations created the first ones.',
+  given_address: 'A trigger on `address` writes it, so that no change of an address can bypass it.',
 }
 
 const schema = readFileSync(join(import.meta.dirname, '..', 'prisma', 'schema.prisma'), 'utf8')
@@ -58,10 +55,9 @@ interface Model {
   table: string
   owners: string[]
   /**
-   * Its relations: the field, the model it leads to, and whether the key that links them is in that model's
-   * table.
+   * Its relations: the field, the related model, and whether the foreign key is in the table of that model.
    */
-  relations: { field: string; type: string; keyIsThere: boolean }[]
+  relations: { field: string; type: string; foreignKeyThere: boolean }[]
 }
 
 function readModels(): Map<string, Model> {
@@ -76,7 +72,7 @@ function readModels(): Map<string, Model> {
     const relations = [...fields].map(([, field, type, rest]) => ({
       field: field!,
       type: type!,
-      keyIsThere: !rest!.includes('fields:'),
+      foreignKeyThere: !rest!.includes('fields:'),
     }))
     models.set(name, { table: /@@map\("(\w+)"\)/.exec(body)?.[1] ?? name, owners, relations })
   }
@@ -86,7 +82,7 @@ function readModels(): Map<string, Model> {
 const models = readModels()
 const ownersOf = new Map([...models.values()].map(({ table, owners }) => [table, owners]))
 
-/** What Prisma's client calls a model, and the fields that lead to it. */
+/** The name of a model in Prisma's client. */
 const clientName = (model: string) => model.charAt(0).toLowerCase() + model.slice(1)
 const byClientName = new Map([...models].map(([name, { table }]) => [clientName(name), table]))
 const relations = [...models.values()]
@@ -95,7 +91,7 @@ const relations = [...models.values()]
 const byRelation = new Map<string, Set<string>>()
 for (const { field, type } of relations)
   byRelation.set(field, (byRelation.get(field) ?? new Set()).add(models.get(type)!.table))
-const keyedThere = relations.filter(({ keyIsThere }) => keyIsThere).map(({ field }) => field)
+const keyedThere = relations.filter(({ foreignKeyThere }) => foreignKeyThere).map(({ field }) => field)
 
 const alternatives = (names: Iterable<string>) => [...names].join('|')
 const writes =
@@ -112,7 +108,7 @@ const nestedWrite = new RegExp(
     String.raw`|(?<link>${alternatives(keyedThere)}):\s*\{\s*(?:connect|disconnect|set))\b`,
   'g',
 )
-/** `$` begins a name that only the running program knows; so does a quote that ends the string. */
+/** `$` starts a name that is only known at run time, and so does a quote that ends the string. */
 const name = String.raw`(?:"?(?:public"?\."?)?(?<table>\w+)"?|(?<unknown>\$\{|['"\x60]\s*\+))`
 const sqlWrite = new RegExp(
   String.raw`\b(?:insert\s+into|delete\s+from(?:\s+only)?|merge\s+into|truncate(?:\s+table)?|copy)\s+${name}` +
@@ -121,7 +117,7 @@ const sqlWrite = new RegExp(
 )
 const anyModel = /\b(?:prisma|tx)\s*\[\s*(?!['"])/
 
-/** The tables that a source writes; `?` for one whose name is not in the source. */
+/** Returns the tables that a source writes, with `?` for one whose name is not in the source. */
 function writesIn(source: string): Set<string> {
   const text = withoutComments(source)
   const found = new Set<string>()
@@ -138,7 +134,7 @@ function writesIn(source: string): Set<string> {
   return found
 }
 
-/** Where a table is written by another folder than its own. */
+/** Lists where a table is written by a folder other than its own. */
 function foreignWritesIn(sources: Sources): string[] {
   const found: string[] = []
   for (const [file, source] of sources) {
@@ -153,7 +149,7 @@ function foreignWritesIn(sources: Sources): string[] {
 
 const sources = readSources()
 
-test('the skins leave the database to the folders of the tables', () => {
+test('the skins do not access the database', () => {
   expect(storageIn(sources)).toEqual([])
 })
 
@@ -161,7 +157,7 @@ test('each table is written by one folder', () => {
   expect(foreignWritesIn(sources)).toEqual([])
 })
 
-test('a table that two folders write, or none, is named here with the reason', () => {
+test('a table that is written by no folder or by two is listed with the reason', () => {
   const written = new Set([...sources.values()].flatMap((source) => [...writesIn(source)]))
   expect([...ownersOf].filter(([, owners]) => owners.length !== 1).map(([table]) => table)).toEqual(
     Object.keys(writtenByTwo),
@@ -179,7 +175,7 @@ test.each([
   ['graphql/a.ts', 'await client.query<Row>(statement)'],
   ['rest/a.ts', 'await deps.prisma.message.findMany({})'],
   ['http/a.ts', 'const read = ({ prisma }: Deps) => prisma'],
-])('%s: %s asks the database itself', (file, source) => {
+])('in %s, the code %s accesses the database', (file, source) => {
   expect(storageIn(one(file, source))).toHaveLength(1)
 })
 
@@ -192,7 +188,7 @@ test.each([
     '// select id from message\nconst description = "Select one from the list; update it as set out there"',
   ],
   ['web/a.ts', '<select id="a"><option>A</option></select> from here'],
-])('%s: %s leaves it to others', (file, source) => {
+])('in %s, the code %s does not access the database', (file, source) => {
   expect(storageIn(one(file, source))).toEqual([])
 })
 
@@ -213,7 +209,7 @@ test.each([
   ['?', 'run(`update ${table} set ${column} = $3`)'],
   ['?', "run('delete from ' + table)"],
   ['?', 'await tx[model].update({ data })'],
-])('it is seen that %s is written by %s', (table, source) => {
+])('a write to the table %s is found in %s', (table, source) => {
   expect([...writesIn(source)]).toEqual([table])
   expect(foreignWritesIn(one('demo/a.ts', source))).toHaveLength(1)
 })
@@ -225,11 +221,11 @@ test.each([
   "createHash('sha256').update(body)",
   'const where = { agent: { workspaceId } }',
   'const data = { token: { connect: { id } } }',
-])('%s writes nothing', (source) => {
+])('no write is found in %s', (source) => {
   expect([...writesIn(source)]).toEqual([])
 })
 
-test('a folder may write its own tables only', () => {
+test('a folder may write only its own tables', () => {
   const source = "run('update webhook set position = 1')"
   expect(foreignWritesIn(one('webhook/a.ts', source))).toEqual([])
   expect(foreignWritesIn(one('message/a.ts', source))).toEqual([

@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   root: join(import.meta.dirname, '..'),
-  // Vite would take graphql's ES module for our sources, while the packages get its CommonJS one: two of it
-  // refuse each other's schemas.
+  // Vite would resolve graphql to its ES module for our sources and to its CommonJS module for packages, and
+  // the two reject each other's schemas.
   resolve: {
     alias: [
       {
@@ -17,12 +17,12 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['build.ts', 'postgres.ts'].map((file) => join(import.meta.dirname, 'support', file)),
     setupFiles: [join(import.meta.dirname, 'support', 'setup.ts')],
-    // Processes, since tests change the environment and end services; two, for as many cores. Files share them:
-    // importing the service anew for each file took a fifth of the run.
+    // Processes, since tests change the environment and stop services; two, as many as cores. Test files share
+    // them: importing the service again for each file took a fifth of the run.
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
-    // Patient: on a busy machine a thread takes a second to start, and a service five.
+    // Generous, since a thread may take a second to start on a busy machine, and a service five.
     testTimeout: 40_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

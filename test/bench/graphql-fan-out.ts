@@ -36,8 +36,8 @@ const used = async (): Promise<number> => {
 }
 
 /**
- * One way to bring an event to many: how a reader asks for it, and how it is raised, with a text that readers
- * know it by.
+ * A server to measure: how a reader subscribes, and how an event is created with a marker by which readers
+ * recognize it.
  */
 interface Side {
   port: number
@@ -45,7 +45,7 @@ interface Side {
   raise(marker: string): Promise<void> | void
 }
 
-/** Time to the last reader in milliseconds, and bytes of memory for each. */
+/** Measures the time to the last reader in milliseconds, and the memory of each in bytes. */
 const measure = async (
   child: ChildProcess,
   { port, request, raise }: Side,
@@ -59,10 +59,10 @@ const measure = async (
     const marker = `marker-${n}-`
     child.send({ wait: marker })
     await once(child, 'message')
-    const heard = once(child, 'message')
+    const received = once(child, 'message')
     const started = now()
     await raise(marker)
-    const [{ last }] = (await heard) as [{ last: number }]
+    const [{ last }] = (await received) as [{ last: number }]
     times.push(last - started)
     await sleep(20)
   }
@@ -80,7 +80,7 @@ const senderOf = (marker: string) => ({
   phone: null,
 })
 
-/** The counterpart: frames written by hand, serialised once. */
+/** The counterpart: frames written directly, serialized once. */
 const startBare = async (): Promise<Side & { stop(): void }> => {
   const readers = new Set<ServerResponse>()
   const server = createServer((_request, response) => {
@@ -124,8 +124,8 @@ const startOurs = async (dataDir: string) => {
     .createAgent.agent.id
   let last = 0
   /**
-   * Commits an event to the log; told to this process as it is, or only that there is one, as from another
-   * process.
+   * Returns a function that commits an event to the log, then announces it with `tell`: as this process or as
+   * another process would.
    */
   const raiseWith = (tell: (event: LoggedEvent) => void) => async (marker: string) => {
     const event: LoggedEvent = {
@@ -174,7 +174,7 @@ const row = (name: string, unit: string, ours: number, counterpart: number): Ben
 })
 
 /**
- * One event to 1,000 subscribers: time to the last and memory for each, against frames written by hand.
+ * One event to 1,000 subscribers: time to the last and memory for each, against frames written directly.
  * (Lower is better.)
  */
 export const benchFanOut = async (): Promise<BenchRow[]> => {
@@ -191,10 +191,10 @@ export const benchFanOut = async (): Promise<BenchRow[]> => {
     const other = await measure(child, ours.other)
     const to = `an event to ${SUBSCRIBERS} subscribers`
     return [
-      row(`${to}, to the last one / frames by hand`, 'ms', own.ms, counterpart.ms),
-      row(`${to}, committed by another process / frames by hand`, 'ms', other.ms, counterpart.ms),
+      row(`${to}, to the last one / frames written directly`, 'ms', own.ms, counterpart.ms),
+      row(`${to}, committed by another process / frames written directly`, 'ms', other.ms, counterpart.ms),
       row(
-        `memory for each of ${SUBSCRIBERS} subscribers / frames by hand`,
+        `memory for each of ${SUBSCRIBERS} subscribers / frames written directly`,
         'bytes',
         own.bytes,
         counterpart.bytes,

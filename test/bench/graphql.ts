@@ -20,7 +20,7 @@ const CONNECTIONS = 16
 const TOTAL = 3_000
 const MESSAGES = 200
 
-/** A page of an agent's inbox, as a dashboard asks for it. */
+/** A page of an agent's inbox, as a dashboard requests it. */
 const INBOX = `query ($id: UUID!) { agent(id: $id) { id name messages(first: 20) {
   edges { cursor node { id channel direction counterpart counterpartName subject text status createdAt attachments { name type size } } }
   pageInfo { hasNextPage endCursor } } } }`
@@ -71,7 +71,7 @@ const fill = async ({ db, workspace, agentId }: Ours): Promise<void> => {
   )
 }
 
-/** What the service sends to the database for one request that is not its first. */
+/** Records the statements that the service executes for a request other than its first. */
 const recordStatements = async ({ db: { pool }, api, agentId }: Ours): Promise<Statement[]> => {
   const ask = () => api('POST', '/graphql', { query: INBOX, variables: { id: agentId } })
   await ask()
@@ -87,7 +87,7 @@ const recordStatements = async ({ db: { pool }, api, agentId }: Ours): Promise<S
   return statements
 }
 
-/** The counterpart: the same statements, one after the other, behind one resolver of a Yoga as it comes. */
+/** The counterpart: the same statements in sequence, in one resolver of a default Yoga. */
 const startBare = async ({ db: { pool }, agentId }: Ours, statements: readonly Statement[]) => {
   const agent = async () => {
     let rows: Record<string, unknown>[] = []

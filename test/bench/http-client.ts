@@ -1,13 +1,13 @@
 import { Client } from 'undici'
 
 /**
- * The asking end, in a process of its own: `{origin, requests, connections, total}` → `{seconds}`; every
- * answer must be a 2xx.
+ * The HTTP client, in its own process: `{origin, requests, connections, total}` → `{seconds}`. Every response
+ * must be a 2xx.
  */
 
 interface Order {
   origin: string
-  /** Sent by turns. */
+  /** Sent in rotation. */
   requests: { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }[]
   connections: number
   total: number
@@ -20,7 +20,7 @@ const ask = async (order: Order, next: () => number | null): Promise<void> => {
     const response = await client.request({ method, path, headers, body: body ?? null })
     const text = await response.body.text()
     if (response.statusCode >= 300)
-      throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`)
+      throw new Error(`${method} ${path} responded with ${response.statusCode}: ${text}`)
   }
   await client.close()
 }

@@ -18,8 +18,8 @@ interface Percentiles {
 }
 
 /**
- * Milliseconds: from the end of DATA to the 250, from there to the event, and between the two (below 0: the
- * event came first).
+ * Milliseconds from the end of DATA to the 250, from there to the event, and between the two (below 0 if the
+ * event arrived first).
  */
 export interface Latencies {
   answer: Percentiles
@@ -32,7 +32,7 @@ const percentiles = (values: number[]): Percentiles => {
   return { p50: sorted[Math.floor(sorted.length * 0.5)]!, p99: sorted[Math.floor(sorted.length * 0.99)]! }
 }
 
-/** When each `data:` line of the stream came in. */
+/** Reads a stream, and resolves with the time at which each `data:` line arrives. */
 const arrivals = async (url: string, token: string) => {
   const abort = new AbortController()
   const response = await fetch(url, {
@@ -49,7 +49,7 @@ const arrivals = async (url: string, token: string) => {
   return { next: () => new Promise<number>((resolve) => waiting.push(resolve)), close: () => abort.abort() }
 }
 
-/** Mails one after the other, each timed from the last byte of DATA. */
+/** Sends mails one after the other, each timed from the last byte of DATA. */
 export const latencies = async ({
   smtpPort,
   to,

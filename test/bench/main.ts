@@ -7,7 +7,7 @@ import { benchStreams } from './streams.ts'
 import { type BenchRow, printTable } from './table.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-/** Every benchmark by the name that picks it: `npm run bench -- webhooks`. */
+/** Every benchmark by the name that selects it: `npm run bench -- webhooks`. */
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   smtp: benchSmtp,
   rest: benchRest,
@@ -18,9 +18,9 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   webhooks: benchWebhooks,
 }
 
-const wanted = process.argv.slice(2)
+const selected = process.argv.slice(2)
 const rows: BenchRow[] = []
 for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length === 0 || wanted.includes(name)) rows.push(...(await bench()))
+  if (selected.length === 0 || selected.includes(name)) rows.push(...(await bench()))
 }
 printTable(rows)

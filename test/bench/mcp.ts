@@ -21,7 +21,7 @@ const child = async (file: string): Promise<ChildProcess> => {
   return made
 }
 
-/** `read_message` against the read of the same message over REST. */
+/** Compares `read_message` with reading the same message over REST. */
 const benchReads = async ({ app, api, agents }: Api): Promise<BenchRow> => {
   const [agentId] = agents
   const { token } = (await api('POST', `/agents/${agentId}/tokens`, {})).body
@@ -54,7 +54,7 @@ const benchReads = async ({ app, api, agents }: Api): Promise<BenchRow> => {
   }
 }
 
-/** What an open stream keeps in memory, against an event stream of the same agent. */
+/** Compares the memory of an open MCP stream with that of an event stream of the same agent. */
 const benchMemory = async ({ app, api, agents, foundation }: Api): Promise<BenchRow> => {
   const port = Number(new URL(app.http).port)
   const mcp: string[] = []
@@ -88,7 +88,7 @@ const benchMemory = async ({ app, api, agents, foundation }: Api): Promise<Bench
     await sleep(500)
     return each
   }
-  // The connections of the second kind would be replaced by the first.
+  // Event streams first: a second client would replace their connections.
   const theirs = await openAll(streams)
   const ours = await openAll(mcp)
   return {
@@ -100,7 +100,7 @@ const benchMemory = async ({ app, api, agents, foundation }: Api): Promise<Bench
   }
 }
 
-/** Calls of a tool a second, and what a stream of events costs. */
+/** Tool calls per second, and the memory of an event stream. */
 export const benchMcp = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const api = await startApi(dataDir, STREAMS)

@@ -18,13 +18,13 @@ import { type BenchRow, pairedRounds } from './table.ts'
 const ROUNDS = 5
 const CONNECTIONS = 16
 const TOTAL = 3_000
-/** An agent sends at most 60 messages a minute: many share the load. */
+/** An agent can send at most 60 messages a minute, so the load is spread over many. */
 const AGENTS = 400
 const TEXT = 'Your order 4711 is out for delivery today. '.repeat(20)
 
 type Pool = Awaited<ReturnType<typeof openFoundation>>['db']['pool']
 
-/** The counterpart: a bare Hono route that does one prepared insert, or one prepared select, with pg. */
+/** The counterpart: a bare Hono route with one prepared insert or one prepared select through pg. */
 const startBare = async (pool: Pool) => {
   await pool.query(
     'create table if not exists bare_message (id uuid primary key, agent_id uuid, body jsonb, created_at timestamptz default now())',
@@ -63,7 +63,7 @@ const startBare = async (pool: Pool) => {
   }
 }
 
-/** The service with a workspace and its agents, serving its API. */
+/** Starts the service with its API, a workspace and agents. */
 export const startApi = async (dataDir: string, agentCount = AGENTS) => {
   const config = readConfig({
     DATA_DIR: dataDir,
@@ -92,14 +92,14 @@ export type Requests = {
   body?: string
 }[]
 
-/** Requests a second, over as many connections as everywhere here. */
+/** Measures requests per second over `CONNECTIONS` connections. */
 export const rate = async (child: ChildProcess, origin: string, requests: Requests): Promise<number> => {
   child.send({ origin, requests, connections: CONNECTIONS, total: TOTAL })
   const [{ seconds }] = (await once(child, 'message')) as [{ seconds: number }]
   return TOTAL / seconds
 }
 
-/** Sends (each committed when it is answered) and reads per second, against the bare route. */
+/** Sends (each committed before its response) and reads per second, against the bare route. */
 export const benchRest = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
   const { app, foundation, token, api, agents } = await startApi(dataDir)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /**
- * The sending end, in a process of its own: `{port, sessions, mails, to, bytes}` → `{seconds}`, every mail
+ * The SMTP client, in its own process: `{port, sessions, mails, to, bytes}` → `{seconds}`. Every mail must be
  * answered with 250.
  */
 

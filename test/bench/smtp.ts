@@ -22,12 +22,12 @@ import { type BenchRow, pairedRounds } from './table.ts'
 
 const ROUNDS = 5
 const AGENTS = 10
-const ONE_BY_ONE = 300
+const TIMED_MAILS = 300
 
 interface Load {
   sessions: number
   bytes: number
-  /** As many as take about half a second on a calm machine. */
+  /** Number of mails that take about half a second on an idle machine. */
   mails: number
 }
 
@@ -40,7 +40,7 @@ const LOADS: readonly Load[] = [
 const MAX_SESSIONS = Math.max(...LOADS.map(({ sessions }) => sessions))
 const sizeOf = (bytes: number) => (bytes < 1_000_000 ? `${bytes / 1_000} KB` : `${bytes / 1_000_000} MB`)
 
-/** Ann's domain proves this machine: the checks are real, the answers at hand. */
+/** Authenticates this machine for example.com: the checks are real, but the DNS responses are local. */
 const resolver = async (name: string, type: string): Promise<string[][]> => {
   const records: Record<string, string> = {
     'example.com': 'v=spf1 ip4:127.0.0.1 -all',
@@ -56,7 +56,7 @@ const startSender = async (): Promise<ChildProcess> => {
   return child
 }
 
-/** Mails a second. */
+/** Measures mails per second. */
 const send = async (sender: ChildProcess, port: number, to: string[], load: Load): Promise<number> => {
   sender.send({ port, to, ...load })
   const [{ seconds }] = (await once(sender, 'message')) as [{ seconds: number }]
@@ -72,8 +72,8 @@ interface Peer {
 type Pool = Awaited<ReturnType<typeof openFoundation>>['db']['pool']
 
 /**
- * The counterpart: the same SMTP library, parser and checks, one insert a mail, and a stream that gets a
- * frame after it.
+ * The counterpart: the same SMTP library, parser and checks, one insert per mail, and a stream that then gets
+ * a frame.
  */
 const startBare = async (pool: Pool): Promise<Peer> => {
   await pool.query(
@@ -135,7 +135,7 @@ const startOurs = async (dataDir: string) => {
   const agents = await Promise.all(
     Array.from({ length: AGENTS }, async (_, n) => {
       const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
-      // Many senders: one alone is held to 30 a minute and agent.
+      // Many senders: a single one is limited to 30 mails a minute per agent.
       await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
       return { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value as string }
     }),
@@ -143,7 +143,7 @@ const startOurs = async (dataDir: string) => {
   return { app, foundation, api, agents }
 }
 
-/** Where an agent's stream is, with its own token. */
+/** Creates a connection of an agent, and returns the URL of its stream and its token. */
 const openStream = async (base: string, api: ReturnType<typeof apiOf>, id: string) => {
   const { token } = (await api('POST', `/agents/${id}/tokens`, {})).body
   const connection = (
@@ -153,8 +153,8 @@ const openStream = async (base: string, api: ReturnType<typeof apiOf>, id: strin
 }
 
 /**
- * Mails stored a second over SMTP, few and many, short and long; and the time from the 250 to the event on
- * the stream.
+ * Mails stored per second over SMTP, with few and many sessions and short and long mails, and the time from
+ * the 250 to the event on the stream.
  */
 export const benchSmtp = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
@@ -166,7 +166,7 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
     const to = agents.map(({ address }) => address)
     const stored: BenchRow[] = []
     for (const load of LOADS) {
-      const name = `mails stored over SMTP, sessions: ${load.sessions}, ${sizeOf(load.bytes)} / same parsing and checks, one insert a mail`
+      const name = `mails stored over SMTP, sessions: ${load.sessions}, ${sizeOf(load.bytes)} / same parsing and checks, one insert per mail`
       const [ours, theirs] = [port, bare.smtpPort].map((each) => () => send(sender, each, to, load))
       stored.push(await pairedRounds(name, 'mails/s', ROUNDS, ours!, theirs!))
     }
@@ -176,7 +176,7 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
       to: to[0]!,
       streamUrl: stream.url,
       token: stream.token,
-      mails: ONE_BY_ONE,
+      mails: TIMED_MAILS,
       tag: randomBytes(4).toString('hex'),
     })
     const theirs = await latencies({
@@ -184,7 +184,7 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
       to: to[0]!,
       streamUrl: bare.streamUrl,
       token: '',
-      mails: ONE_BY_ONE,
+      mails: TIMED_MAILS,
       tag: 'bare',
     })
     const rowOf = (name: string, pick: (of: typeof ours) => number): BenchRow => ({
@@ -200,7 +200,7 @@ export const benchSmtp = async (): Promise<BenchRow[]> => {
       rowOf('from the end of DATA to the event on the stream, p50', ({ event }) => event.p50),
       rowOf('from the end of DATA to the event on the stream, p99', ({ event }) => event.p99),
       {
-        name: 'from the 250 to the event on the stream, p50 (below 0: before it)',
+        name: 'from the 250 to the event on the stream, p50 (below 0 if the event arrives first)',
         unit: 'µs',
         ours: ours.after.p50 * 1000,
         counterpart: theirs.after.p50 * 1000,

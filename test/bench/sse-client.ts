@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Many readers of event streams, in a process of their own. `{open: {port, count, request}}` → `'open'` once
- * every one has its first bytes; `{wait: marker}` → `{last}`, when the last one had the marker, in
- * milliseconds since 1970; `'close'` → `'closed'`.
+ * Many readers of event streams, in their own process. `{open: {port, count, request}}` → `'open'` once each
+ * has received its first bytes; `{wait: marker}` → `{last}`, the time in milliseconds since 1970 at which the
+ * last one received the marker; `'close'` → `'closed'`.
  */
 
 let sockets: Socket[] = []

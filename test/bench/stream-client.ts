@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Many readers of event streams, in a process of their own. `{port, requests}` → `'open'` once every one has
- * its first bytes; `{frames}` → `'waiting'`, then `'all'` when each has had that many more events; `'close'`
- * → `'closed'`.
+ * Many readers of event streams, in their own process. `{port, requests}` → `'open'` once each has received
+ * its first bytes; `{frames}` → `'waiting'`, then `'all'` once each has received that many more events;
+ * `'close'` → `'closed'`.
  */
 const START = Buffer.from('\ndata: ')
 
 interface Reader {
   socket: Socket
-  /** Frames that are still to come, and the end of the last chunk. */
+  /** Number of frames still expected, and the end of the last chunk. */
   left: number
   tail: Buffer
 }

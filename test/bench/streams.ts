@@ -26,17 +26,17 @@ import { UNLIMITED } from '../support/stream-limits.ts'
 import { type BenchRow, pairedRounds } from './table.ts'
 
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000)
-/** Events for each stream that come at once: what a group commit of a busy minute brings. */
-const AT_ONCE = 5
+/** Number of events that each stream gets together, as from a group commit under load. */
+const BATCH = 5
 const ROUNDS = 9
-/** One round is this many times that. */
+/** Number of batches in a round. */
 const TURNS = 4
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
-/** What the heap and what hangs on it hold, in bytes. */
+/** Returns the size of the heap and its external memory in bytes. */
 export const memory = async (): Promise<number> => {
-  await sleep(300) // what was closed lets go of its memory in its own time
+  await sleep(300) // closed streams release their memory with a delay
   collect()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
@@ -48,7 +48,7 @@ interface Agent {
   connectionId: string
 }
 
-/** Agents with a client each: an agent has only one stream. */
+/** Creates agents with one client each, since an agent has only one stream. */
 const createAgents = async ({ db }: Foundation): Promise<Agent[]> => {
   const { id: workspaceId } = await db.prisma.workspace.findFirstOrThrow()
   const agents = Array.from({ length: STREAMS }, () => ({
@@ -94,7 +94,7 @@ const eventOf = (agentId: string, id: number): LoggedEvent => ({
   subject: 'Hello',
 })
 
-/** One way to serve streams: how they are asked for, and how events come to all of them. */
+/** A server to measure: how streams are requested, and how events are sent to all of them. */
 interface Side {
   port: number
   requests: string[]
@@ -149,8 +149,8 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
     },
     raise() {
       for (const { id } of agents)
-        feed.committed(Array.from({ length: AT_ONCE }, (_, n) => eventOf(id, last + n + 1)))
-      last += AT_ONCE
+        feed.committed(Array.from({ length: BATCH }, (_, n) => eventOf(id, last + n + 1)))
+      last += BATCH
     },
     async stop() {
       streams.stop()
@@ -161,7 +161,7 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
 }
 
 const framesOf = (last: number): Buffer => {
-  const events = Array.from({ length: AT_ONCE }, (_, n) => eventOf('', last + n + 1))
+  const events = Array.from({ length: BATCH }, (_, n) => eventOf('', last + n + 1))
   return Buffer.from(
     events
       .map(
@@ -172,8 +172,8 @@ const framesOf = (last: number): Buffer => {
 }
 
 /**
- * The limit: a server that writes to all of them by hand, the frames of one turn joined. `own`: every reader
- * gets events of its own, as every agent does; else the same bytes, serialised once.
+ * The limit: a server that writes directly to all readers, with the frames of a batch joined. With `own`, each
+ * reader gets its own events, as each agent does; otherwise all get the same bytes, serialized once.
  */
 const startBare = async ({ own }: { own: boolean }): Promise<Side> => {
   const readers = new Set<ServerResponse>()
@@ -192,7 +192,7 @@ const startBare = async ({ own }: { own: boolean }): Promise<Side> => {
     raise() {
       const shared = framesOf(last)
       for (const reader of readers) reader.write(own ? framesOf(last) : shared)
-      last += AT_ONCE
+      last += BATCH
     },
     async stop() {
       server.closeAllConnections()
@@ -201,7 +201,7 @@ const startBare = async ({ own }: { own: boolean }): Promise<Side> => {
   }
 }
 
-/** Opens all streams and says what each costs in bytes. */
+/** Opens all streams, and returns the memory of each in bytes. */
 const openAll = async (child: ChildProcess, { port, requests }: Side): Promise<number> => {
   const before = await memory()
   child.send({ port, requests })
@@ -215,11 +215,11 @@ const closeAll = async (child: ChildProcess): Promise<void> => {
   await sleep(100)
 }
 
-/** Events a second, from the first one's raising to the last one's arrival. */
+/** Measures events per second, from the creation of the first to the arrival of the last. */
 const rate = async (child: ChildProcess, side: Side): Promise<number> => {
   let ms = 0
   for (let turn = 0; turn < TURNS; turn++) {
-    child.send({ frames: AT_ONCE })
+    child.send({ frames: BATCH })
     await once(child, 'message')
     const all = once(child, 'message')
     const from = performance.now()
@@ -227,7 +227,7 @@ const rate = async (child: ChildProcess, side: Side): Promise<number> => {
     await all
     ms += performance.now() - from
   }
-  return (STREAMS * AT_ONCE * TURNS * 1000) / ms
+  return (STREAMS * BATCH * TURNS * 1000) / ms
 }
 
 const startReaders = async (): Promise<ChildProcess> => {
@@ -237,8 +237,8 @@ const startReaders = async (): Promise<ChildProcess> => {
 }
 
 /**
- * Events to 1,000 streams and the memory of each, against bare servers: each reader's own events, and the
- * same ones for all.
+ * Events to 1,000 streams and the memory of each, against bare servers that write separate or the same events
+ * to all readers.
  */
 export const benchStreams = async (): Promise<BenchRow[]> => {
   const dataDir = temporaryDir()
@@ -252,7 +252,7 @@ export const benchStreams = async (): Promise<BenchRow[]> => {
   ] as const
   const readers = await Promise.all(sides.map(startReaders))
   try {
-    await openAll(readers[0]!, sides[0]) // what the first ones make is no stream's own
+    await openAll(readers[0]!, sides[0]) // warms up: the first streams allocate shared memory
     await closeAll(readers[0]!)
     const bytes: number[] = []
     for (const [index, side] of sides.entries()) bytes.push(await openAll(readers[index]!, side))
@@ -261,10 +261,10 @@ export const benchStreams = async (): Promise<BenchRow[]> => {
       Rate,
       Rate,
     ]
-    const name = `events to ${STREAMS} streams, ${AT_ONCE} each at once`
+    const name = `events to ${STREAMS} streams, ${BATCH} each`
     return [
-      await pairedRounds(`${name} / written by hand`, '/s', ROUNDS, ours, own),
-      await pairedRounds(`${name} / the same ones for all, by hand`, '/s', ROUNDS, ours, shared),
+      await pairedRounds(`${name} / written directly`, '/s', ROUNDS, ours, own),
+      await pairedRounds(`${name} / the same bytes to all, written directly`, '/s', ROUNDS, ours, shared),
       {
         name: 'memory of a stream / bare (lower is better)',
         unit: 'bytes',

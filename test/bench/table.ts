@@ -1,13 +1,13 @@
 /**
- * One line of the benchmark's table: our figure and that of the limit or peer of the same run, medians over
- * the same rounds.
+ * A row of the benchmark table: the figure of the service and that of the limit or peer in the same run, as
+ * medians over the same rounds.
  */
 export interface BenchRow {
   name: string
   unit: string
   ours: number
   counterpart: number
-  /** The median of the rounds' own ratios. */
+  /** Median of the ratios of the rounds. */
   ratio: number
 }
 
@@ -17,7 +17,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Runs the two by turns, so that whatever else the machine does hits both; who begins alternates. */
+/** Alternates the two, also in their order, so that other load on the machine affects both. */
 export const pairedRounds = async (
   name: string,
   unit: string,

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * The receiving end, in a process of its own: takes POSTs, answers 204, and when as many have come as it was
- * told to expect, says which came (`webhook-id`) and when (milliseconds since 1970).
+ * The receiver, in its own process: responds to POSTs with 204. Once the expected number has arrived, it sends
+ * their `webhook-id`s and times (milliseconds since 1970) to the parent.
  */
 let left = 0
 let arrivals: [string, number][] = []

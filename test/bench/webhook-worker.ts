@@ -3,8 +3,8 @@ import { openDb } from '../../src/db/client.ts'
 import { createWorker } from './webhook-world.ts'
 
 /**
- * A worker in a process of its own: `webhook-worker.ts DATABASE_URL MASTER_KEY`. `'start'` → it delivers;
- * `'stop'` → `'stopped'`.
+ * A worker in its own process: `webhook-worker.ts DATABASE_URL MASTER_KEY`. `'start'` → it delivers; `'stop'`
+ * → `'stopped'`.
  */
 const [url, masterKey] = process.argv.slice(2) as [string, string]
 const db = await openDb(url, { max: 10, log: silentLogger })

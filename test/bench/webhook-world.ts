@@ -22,8 +22,8 @@ import { migrations, temporaryDir } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Events of many agents, each with its webhook's job, in one statement: what both sides pay before the first
- * POST.
+ * Inserts events of many agents with the jobs of their webhooks in one statement: the cost of both sides
+ * before the first POST.
  */
 const STORE = `
   with head as (update event_log set last_id = last_id + $2 where agent_id = any($1::uuid[]) returning agent_id, last_id - $2 as before),
@@ -103,8 +103,7 @@ export const store = async (
 }
 
 /**
- * The limit: the same insert, then signed POSTs in order over one kept connection per endpoint, and nothing
- * else.
+ * The limit: the same insert, then only signed POSTs in order over one persistent connection per endpoint.
  */
 export const postAll = async (
   targets: readonly Target[],
@@ -147,17 +146,17 @@ const startReceiver = async (): Promise<{ child: ChildProcess; url: string }> =>
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
-/** Webhooks that no lane touches: theirs are the limit's events. */
+/** Keeps lanes away from the webhooks to which the limit posts. */
 export const NEVER = new Date('9999-01-01')
 
 const SETTLED =
   'select 1 from webhook w join event_log l using (agent_id) where w.position < l.last_id and w.retry_at is null limit 1'
 
-/** Resolves when the lanes have written down all that they did. */
+/** Resolves when the lanes have recorded all of their deliveries. */
 export const untilSettled = ({ pool }: RootDb) =>
   until(async () => (await pool.query(SETTLED)).rowCount === 0, 60_000)
 
-/** The service's workers, told of events by `tell` alone. */
+/** Creates the service's workers, which learn of events only through `tell`. */
 export const createWorker = (
   db: RootDb,
   masterKey: Uint8Array,
@@ -189,16 +188,16 @@ export const createWorker = (
   }
 }
 
-/** A database, a receiver in a process of its own, and endpoints there. */
+/** A database, a receiver in its own process, and endpoints there. */
 export interface World {
   db: RootDb
   databaseUrl: string
   masterKey: Uint8Array
   receiver: ChildProcess
   clients: Map<string, Client>
-  /** Webhooks of as many agents. `retryAt` keeps lanes away from them. */
+  /** Creates a webhook for each of `count` agents. `retryAt` keeps lanes away from them. */
   targets(count: number, retryAt?: Date): Promise<Target[]>
-  /** Resolves with what the receiver says once it has had `count` POSTs. */
+  /** Resolves with the report of the receiver once `count` POSTs have arrived. */
   received(count: number): Promise<[string, number][]>
   close(): Promise<void>
 }

@@ -19,11 +19,11 @@ import {
 
 const ROUNDS = 5
 const PEER_ROUNDS = 3
-/** Due jobs of 200 endpoints; the goal is stated for 100,000. */
+/** Number of due jobs of 200 endpoints; the goal is defined for 100,000. */
 const BACKLOG = Number(process.env.BENCH_BACKLOG ?? 20_000)
 const ENDPOINTS = 200
 
-/** POSTs a second, from before the insert to the last one's arrival. */
+/** Measures POSTs per second, from before the insert to the arrival of the last. */
 const timed = async (world: World, count: number, work: () => Promise<void>): Promise<number> => {
   const all = world.received(count)
   const from = performance.now()
@@ -66,7 +66,7 @@ const benchEndpoints = async (world: World, count: number, each: number): Promis
 
 const BATCH = 500
 
-/** The peer: a job for each event; batches are fetched, posted in order for each endpoint, and completed. */
+/** The peer: a job per event. Batches are fetched, posted in order for each endpoint, and completed. */
 const drainBoss = async (
   boss: PgBoss,
   world: World,
@@ -89,8 +89,8 @@ const drainBoss = async (
 }
 
 /**
- * The same deliveries through pg-boss, which keeps each endpoint's order only when one fetcher works off
- * whole batches.
+ * The same deliveries through pg-boss, which preserves the order of an endpoint only when a single fetcher
+ * processes whole batches.
  */
 const benchPeer = async (world: World, each: number): Promise<BenchRow> => {
   const { db } = world
@@ -152,8 +152,8 @@ const startWorkers = async (world: World, count: number): Promise<ChildProcess[]
 }
 
 /**
- * A backlog is there when workers start: one process against bare POSTs of the same events, and two processes
- * against one.
+ * Workers start with a backlog: one process against bare POSTs of the same events, and two processes against
+ * one.
  */
 const benchBacklog = async (world: World): Promise<BenchRow[]> => {
   const each = Math.max(1, Math.round(BACKLOG / ENDPOINTS))
@@ -189,7 +189,7 @@ const benchBacklog = async (world: World): Promise<BenchRow[]> => {
 const PER_SECOND = 100
 const SECONDS = 5
 
-/** Milliseconds from before the insert to the POST's arrival, for single events at a steady pace. */
+/** Measures milliseconds from before the insert to the arrival of the POST, for events at a steady rate. */
 const latencies = async (
   world: World,
   targets: readonly Target[],
@@ -214,7 +214,7 @@ const latencies = async (
   return (await arrived).map(([id, at]) => at - began.get(id)!).sort((a, b) => a - b)
 }
 
-/** Enqueue to first attempt, against the durable limit. (Lower is better.) */
+/** Time from enqueue to the first attempt, against the durable limit. (Lower is better.) */
 const benchLatency = async (world: World): Promise<BenchRow[]> => {
   const mine = await world.targets(ENDPOINTS)
   const bare = await world.targets(ENDPOINTS, NEVER)

@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)(
     let path: string
     beforeAll(async () => {
       remote = await startRelay()
-      // Where bounces go is known before Postfix starts; only then does a worker send anything.
+      // Postfix needs the address for bounces at its start, so the worker that sends is started afterwards.
       service = await startService({ environment: { ROLES: 'api,smtp', MAIL_DOMAIN } })
       const { host, port } = service.smtp
       postfix = await startPostfix({
@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(
         return body.status === status && body
       }, 30_000)
 
-    test('relays what we send, and the signature survives it', async () => {
+    test('relays a message of the service with its DKIM signature intact', async () => {
       const { id } = await send('ok@remote.example')
       const { raw, from } = await until(() => remote.mails.find(({ to }) => to.includes('ok@remote.example')))
       expect((await becomes(id, 'sent')).error).toBeNull()
@@ -74,13 +74,13 @@ describe.skipIf(missing !== null)(
       expect(raw.toString()).toContain('by relay.example (Postfix)')
     })
 
-    test('what it refuses fails at once, in its words', async () => {
+    test('makes a message that it refuses fail immediately with its reason', async () => {
       expect((await becomes((await send('blocked@remote.example')).id, 'failed')).error).toMatch(
         /554 5\.7\.1 .*we do not like this one/,
       )
     })
 
-    test('what it bounces later fails when the bounce comes back; the recipient is suppressed, nobody is woken', async () => {
+    test('makes a message fail when it bounces, which suppresses the recipient without a message to the agent', async () => {
       remote.refuse('gone@remote.example', '550 5.1.1 No such user')
       const { id } = await send('gone@remote.example', 'also@remote.example')
       const { error } = await becomes(id, 'failed')

@@ -8,14 +8,14 @@ import { until } from '../support/until.ts'
 const COMMAND = '/usr/sbin/postfix'
 const isRoot = process.getuid?.() === 0
 
-/** Why there can be no Postfix here, or null. */
+/** The reason why Postfix cannot be started here, or null. */
 export const missing: string | null = !existsSync(COMMAND)
-  ? `${COMMAND} is not there (apt-get install postfix)`
+  ? `${COMMAND} is not installed (apt-get install postfix)`
   : isRoot
     ? null
-    : 'Postfix is started by root only'
+    : 'only root can start Postfix'
 
-/** The services of one Postfix without a chroot: what it needs to relay, to bounce and to log. */
+/** Returns the services that Postfix needs without a chroot to relay, bounce and log. */
 const services = (port: number) => `
 127.0.0.1:${port} inet n - n - - smtpd
 cleanup unix n - n - 0 cleanup
@@ -39,7 +39,7 @@ postlog unix-dgram n - n - 1 postlogd
 `
 
 export interface PostfixOptions {
-  /** Where mail for a domain goes: `host:port` by domain. */
+  /** Destination of mail as `host:port` by domain. */
   routes: Record<string, string>
 }
 
@@ -63,7 +63,7 @@ const listens = (port: number) =>
     socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
   })
 
-/** A Postfix of its own, in a folder of its own, that relays for this machine. */
+/** Starts a separate Postfix in its own folder, which relays for this machine. */
 export async function startPostfix({ routes }: PostfixOptions): Promise<Postfix> {
   const dir = mkdtempSync(join(tmpdir(), 'ams-postfix-'))
   execFileSync('chmod', ['755', dir])
