@@ -165,7 +165,7 @@ test.each([
   ['graphql/types/a.ts', `import { type A, Prisma } from '../../db/generated/prisma/client.ts'`, 'db/b.ts'],
   ['rest/a.ts', `import type { A } from '../db/generated/prisma/client.ts'`, 'db/b.ts'],
   ['channel/a.ts', `new Worker(new URL('../../dist/message/b.js', import.meta.url))`, 'message/b.ts'],
-])('in %s, the import %s is a violation', (file, source, target) => {
+])('in %s, %s is a violation', (file, source, target) => {
   expect(violationsOf(one(file, source, target))).toHaveLength(1)
 })
 
@@ -177,7 +177,7 @@ test.each([
   ['rest/a.ts', `import { publicError } from '../db/failure.ts'`, 'db/failure.ts'],
   ['core/a.ts', `// import { b } from '../db/b.ts'\n/* import '../db/b.ts' */`, 'db/b.ts'],
   ['main.ts', `import { b } from './db/b.ts'`, 'db/b.ts'],
-])('in %s, the import %s is allowed', (file, source, target) => {
+])('in %s, %s is allowed', (file, source, target) => {
   expect(violationsOf(one(file, source, target))).toEqual([])
 })
 

@@ -175,7 +175,7 @@ test.each([
   ['graphql/a.ts', 'await client.query<Row>(statement)'],
   ['rest/a.ts', 'await deps.prisma.message.findMany({})'],
   ['http/a.ts', 'const read = ({ prisma }: Deps) => prisma'],
-])('in %s, the code %s accesses the database', (file, source) => {
+])('in %s, %s accesses the database', (file, source) => {
   expect(storageIn(one(file, source))).toHaveLength(1)
 })
 
@@ -188,7 +188,7 @@ test.each([
     '// select id from message\nconst description = "Select one from the list; update it as set out there"',
   ],
   ['web/a.ts', '<select id="a"><option>A</option></select> from here'],
-])('in %s, the code %s does not access the database', (file, source) => {
+])('in %s, %s does not access the database', (file, source) => {
   expect(storageIn(one(file, source))).toEqual([])
 })
 

@@ -112,7 +112,7 @@ describe('the address assigned to a new agent', () => {
   })
 })
 
-describe('in agent requests', () => {
+describe('a request about agents', () => {
   const good = { name: 'x', icon: 'bot' }
   test.each([
     [{ icon: 'bot' }, /^name: is required/],
@@ -130,11 +130,11 @@ describe('in agent requests', () => {
     [[good], /^body: /],
     ['"text"', /^body: /],
     ['null', /^body: /],
-  ])('the body %j is refused with the name of the field', async (body, says) => {
+  ])('with the body %j is refused with the name of the field', async (body, says) => {
     expectFailure(await owner.api('POST', '/agents', body), 'invalid_input', says)
   })
 
-  test('a name of 100 emoji is accepted, since lengths are counted in code points', async () => {
+  test('with a name of 100 emoji is accepted, since lengths are counted in code points', async () => {
     const name = '😀'.repeat(100)
     expect((await owner.api('POST', '/agents', { ...good, name })).body.name).toBe(name)
   })
@@ -146,12 +146,12 @@ describe('in agent requests', () => {
     '%00',
     '%ff',
     `${randomUUID()}0`,
-  ])('the id %s is refused', async (id) => {
+  ])('with the id %s is refused', async (id) => {
     expectFailure(await owner.api('GET', `/agents/${id}`), 'invalid_input', /^id: must be a UUID/)
   })
 
   test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', randomUUID()])(
-    'the id %s is valid but not found',
+    'with the valid but unknown id %s gets not_found',
     async (id) => {
       expectFailure(
         await owner.api('GET', `/agents/${id}`),

@@ -127,7 +127,7 @@ describe('a repeated request', () => {
   })
 })
 
-describe('a request that is not signed correctly is refused with 403 and not stored:', () => {
+describe('an incorrectly signed request', () => {
   const wrong: [string, () => Partial<Handed>, RegExp][] = [
     ['no signature', () => ({ headers: { 'X-Signature': undefined } }), /X-Signature: must be/],
     ['an empty X-Signature', () => ({ headers: { 'X-Signature': '' } }), /X-Signature: must be/],
@@ -156,13 +156,13 @@ describe('a request that is not signed correctly is refused with 403 and not sto
     ['a changed remote IP', () => ({ headers: { 'X-Remote-IP': '127.0.0.1' } }), /does not match/],
     ['a changed HELO name', () => ({ headers: { 'X-Helo': 'eve' } }), /does not match/],
   ]
-  test.each(wrong)('%s', async (_, more, says) => {
+  test.each(wrong)('with %s is refused with 403, and nothing is stored', async (_, more, says) => {
     const before = await stored()
     expectFailure(await hand(more()), 'forbidden', says)
     expect(await stored()).toBe(before)
   })
 
-  test('a changed body', async () => {
+  test('with a changed body is refused with 403', async () => {
     const handed = letter()
     const headers = { 'X-Signature': undefined }
     const good = await handOver(service.http, handed)
@@ -170,12 +170,12 @@ describe('a request that is not signed correctly is refused with 403 and not sto
     expectFailure(await handOver(service.http, { ...handed, raw: `${handed.raw} `, headers }), 'forbidden')
   })
 
-  test('another secret, an empty one, or the whole list of secrets', async () => {
+  test('with another secret, an empty one, or the whole list of secrets is refused with 403', async () => {
     for (const secret of ['another-secret-of-16', '', `${SECRET},${OLD_SECRET}`])
       expectFailure(await hand({}, secret), 'forbidden', /does not match/)
   })
 
-  test('each refusal is counted, and no secret is logged', async () => {
+  test('is counted, and no secret is logged', async () => {
     const { text } = await apiOf(service.http, null)('GET', '/metrics')
     expect(Number(/ams_callbacks_total\{outcome="refused"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(10)
     expect(log.text()).not.toContain(SECRET)
@@ -266,7 +266,7 @@ describe('an envelope signature', () => {
   })
 })
 
-describe('a correctly signed request is refused with invalid_input for', () => {
+describe('a correctly signed request', () => {
   test.each<[string, Partial<Handed>, RegExp]>([
     ['no recipient', { to: '' }, /^X-Envelope-To: must name a recipient/],
     ['only commas as recipients', { to: ', ,' }, /^X-Envelope-To: must name a recipient/],
@@ -283,11 +283,11 @@ describe('a correctly signed request is refused with invalid_input for', () => {
       /^X-Remote-IP: must be an IP address/,
     ],
     ['an empty body', { raw: '' }, /^body: must be a message/],
-  ])('%s', async (_, more, says) => {
+  ])('is refused with invalid_input for %s', async (_, more, says) => {
     expectFailure(await hand(more), 'invalid_input', says)
   })
 
-  test('a missing sender, but not for an empty one, which is a bounce', async () => {
+  test('is refused without a sender, but accepted as a bounce with an empty one', async () => {
     expect((await hand({ from: '' })).status).toBe(200)
     expect((await newest(agent))[0]).toMatchObject({ refusal: 'self' })
     const { headers } = await hand({ from: '', headers: { 'X-Envelope-From': undefined } }).then((answer) => {

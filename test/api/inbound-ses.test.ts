@@ -220,7 +220,7 @@ describe('a mail from SES', () => {
   })
 })
 
-describe('a notification that is not from a configured topic is refused with 403, without any fetch:', () => {
+describe('a notification that is not authentic', () => {
   const signed = () => signer.sign(notification(received(rawOf('x'))))
   test.each<[string, () => Fields]>([
     ['another topic', () => signer.sign(notification(received(rawOf('x')), { TopicArn: `${TOPIC}-of-eve` }))],
@@ -259,14 +259,14 @@ describe('a notification that is not from a configured topic is refused with 403
       `the certificate URL ${url}`,
       () => ({ ...signed(), SigningCertURL: url }),
     ]),
-  ])('%s', async (_, message) => {
+  ])('with %s is refused with 403, and nothing is stored or fetched', async (_, message) => {
     await post(signed()) // caches the certificate
     const before = { stored: await stored(), fetched: fetched.length }
     expectFailure(await post(message()), 'forbidden')
     expect({ stored: await stored(), fetched: fetched.length }).toEqual(before)
   })
 
-  test('another key, whose certificate has the same name', async () => {
+  test('signed with another key, whose certificate has the same name, is refused', async () => {
     expectFailure(
       await post((await createSigner()).sign(notification(received(rawOf('x'))))),
       'forbidden',
@@ -285,14 +285,14 @@ describe('a notification that is not from a configured topic is refused with 403
     ['has another name', 'aaaaaaaa03', { name: 'evil.example' }],
     ["has Amazon's name in part", 'aaaaaaaa04', { name: 'x.sns.amazonaws.com' }],
     ['has a wildcard for a name', 'aaaaaaaa05', { name: '*.amazonaws.com' }],
-  ])('a certificate that %s', async (_, id, certified) => {
+  ])('signed with a certificate that %s is refused', async (_, id, certified) => {
     const other = await createSigner(certified)
     internet.set(certificateUrl(id), Buffer.from(other.certificate))
     const message = other.sign(notification(received(rawOf('x')), { SigningCertURL: certificateUrl(id) }))
     expectFailure(await post(message), 'forbidden', /certificate is not one of Amazon SNS/)
   })
 
-  test('an unknown or missing topic in the header, before the body is parsed', async () => {
+  test('with an unknown or missing topic in the header is refused before its body is parsed', async () => {
     for (const topic of [`${TOPIC}-of-eve`, ''])
       expectFailure(
         await post('{', api, { 'x-amz-sns-topic-arn': topic }),

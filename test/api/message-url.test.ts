@@ -177,7 +177,7 @@ describe.each(PATHS)('on %s', (_, path) => {
     [{ text: 'a\0b' }, /^text: .*NUL/],
     [{ text: 'a\ud800' }, /^text: .*surrogate/],
     [{ text: 'hi', subject: 'x' }, /^subject: is not a known field/],
-  ])('%j is refused', async (body, says) => {
+  ])('the body %j is refused', async (body, says) => {
     expectFailure(await owner.api('POST', path(randomUUID()), body), 'invalid_input', says)
   })
 })

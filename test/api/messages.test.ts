@@ -208,34 +208,45 @@ describe('a message', () => {
   })
 })
 
-describe('an attachment is served as a download in its own type, never inline,', () => {
+describe('an attachment', () => {
   test.each([
     ['page.html', 'text/html', 'page.html', 'text/html'],
     ['a\r\nSet-Cookie: x=1.txt', 'text/plain', null, 'text/plain'],
     ['日本 "語".pdf', 'application/pdf', '日本 "語".pdf', 'application/pdf'],
     ['weird', 'x/y z', 'weird', null],
-  ])('with the name %j', async (filename, contentType, name, type) => {
-    const content = Buffer.from([0, 255, 13, 10, 1])
-    const letter = {
-      from: owner.email,
-      to: agent.address,
-      text: 'see it',
-      attachments: [{ filename, contentType, content }],
-    }
-    const message = await receive(service, agent, letter)
-    const answer = await fetch(`${service.http}${path}/${message.id}/attachments/0`, {
-      headers: { Authorization: `Bearer ${agent.token}` },
-    })
-    expect(answer.status).toBe(200)
-    expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
-    if (type !== null) expect(answer.headers.get('content-type')).toBe(type)
-    expect(answer.headers.get('set-cookie')).toBeNull()
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    const disposition = answer.headers.get('content-disposition') ?? ''
-    expect(disposition).toMatch(/^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''[\w.%!~-]*$/)
-    if (name !== null) expect(decodeURIComponent(disposition.split("''")[1]!)).toBe(name)
-    expectFailure(await agent.api('GET', `${path}/${message.id}/attachments/1`), 'not_found')
-    expectFailure(await agent.api('GET', `${path}/${message.id}/attachments/x`), 'invalid_input', /^index: /)
-    expectFailure(await agent.api('GET', `${path}/${message.id}/attachments/-1`), 'invalid_input', /^index: /)
-  })
+  ])(
+    'with the name %j is served as a download in its own type, never inline',
+    async (filename, contentType, name, type) => {
+      const content = Buffer.from([0, 255, 13, 10, 1])
+      const letter = {
+        from: owner.email,
+        to: agent.address,
+        text: 'see it',
+        attachments: [{ filename, contentType, content }],
+      }
+      const message = await receive(service, agent, letter)
+      const answer = await fetch(`${service.http}${path}/${message.id}/attachments/0`, {
+        headers: { Authorization: `Bearer ${agent.token}` },
+      })
+      expect(answer.status).toBe(200)
+      expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
+      if (type !== null) expect(answer.headers.get('content-type')).toBe(type)
+      expect(answer.headers.get('set-cookie')).toBeNull()
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      const disposition = answer.headers.get('content-disposition') ?? ''
+      expect(disposition).toMatch(/^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''[\w.%!~-]*$/)
+      if (name !== null) expect(decodeURIComponent(disposition.split("''")[1]!)).toBe(name)
+      expectFailure(await agent.api('GET', `${path}/${message.id}/attachments/1`), 'not_found')
+      expectFailure(
+        await agent.api('GET', `${path}/${message.id}/attachments/x`),
+        'invalid_input',
+        /^index: /,
+      )
+      expectFailure(
+        await agent.api('GET', `${path}/${message.id}/attachments/-1`),
+        'invalid_input',
+        /^index: /,
+      )
+    },
+  )
 })

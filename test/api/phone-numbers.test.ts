@@ -95,7 +95,7 @@ describe('phone numbers', () => {
     ['a number that is not for sale', '+15005559999', 'conflict', /is not available/],
     ['text that is not a number', 'hello', 'invalid_input', /value: must be a phone number/],
     ['a short code', '72345', 'invalid_input', /value: must be a phone number/],
-  ] as const)('cannot be rented by %s, and nothing is stored', async (_, value, code, says) => {
+  ] as const)('cannot be rented for %s, and nothing is stored', async (_, value, code, says) => {
     const owner = await fresh()
     expectFailure(await buy(owner, value), code, says)
     expect(await service.db.prisma.phoneNumber.count()).toBe(0)

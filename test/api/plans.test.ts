@@ -44,7 +44,7 @@ test.each([
     { agents: 3, members: 3, ownDomains: 0, webhooks: 3, sendsPerDay: 100, storedMessages: 5000 },
     false,
   ],
-])('the plan %s has its limits', async (key, limits, changeAddress) => {
+])('the plan %s has the expected limits', async (key, limits, changeAddress) => {
   const { api } = await tenantOn(key)
   expect((await api('GET', '/workspace')).body.plan).toMatchObject({ key, limits, changeAddress })
 })

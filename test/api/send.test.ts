@@ -45,7 +45,7 @@ test('a message is stored with status sending before the response 201', async ()
   await until(async () => (await agent.api('GET', `${path}/${answer.body.id}`)).body.status === 'sent')
 })
 
-describe('exactly one of replyTo, forward and channel is required:', () => {
+describe('the target of a message, which is exactly one of replyTo, forward and channel,', () => {
   const id = randomUUID()
   test.each([
     [{ text: 'hi' }, /exactly one of replyTo.*forward.*channel/],
@@ -60,11 +60,11 @@ describe('exactly one of replyTo, forward and channel is required:', () => {
     [{ text: 'hi', replyTo: 'x' }, /^replyTo: must be a UUID/],
     [{ text: 'hi', channel: 'fax', to: ['bo@example.com'] }, /^channel: must be one of email, sms, telegram/],
     [{ text: 'hi', channel: 'url', to: ['bo@example.com'] }, /^channel: must be one of/],
-  ])('%j is refused', async (body, says) => {
+  ])('is refused in %j', async (body, says) => {
     expectFailure(await agent.api('POST', path, body), 'invalid_input', says)
   })
 
-  test('a channel on which the agent has no address is a conflict', async () => {
+  test('is a conflict if it is a channel on which the agent has no address', async () => {
     expectFailure(
       await agent.api('POST', path, { text: 'hi', channel: 'sms', to: ['+15551234567'] }),
       'conflict',
@@ -72,7 +72,7 @@ describe('exactly one of replyTo, forward and channel is required:', () => {
   })
 })
 
-describe('limits, counted in code points:', () => {
+describe('limits, counted in code points', () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => `r${n}@example.com`)
   test.each([
     ['a text of 1 character', { text: 'x' }],
@@ -86,7 +86,7 @@ describe('limits, counted in code points:', () => {
       'an address of 254 characters',
       { to: [`${'a'.repeat(64)}@${'b'.repeat(62)}.${'c'.repeat(62)}.${'d'.repeat(59)}.com`] },
     ],
-  ])('%s is accepted', async (_, changes) => {
+  ])('a message with %s is accepted', async (_, changes) => {
     const answer = await start(changes)
     expect(answer.body).toMatchObject({ status: 'sending', ...changes })
     expect((await agent.api('GET', `${path}/${answer.body.id}`)).body).toMatchObject(changes)
@@ -115,12 +115,12 @@ describe('limits, counted in code points:', () => {
     ['a string for to', { to: 'bo@example.com' }, /^to: must be an array/],
     ['null for cc', { cc: null }, /^cc: must be an array/],
     ['an unknown field', { bcc: ['eve@example.com'] }, /^bcc: is not a known field/],
-  ])('%s is refused with the name of the field', async (_, changes, says) => {
+  ])('a message with %s is refused with the name of the field', async (_, changes, says) => {
     expectFailure(await start(changes), 'invalid_input', says)
   })
 })
 
-describe('a recipient that is not a single address is refused:', () => {
+describe('a recipient that is not a single address', () => {
   test.each([
     'not-an-address',
     'a@x@example.com',
@@ -143,12 +143,12 @@ describe('a recipient that is not a single address is refused:', () => {
     '.ann@example.com',
     ' ',
     `${'a'.repeat(65)}@example.com`,
-  ])('%j', async (address) => {
+  ])('is refused: %j', async (address) => {
     expectFailure(await start({ to: ['bo@example.com', address] }), 'invalid_input', /^to\[1\]: /)
     expectFailure(await start({ cc: [address] }), 'invalid_input', /^cc\[0\]: /)
   })
 
-  test('and no mail was sent', expectNoneSent)
+  test('causes no mail to be sent', expectNoneSent)
 })
 
 test('line breaks in a subject do not add headers', async () => {

@@ -46,14 +46,14 @@ test.each([
   ['SELECT nonsense', 'a wrong statement'],
   ['SELECT 1 / 0', 'a wrong value'],
   [`SELECT set_config('statement_timeout', '1', true), pg_sleep(1)`, 'a statement that takes too long'],
-])('%s: %s does not mean that the database is away', async (sql) => {
+])('%s (%s) is not classified as an unavailable database', async (sql) => {
   const slow = sql.includes('pg_sleep') ? `BEGIN; SET LOCAL statement_timeout = 1; SELECT pg_sleep(1)` : sql
   expect(isUnavailable(await failure(db.pool.query(slow)))).toBe(false)
   if (slow === sql) expect(isUnavailable(await failure(db.prisma.$queryRawUnsafe(sql)))).toBe(false)
 })
 
 test.each([undefined, null, 'ECONNREFUSED', new Error('no'), { code: 'P2002' }, { code: '23505' }])(
-  '%s is not the database being away',
+  'the error %s is not classified as an unavailable database',
   (error) => {
     expect(isUnavailable(error)).toBe(false)
   },

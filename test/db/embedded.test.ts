@@ -159,11 +159,11 @@ test('files left behind by a killed initdb are removed', async () => {
   expect(() => statSync(join(dir, 'pg.new-dead'))).toThrow('ENOENT')
 })
 
-test.each(['started', 'attached'])(
+test.each(['started', 'attached to'])(
   'a server that was %s is restarted at the same address after it is killed',
   async (how) => {
     initialize()
-    if (how === 'attached') await start()
+    if (how === 'attached to') await start()
     const server = await start({ supervise: true })
     await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS one')
     for (let round = 0; round < 2; round++) {

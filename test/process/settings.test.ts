@@ -43,7 +43,7 @@ describe('an invalid setting', () => {
   )
 })
 
-describe('a valid setting that cannot be used ends the start with 2 and one line:', () => {
+describe('a valid setting that cannot be used', () => {
   let first: ServiceProcess
   let taken: { PORT: string; SMTP_PORT: string }
   const dir = temporaryDir()
@@ -66,13 +66,16 @@ describe('a valid setting that cannot be used ends the start with 2 and one line
     return service.stderr
   }
 
-  test.each(['PORT', 'SMTP_PORT'] as const)('%s, when another program uses the port', async (name) => {
-    expect(await refused({ [name]: taken[name] })).toMatch(
-      new RegExp(
-        `^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`,
-      ),
-    )
-  })
+  test.each(['PORT', 'SMTP_PORT'] as const)(
+    '(%s of another program) ends the start with 2 and one line',
+    async (name) => {
+      expect(await refused({ [name]: taken[name] })).toMatch(
+        new RegExp(
+          `^${name} is ${taken[name]}; it takes a port that is free on 127\\.0\\.0\\.1: another program listens there already\\.`,
+        ),
+      )
+    },
+  )
 
   test.each([
     ['HOST', 'no-such-host.invalid', 'this name is not known'],
@@ -80,7 +83,7 @@ describe('a valid setting that cannot be used ends the start with 2 and one line
     ['HOST', '192.0.2.1', 'an address of this machine'],
     ['SMTP_HOST', '192.0.2.1', 'an address of this machine'],
     ['PLAN', 'platinum', 'one of free, team, unlimited'],
-  ])('%s=%s', async (name, value, says) => {
+  ])('(%s=%s) ends the start with 2 and one line', async (name, value, says) => {
     const line = await refused({ [name]: value })
     expect(line).toMatch(new RegExp(`^${name} is "${value}"; it takes .+\\.$`, 'm'))
     expect(line).toContain(says)
@@ -89,9 +92,9 @@ describe('a valid setting that cannot be used ends the start with 2 and one line
   test.each([
     ['a file', () => import.meta.filename],
     ['a folder below a file', () => join(import.meta.filename, 'data')],
-    ['where no folder can be created', () => '/proc/ams/data'],
-    ['where no file can be created', () => '/proc'],
-  ])('DATA_DIR that is %s', async (_, place) => {
+    ['a place where no folder can be created', () => '/proc/ams/data'],
+    ['a place where no file can be created', () => '/proc'],
+  ])('(DATA_DIR that is %s) ends the start with 2 and one line', async (_, place) => {
     const value = place()
     expect(await refused({ DATA_DIR: value })).toMatch(
       new RegExp(
@@ -113,15 +116,15 @@ test.each([['--help'], ['-h'], ['help']])(
 )
 
 test.each([
-  ['fly'],
-  ['start', 'again'],
-  ['--loud'],
-  ['workspace'],
-  ['workspace', '--name', 'x'],
-  ['token'],
-  ['number'],
-])('the command line %s %s %s ends with 2 and the usage, without creating a database', async (...args) => {
-  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args.filter((arg) => arg !== undefined))
+  [['fly']],
+  [['start', 'again']],
+  [['--loud']],
+  [['workspace']],
+  [['workspace', '--name', 'x']],
+  [['token']],
+  [['number']],
+])('the command line %j ends with 2 and the usage, without creating a database', async (args) => {
+  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
   expect((await process.exited).code).toBe(2)
   expect(process.stderr).toContain('Usage:')
   expect(existsSync(join(dataDir, 'never'))).toBe(false)
@@ -176,7 +179,7 @@ describe('DATABASE_URL', () => {
     expect(service.stderr).toContain('MASTER_KEY')
   })
 
-  describe('that cannot be used ends the start with 2 and one line with the reason but not the password:', () => {
+  describe('that cannot be used', () => {
     const elsewhere = (change: (url: URL) => void) => {
       const url = new URL(urlOf(inject('postgres').url, name))
       url.password ||= 'hush'
@@ -215,16 +218,19 @@ describe('DATABASE_URL', () => {
         (url) => Object.assign(url, { search: '?sslmode=verify-full' }),
         /SSL/,
       ],
-    ])('%s', async (_, change, says) => {
-      const DATABASE_URL = elsewhere(change)
-      const service = run({ ...settings(), DATABASE_URL, LOG_LEVEL: 'silent' })
-      expect((await service.exited).code).toBe(2)
-      expect(service.stderr).toMatch(
-        /^DATABASE_URL is "postgres(ql)?:\/\/\*\*\*@.+; it takes a PostgreSQL that can be used \(.+\)\.\n$/,
-      )
-      expect(service.stderr).toMatch(says)
-      expect(service.stderr).not.toContain(new URL(DATABASE_URL).password)
-    })
+    ])(
+      'ends the start with 2 and one line with the reason but not the password if %s',
+      async (_, change, says) => {
+        const DATABASE_URL = elsewhere(change)
+        const service = run({ ...settings(), DATABASE_URL, LOG_LEVEL: 'silent' })
+        expect((await service.exited).code).toBe(2)
+        expect(service.stderr).toMatch(
+          /^DATABASE_URL is "postgres(ql)?:\/\/\*\*\*@.+; it takes a PostgreSQL that can be used \(.+\)\.\n$/,
+        )
+        expect(service.stderr).toMatch(says)
+        expect(service.stderr).not.toContain(new URL(DATABASE_URL).password)
+      },
+    )
   })
 })
 

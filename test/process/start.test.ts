@@ -242,7 +242,7 @@ test('while PostgreSQL is killed and restarted, requests get 503 or 451, and no 
   expect(lives(service.pid)).toBe(true)
 })
 
-test('SIGINT stops the service and PostgreSQL after all of that', async () => {
+test('SIGINT stops the service and PostgreSQL', async () => {
   const postgres = postgresOf(dataDir)
   service.kill('SIGINT')
   expect(await service.exited).toEqual({ code: 0, signal: null })

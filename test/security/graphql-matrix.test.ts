@@ -131,7 +131,7 @@ test('every field, mutation and subscription of the schema has a row in the tabl
   expect(Object.keys(SUBSCRIPTIONS).sort()).toEqual(rootFields('Subscription').sort())
 })
 
-describe.each(CALLERS)('for the %s', (caller) => {
+describe.each(CALLERS)('for the caller %s', (caller) => {
   test.each(Object.keys(QUERIES))('the query %s has the outcome in its row', async (name) => {
     const { query, rule } = QUERIES[name]!
     expect(await outcomeOf(asks[caller], query, { ...target })).toBe(rule[caller])
@@ -179,7 +179,7 @@ test('an agent that created another can read its basic fields and nothing else o
 const run = (caller: Caller, name: string, on: Target) =>
   change(asks[caller], name, payloadOf(name), MUTATIONS[name]!.input(on))
 
-describe.each(['peer', 'foreign', 'stranger'] as const)('for the %s', (caller) => {
+describe.each(['peer', 'foreign', 'stranger'] as const)('for the caller %s', (caller) => {
   test.each(Object.keys(MUTATIONS))('the mutation %s has the outcome in its row', async (name) => {
     const { errors } = await run(caller, name, target)
     expect(errors?.[0]?.extensions.code ?? 'ok').toBe(MUTATIONS[name]!.rule[caller])
@@ -203,7 +203,7 @@ test('refused mutations have changed nothing', async () => {
   })
 })
 
-describe.each(['member', 'self', 'owner'] as const)('for the %s', (caller) => {
+describe.each(['member', 'self', 'owner'] as const)('for the caller %s', (caller) => {
   // Together the tests would exceed the number of invitations that a workspace can send in an hour.
   beforeEach(async () => {
     const where = { workspaceId: tenant.workspace }

@@ -78,7 +78,7 @@ test('a link created by the agent adds nobody to its access list', async () => {
   expect((await other.api('GET', `/agents/${other.id}/access`)).body.email.senders).toEqual([])
 })
 
-describe('an address that the agent cannot have is refused, and the link stays valid:', () => {
+describe('an address that the agent cannot have', () => {
   test.each([
     ['a b', 'agents.localhost', 400, /Must be an email address/],
     ['', 'agents.localhost', 400, /Must be an email address/],
@@ -88,7 +88,7 @@ describe('an address that the agent cannot have is refused, and the link stays v
     ['a\0b', 'agents.localhost', 400, /Must be an email address/],
     ['postmaster', 'agents.localhost', 409, /is taken/],
     ['i-support-i', 'agents.localhost', 409, /is taken/],
-  ])('%j at %s', async (local, domain, status, says) => {
+  ])('%j at %s is refused, and the link stays valid', async (local, domain, status, says) => {
     const url = await link()
     const page = await send(url, local, domain)
     expectPage(page, status, says)
@@ -96,7 +96,7 @@ describe('an address that the agent cannot have is refused, and the link stays v
     expectPage(await visit(service.http, url), 200, /An email address for/)
   })
 
-  test('an eleventh address', async () => {
+  test('an eleventh one is refused', async () => {
     const collector = await createTestAgent(service, owner, 'Collector')
     for (let n = 1; n < 10; n++)
       expectPage(await send(await link('email', owner, collector), `name${n}`), 200, /set up/)
