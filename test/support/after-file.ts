@@ -1,15 +1,15 @@
 /**
- * What ends with a test file. Vitest's own `afterAll` does nothing when it is called inside a hook, where most
- * files start their service.
+ * Clean-up at the end of a test file. Vitest's own `afterAll` does nothing when it is called inside a hook,
+ * where most files start their service.
  */
 const tasks: (() => unknown)[] = []
 
-/** Runs `task` after the file's last test, wherever it was called; the newest first. */
+/** Runs `task` after the file's last test, wherever this is called; the newest task runs first. */
 export const afterFile = (task: () => unknown): void => {
   tasks.push(task)
 }
 
-/** Runs all of them; fails with the first error, after the last one. */
+/** Runs all tasks; then throws the first error, if any. */
 export const endFile = async (): Promise<void> => {
   const errors: unknown[] = []
   for (const task of tasks.splice(0).reverse()) {

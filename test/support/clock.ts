@@ -1,11 +1,9 @@
 import type { Clock } from '../../src/core/clock.ts'
 
 export interface FakeClock extends Clock {
-  /**
-   * Moves time on and wakes everyone whose sleep ends by then, in the order in which they would have woken.
-   */
+  /** Moves time forward and wakes every sleeper that is due by then, in order of its due time. */
   advance(ms: number): void
-  /** How many sleep now. */
+  /** Number of pending sleeps. */
   readonly sleepers: number
 }
 
@@ -14,7 +12,7 @@ interface Sleeper {
   wake(): void
 }
 
-/** A clock that stands still until it is moved. Begins at the real time unless told otherwise. */
+/** Creates a clock that stands still until it is advanced. Starts at the real time by default. */
 export const createFakeClock = (start: Date = new Date()): FakeClock => {
   const sleepers = new Set<Sleeper>()
   let now = start.getTime()

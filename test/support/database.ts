@@ -7,13 +7,13 @@ import { execute, urlOf } from './postgres.ts'
 
 export interface TestDatabase {
   url: string
-  /** Drops it, whoever is still connected. */
+  /** Drops the database, even while clients are connected. */
   drop(): Promise<void>
 }
 
 /**
- * A database of its own with the service's tables and no rows: a clone of the run's template. One for each
- * test file is the usual.
+ * Creates a separate database with the service's tables and no rows, as a clone of the run's template.
+ * Usually each test file has one.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template } = inject('postgres')
@@ -22,7 +22,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: urlOf(url, name), drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
-/** The same, opened, for the top of a test file: closed and dropped after its last test. */
+/**
+ * Creates a database and opens it, for the top of a test file. It is closed and dropped after the file's last
+ * test.
+ */
 export async function openTestDatabase(max = 10): Promise<RootDb & { url: string }> {
   const database = await createTestDatabase()
   const db = await openDb(database.url, { max, log: silentLogger })

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of JSON, whose parts differ in shape
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document whose parts differ in shape
 export type Json = any
 
 export interface Described {
@@ -13,7 +13,7 @@ export interface Described {
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete']
 
-/** The interface's description, read as a client's tools read it. */
+/** Reads an OpenAPI document as a client's tools do. */
 export const createDescription = (document: Json) => {
   const resolve = (part: Json): Json =>
     part?.$ref
@@ -25,7 +25,7 @@ export const createDescription = (document: Json) => {
         )
       : part
 
-  /** The schema without references. `closed`: no field beside those that are described. */
+  /** Returns the schema without references. `closed` rejects fields that are not described. */
   const whole = (given: Json, closed: boolean): Json => {
     const { example: _, ...schema } = resolve(given)
     const each = (schemas: Json) =>
@@ -53,7 +53,7 @@ export const createDescription = (document: Json) => {
     operations,
     resolve,
     schemaOf: (schema: Json) => whole(schema, false),
-    /** What a value breaks of a schema, and every field in it that is not described. */
+    /** Returns how a value violates a schema, including every field that is not described. */
     faultsOf(schema: Json, value: unknown): string[] {
       const validate = compiled.get(schema) ?? ajv.compile(whole(schema, true))
       compiled.set(schema, validate)
@@ -62,7 +62,7 @@ export const createDescription = (document: Json) => {
         ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
       )
     },
-    /** The operation that a request is for, or undefined. */
+    /** Returns the operation that a request is for, or undefined. */
     operationOf: (method: string, path: string): Described | undefined => {
       const parts = path.split('?', 1)[0]!.split('/')
       const fits = (pattern: string) => {
@@ -73,7 +73,7 @@ export const createDescription = (document: Json) => {
         )
       }
       const found = operations.filter((one) => one.method === method.toLowerCase() && fits(one.path))
-      // As the router has it: a word goes before a parameter.
+      // As in the router, a literal segment takes precedence over a parameter.
       return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
     },
   }

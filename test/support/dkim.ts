@@ -3,20 +3,17 @@ import type { DkimKey } from './mail.ts'
 
 export interface ForgedSignature {
   key: DkimKey
-  /** The fields that it covers, in the order of `h=`. */
+  /** Header fields covered by the signature, in the order of `h=`. */
   covered: string[]
-  /**
-   * Tags that it has besides or instead of its usual ones, as they are to stand there; null for one that it
-   * is to lack.
-   */
+  /** Tags to add or to use instead of the usual ones, as written; null omits the tag. */
   tags?: Record<string, string | null>
 }
 
 const relaxed = (name: string, value: string) => `${name.toLowerCase()}:${value.replace(/\s+/g, ' ').trim()}`
 
 /**
- * Signs as no signer would: with any tags, and over any fields, of which the last one of a name is covered
- * (RFC 6376 5.4.2).
+ * Signs a mail with any tags and over any fields, as no real signer would. Of several fields with the same
+ * name, the last one is covered first (RFC 6376 5.4.2).
  */
 export function signedBy(mail: string, { key, covered, tags = {} }: ForgedSignature): string {
   const end = mail.indexOf('\r\n\r\n')

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { DnsResolver } from '../../src/channel/email/verify/resolver.ts'
 
 /**
- * What a name holds, by type. A TXT record longer than 255 bytes is split on the wire and put together again
- * by node.
+ * Records of a name by type. A TXT record longer than 255 bytes is split on the wire and joined again by
+ * Node.
  */
 export interface DnsRecords {
   A?: string[]
@@ -13,14 +13,14 @@ export interface DnsRecords {
   MX?: { priority: number; exchange: string }[]
   PTR?: string[]
 }
-/** Lower-case names to their records. Tests may change it while a server answers from it. */
+/** Maps lower-case names to their records. Tests may change a zone while a server uses it. */
 export type Zone = Record<string, DnsRecords>
 
 const TYPES: Record<number, keyof DnsRecords> = { 1: 'A', 12: 'PTR', 15: 'MX', 16: 'TXT', 28: 'AAAA' }
 
 /**
- * Answers out of `zone` as node:dns does; rejects with ENOTFOUND for an unknown name, ENODATA for a type that
- * it lacks.
+ * Resolves names from `zone` as node:dns does; rejects with ENOTFOUND for an unknown name and with ENODATA
+ * for a missing type.
  */
 export function fakeResolver(zone: Zone): DnsResolver {
   return async (name, type) => {
@@ -35,18 +35,18 @@ export function fakeResolver(zone: Zone): DnsResolver {
 }
 
 export interface DnsServer {
-  /** `host:port`, as DNS_SERVERS takes it. */
+  /** `host:port`, the format of DNS_SERVERS. */
   readonly address: string
   stop(): Promise<void>
 }
 
-/** A real name server over UDP and TCP on a free port of the loopback, answering out of `zone`. */
+/** Starts a real name server for `zone` over UDP and TCP on a free loopback port. */
 export async function startDns(zone: Zone): Promise<DnsServer> {
   const udp = createSocket('udp4')
   udp.on('message', (query, peer) => {
     const answer = reply(query, zone)
     if (answer === null) return
-    // Over 512 bytes: cut, with TC set, so that the client comes again over TCP (RFC 1035 4.2.1).
+    // Over 512 bytes: truncated, with TC set, so that the client retries over TCP (RFC 1035 4.2.1).
     if (answer.length > 512) answer.writeUInt16BE(answer.readUInt16BE(2) | 0x0200, 2)
     udp.send(answer.length > 512 ? truncated(answer) : answer, peer.port, peer.address)
   })
@@ -63,7 +63,7 @@ export async function startDns(zone: Zone): Promise<DnsServer> {
       }
     })
   })
-  // TCP chooses the port: of the two, it is the one whose ports others take by the thousand.
+  // TCP chooses the port, because far more TCP ports than UDP ports are in use.
   await new Promise<void>((resolve, reject) => tcp.once('error', reject).listen(0, '127.0.0.1', resolve))
   const { port } = tcp.address() as AddressInfo
   await new Promise<void>((resolve, reject) => udp.once('error', reject).bind(port, '127.0.0.1', resolve))
@@ -79,14 +79,14 @@ export async function startDns(zone: Zone): Promise<DnsServer> {
 const HEADER = 12
 const uint16 = (value: number) => Buffer.from([value >> 8, value & 0xff])
 
-/** The header with its question only. */
+/** Returns the header and the question only. */
 const truncated = (answer: Buffer): Buffer => {
   const cut = Buffer.from(answer.subarray(0, questionEnd(answer)))
   cut.writeUInt16BE(0, 6)
   return cut
 }
 
-/** One query's answer; null for what is no query with one question. */
+/** Returns the reply to one query, or null when the message is not a query with exactly one question. */
 function reply(query: Buffer, zone: Zone): Buffer | null {
   if (query.length < HEADER + 5 || query.readUInt16BE(4) !== 1) return null
   const end = questionEnd(query)
@@ -94,7 +94,7 @@ function reply(query: Buffer, zone: Zone): Buffer | null {
   const records = zone[readName(query)]
   const type = TYPES[query.readUInt16BE(end - 4)]
   const data = type === undefined ? [] : (records?.[type] ?? []).map((record) => encode(type, record))
-  // QR, AA, RD and RA; RCODE 3 is "no such name".
+  // QR, AA, RD and RA; RCODE 3 is NXDOMAIN.
   const flags = 0x8580 | (records === undefined ? 3 : 0)
   const header = [query.subarray(0, 2), uint16(flags), uint16(1), uint16(data.length), uint16(0), uint16(0)]
   // 0xc00c points to the question's name; class IN, 60 seconds.

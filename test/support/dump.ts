@@ -1,6 +1,6 @@
 import type { Db } from '../../src/db/client.ts'
 
-/** Every row of every table, as text: what somebody reads who steals the database. */
+/** Returns every row of every table as text: what someone who steals the database can read. */
 export const dump = async ({ pool }: Db): Promise<string> => {
   const { rows: tables } = await pool.query<{ name: string }>(
     "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
@@ -14,10 +14,10 @@ export const dump = async ({ pool }: Db): Promise<string> => {
   return parts.join('\n')
 }
 
-/** The spellings in which a text could stand in a dump: as it is, as bytes, in base64. */
+/** Returns the forms in which a text can appear in a dump: verbatim, as hexadecimal bytes and in base64. */
 const spellings = (text: string): string[] => {
   const bytes = Buffer.from(text)
-  // Base64 of a text inside a longer one differs at both ends, by where it begins.
+  // The base64 of a text inside a longer one differs at both ends, depending on its offset.
   const shifted = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
@@ -26,6 +26,6 @@ const spellings = (text: string): string[] => {
   return [text, bytes.toString('hex'), ...shifted]
 }
 
-/** Whether a text is in a dump (or a log) in any spelling. */
+/** Tests whether a dump or a log contains a text in any of these forms. */
 export const holds = (dumped: string, text: string): boolean =>
   spellings(text).some((spelling) => dumped.includes(spelling))

@@ -3,22 +3,22 @@ import { until } from './until.ts'
 export interface Frame {
   id: number | null
   event: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   data: any
 }
 
-/** An open event stream, read as the HTML standard's client reads it. */
+/** An open event stream, parsed as the HTML standard requires. */
 export interface EventStream {
   readonly status: number
   readonly headers: Headers
-  /** The text up to the first event's frame. */
+  /** Text before the first event's frame. */
   readonly opening: string
   readonly frames: Frame[]
-  /** Resolves with the frames once there are `count` of them. */
+  /** Resolves with the frames once there are at least `count`. */
   got(count: number): Promise<Frame[]>
-  /** Resolves when the server ends it; rejects when it breaks off. */
+  /** Resolves when the server ends the stream; rejects when the connection breaks. */
   readonly ended: Promise<void>
-  /** Leaves. */
+  /** Disconnects. */
   close(): void
 }
 

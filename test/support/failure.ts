@@ -14,8 +14,8 @@ const STATUS: Record<string, number> = {
 }
 
 /**
- * Checks what every failure promises: its status, the error body and nothing beside it, and the request's id.
- * `says` is in the message.
+ * Checks the parts that every error response has: its status, an error body with no other fields, and the
+ * request ID. The error message must match `says`.
  */
 export function expectFailure(
   { status, headers, body }: Answer,

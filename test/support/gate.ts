@@ -1,11 +1,11 @@
 import type pg from 'pg'
 
-/** A pool whose database can be taken away (queries fail) or made to hang, for one user of it. */
+/** A pool whose database can be made unavailable (queries fail) or made to hang, for one of its users. */
 export interface GatedPool {
   pool: pg.Pool
   /**
-   * `open`: as usual. `away`: every query fails like a refused connection. `frozen`: every query waits until
-   * it is open again.
+   * `open`: works normally. `away`: every query fails as with a refused connection. `frozen`: every query
+   * waits until the state is `open` again.
    */
   set(state: 'open' | 'away' | 'frozen'): void
 }

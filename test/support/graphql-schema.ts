@@ -9,7 +9,7 @@ import { createSchema } from '../../src/graphql/schema.ts'
 
 const schema = createSchema()
 
-/** Every object type of the schema but the roots. */
+/** Returns every object type of the schema except the root types. */
 export const objectTypes = (): GraphQLObjectType[] => {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
   return Object.values(schema.getTypeMap())
@@ -20,11 +20,11 @@ export const objectTypes = (): GraphQLObjectType[] => {
 export const rootFields = (root: 'Query' | 'Mutation' | 'Subscription'): string[] =>
   Object.keys((schema.getType(root) as GraphQLObjectType).getFields())
 
-/** The field with the least that it can be asked with. */
+/** Returns the smallest selection of a field. */
 export const selectionOf = ({ name, type }: GraphQLField<unknown, unknown>): string =>
   isCompositeType(getNamedType(type)) ? `${name} { __typename }` : name
 
-/** All fields of the payload of a mutation, each with the least. */
+/** Returns all fields of a mutation's payload, each with its smallest selection. */
 export const payloadOf = (mutation: string): string => {
   const field = (schema.getMutationType() as GraphQLObjectType).getFields()[mutation]!
   return Object.values((getNamedType(field.type) as GraphQLObjectType).getFields())

@@ -32,7 +32,7 @@ import { UNLIMITED } from './stream-limits.ts'
 
 const MAIL_DOMAIN = 'agents.localhost'
 
-/** An email channel that sends nothing and believes every address with an @. */
+/** An email channel that sends nothing and accepts every address with an @. */
 const email: Channel = {
   kind: 'email',
   limits: { text: 32_000, subject: true, cc: true, files: true, coldStart: true },
@@ -45,7 +45,7 @@ const email: Channel = {
   send: async ({ envelopeTo }) => ({ accepted: envelopeTo, rejected: [] }),
 }
 
-/** A bot is opened by a link. */
+/** A conversation with a bot is opened with a link. */
 const telegram: Channel = {
   ...email,
   kind: 'telegram',
@@ -53,7 +53,7 @@ const telegram: Channel = {
   proofLink: (address, code) => `https://t.me/${address.slice(1)}?start=${code}`,
 }
 
-/** Who has one number for sale, and any other. */
+/** A provider that offers one number for sale and can buy any other. */
 const sms = {
   normalize: (number: string) => number,
   numbers: {
@@ -68,12 +68,12 @@ const sms = {
   },
 }
 
-/** What no test should cause is seen where it was caused. */
-const loud: Logger = {
+/** Writes errors that no test should cause to stderr with their stack. */
+const errorLogger: Logger = {
   ...silentLogger,
   error: (fields, text) =>
     process.stderr.write(`${text}: ${String((fields as { err?: Error }).err?.stack)}\n`),
-  child: () => loud,
+  child: () => errorLogger,
 }
 
 export interface SkinOptions {
@@ -81,16 +81,16 @@ export interface SkinOptions {
   rateLimit?: number
   persisted?: ReadonlyMap<string, string>
   introspection?: boolean
-  /** Left out: as many as anybody likes. */
+  /** Unlimited by default. */
   streamLimits?: StreamLimits
 }
 
-/** The GraphQL skin alone, with what it stands on, on a bare server. */
+/** Starts the GraphQL layer alone, with its dependencies, on a bare HTTP server. */
 export const startSkin = async (
   db: RootDb & { url: string },
   masterKey: Uint8Array,
   {
-    log = loud,
+    log = errorLogger,
     rateLimit = 100_000,
     persisted,
     introspection = true,

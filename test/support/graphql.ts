@@ -11,7 +11,7 @@ import { type SkinOptions, startSkin } from './graphql-skin.ts'
 export interface GraphqlAnswer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape the schema promises
+  // biome-ignore lint/suspicious/noExplicitAny: the schema defines the shape of the answers
   data: any
   errors:
     | {
@@ -22,7 +22,7 @@ export interface GraphqlAnswer {
     | undefined
 }
 
-/** Asks as GraphQL's clients do. */
+/** Sends a query as GraphQL clients do. */
 export type Ask = (
   query: string,
   variables?: object,
@@ -56,7 +56,10 @@ const letterTo = (address: string, from: string, text: string): Inbound => ({
   raw: Buffer.from(`raw ${randomUUID()}`),
 })
 
-/** The GraphQL skin alone, on a bare server with a database of its own. Ended after the file's last test. */
+/**
+ * Starts the GraphQL layer alone, on a bare HTTP server with a separate database. Stopped after the file's
+ * last test.
+ */
 export const startGraphql = async (options: SkinOptions = {}) => {
   const masterKey = randomBytes(32)
   const {
@@ -91,7 +94,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     return { ...made, email: address, ask: askWith(made.token) }
   }
 
-  /** An agent of the tenant's, with a token of its own. */
+  /** Creates an agent of the tenant, with its own token. */
   const agent = async ({ ask }: TestTenant, name = 'Support Bot') => {
     const { data } = await ask(
       `mutation ($name: String!) { createAgent(input: { name: $name, icon: bot }) { agent { id addresses { value } } } }`,
@@ -112,10 +115,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     }
   }
 
-  /**
-   * From here on the service knows who a token is of for an hour, not a second: for tests that count
-   * statements.
-   */
+  /** Caches the token's viewer for an hour instead of a second, for tests that count statements. */
   const know = async (token: string) => {
     const viewer = await authenticate(deps, token, '')
     deps.knownViewers.add(hashToken(token), viewer, new Date(Date.now() + 3_600_000))
@@ -137,7 +137,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     agent,
     graphql,
     stop,
-    /** Delivers a mail from the tenant's owner, who is on every list. */
+    /** Delivers a mail from the tenant's owner, who is on every allowlist. */
     letter: (to: { address: string }, from: TestTenant, text: string) =>
       receive(receiving, letterTo(to.address, from.email, text)),
   }

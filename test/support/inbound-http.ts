@@ -1,22 +1,22 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Answer } from './service.ts'
 
-/** A message that is handed over by HTTP, as the README tells to. */
+/** A message handed over by HTTP as the README describes. */
 export interface Handed {
   raw: Buffer | string
   from?: string
-  /** One header, or a header for each. */
+  /** One header, or several headers with one value each. */
   to: string | string[]
   remoteIp?: string
   helo?: string
   /** Seconds since 1970. */
   timestamp?: number | string
   /**
-   * Whether the envelope is signed in the headers, before the body is read, as the README advises; else the
-   * older form.
+   * Whether the envelope is signed in the headers, before the body is read, as the README recommends;
+   * otherwise the older form is used.
    */
   envelope?: boolean
-  /** In place of what belongs there. */
+  /** Headers that replace the usual ones. */
   headers?: Record<string, string | undefined>
 }
 
@@ -24,7 +24,7 @@ export const SECRET = 'a-secret-of-at-least-16'
 
 const bytes = (value: string) => Buffer.from(value, 'utf8')
 
-/** The headers of a hand-over, signed. */
+/** Returns the signed headers of a handed-over message. */
 export const signedHeaders = (
   { raw, from = '', to, remoteIp, helo, timestamp, envelope, headers }: Handed,
   secret = SECRET,
@@ -56,7 +56,7 @@ export const signedHeaders = (
   )
 }
 
-/** Hands a message over, signed with the secret. */
+/** Hands over a message, signed with the secret. */
 export const handOver = async (base: string, handed: Handed, secret = SECRET): Promise<Answer> => {
   const headers = signedHeaders(handed, secret)
   const response = await fetch(`${base}/inbound/email`, {

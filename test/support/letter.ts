@@ -1,17 +1,17 @@
 import { type Delivery, deliver, type Letter } from './mail.ts'
 import type { TestAgent, TestService } from './service.ts'
 
-/** Hands a mail to the service over SMTP. */
+/** Delivers a mail to the service over SMTP. */
 export const post = ({ smtp }: Pick<TestService, 'smtp'>, letter: Letter): Promise<Delivery> =>
   deliver(`${smtp.host}:${smtp.port}`, letter)
 
-/** The agent's newest messages, as it reads them. */
+/** Returns the agent's newest messages, as its API token sees them. */
 export const newest = async (agent: TestAgent, limit = 1) =>
   (await agent.api('GET', `/agents/${agent.id}/messages?limit=${limit}`)).body.items
 
 /**
- * Hands over a mail and returns it as the agent reads it, which it can as soon as the server has answered
- * 250.
+ * Delivers a mail and returns it as the agent sees it, which is possible as soon as the server has responded
+ * with 250.
  */
 export const receive = async (service: TestService, agent: TestAgent, letter: Letter) => {
   await post(service, letter)

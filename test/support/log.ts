@@ -1,11 +1,11 @@
 import type { Logger } from '../../src/core/logger.ts'
 
 export interface TestLog extends Logger {
-  /** All that was logged so far. */
+  /** Everything that was logged so far. */
   text(): string
 }
 
-/** A log that a test reads. */
+/** Creates a logger whose output a test can read. */
 export const createTestLog = (): TestLog => {
   const lines: string[] = []
   const write = (fields: object, text: string) => {

@@ -3,21 +3,21 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import MailComposer from 'nodemailer/lib/mail-composer'
 
 /**
- * A mail as a person writes it, or `raw` as a program made it, with an envelope of its own when that should
+ * A mail as a person writes it, or `raw` as a program generates it, with a separate envelope if it should
  * differ.
  */
 export interface Letter extends SendMailOptions {
-  /** Signs the mail on its way out. */
+  /** Key to sign the mail with. */
   sign?: DkimKey
 }
 
 export interface DeliverOptions {
-  /** STARTTLS is required; otherwise it is not used. */
+  /** True requires STARTTLS; false does not use it. */
   tls?: boolean
   helo?: string
 }
 
-/** What the server said to the whole message, and which recipients it refused. */
+/** The server's response to the message, and the recipients that it refused. */
 export interface Delivery {
   accepted: string[]
   rejected: string[]
@@ -25,7 +25,7 @@ export interface Delivery {
 }
 
 /**
- * Hands a mail to the server at `host:port`. Rejects with nodemailer's error (`responseCode`, `response`)
+ * Delivers a mail to the server at `host:port`. Rejects with nodemailer's error (`responseCode`, `response`)
  * when it is refused.
  */
 export async function deliver(
@@ -49,7 +49,7 @@ export async function deliver(
   return { accepted: accepted.map(String), rejected: rejected.map(String), response }
 }
 
-/** The mail's bytes, CRLF line ends, signed if asked. */
+/** Returns the mail's bytes with CRLF line endings, signed if a key is given. */
 export async function rawOf({ sign, ...letter }: Letter): Promise<Buffer> {
   const compiled = new MailComposer({ newline: '\r\n', ...letter }).compile()
   if (sign === undefined) return compiled.build()
@@ -69,12 +69,15 @@ export async function rawOf({ sign, ...letter }: Letter): Promise<Buffer> {
 
 export interface DkimKey {
   options: { domainName: string; keySelector: string; privateKey: string }
-  /** Where the public half belongs in DNS. */
+  /** Name of the DNS record with the public key. */
   name: string
   txt: string
 }
 
-/** A new key pair for signing as `domain`. 1,024 bits are the least that verifiers take, and made at once. */
+/**
+ * Creates a key pair for signing as `domain`. 1,024 bits are the minimum that verifiers accept, and fast to
+ * generate.
+ */
 export function dkimKey(domain: string, selector = 'test'): DkimKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 1024,

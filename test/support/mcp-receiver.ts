@@ -1,6 +1,8 @@
 import type { Answer, Received } from './receiver.ts'
 
-/** Answers challenges as a subscriber does, and everything else with what `then` says. */
+/**
+ * Responds to challenges as a subscriber does, and to everything else with the status that `then` returns.
+ */
 export const proving =
   (then: (got: Received) => number = () => 204): Answer =>
   (res, got) => {
@@ -13,6 +15,6 @@ export const proving =
 
 export const bodyOf = ({ body }: Received) => JSON.parse(body)
 
-/** What came that is no challenge. */
+/** Filters out verification challenges. */
 export const withoutChallenges = (received: readonly Received[]): Received[] =>
   received.filter((got) => bodyOf(got).type !== 'verification')

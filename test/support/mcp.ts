@@ -5,21 +5,21 @@ import { z } from 'zod'
 const MODERN = '2026-07-28'
 export const NAME = { name: 'test-client', version: '9.9' }
 
-/** What a tool answered, read from its text, which is what a model sees. */
+/** A tool's result, parsed from its text, which is what a model sees. */
 export interface ToolAnswer {
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   result: any
   isError: boolean
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   content: any[]
 }
 
-/** A real client, of the SDK, with a token. */
+/** A client of the official SDK with a token. */
 export interface McpClient {
   readonly client: Client
   call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer>
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   request(method: string, params?: Record<string, unknown>): Promise<any>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ const transportTo = (http: string, token: string): StreamableHTTPClientTransport
     requestInit: { headers: { Authorization: `Bearer ${token}` } },
   })
 
-/** `legacy`: a client of 2025-11-25, which begins with `initialize`. */
+/** Connects a client. `legacy` is a client of protocol version 2025-11-25, which starts with `initialize`. */
 export const openMcp = async (
   http: string,
   token: string,
@@ -43,7 +43,7 @@ export const openMcp = async (
       const answer = await client.callTool({ name, arguments: args }, { timeout: 60_000 })
       const content = answer.content as { type: string; text: string }[]
       const text = content[0]!.text
-      // Programs read the one, models the other.
+      // Programs read the structured content, models the text: both must be equal.
       expect(answer.structuredContent).toEqual(JSON.parse(text))
       return { result: JSON.parse(text), isError: answer.isError === true, text, content }
     },
@@ -54,7 +54,7 @@ export const openMcp = async (
 
 let ids = 0
 
-/** The body and headers of a request of 2026-07-28, for those who speak it by hand. */
+/** Returns the body and headers of a 2026-07-28 request, for tests that send it without a client. */
 export const rpc = (
   method: string,
   params: Record<string, unknown> = {},
@@ -83,7 +83,7 @@ export const rpc = (
   },
 })
 
-/** Posts a request of 2026-07-28 and reads the whole answer. */
+/** Posts a 2026-07-28 request and reads the whole response. */
 export const postRpc = async (
   http: string,
   token: string | null,
@@ -108,20 +108,20 @@ export const postRpc = async (
 
 export interface Notice {
   method?: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   params?: any
   id?: string | number
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   result?: any
 }
 
-/** An answer that is a stream, read by hand. */
+/** A response that is a stream, parsed without a client. */
 export interface RpcStream {
   readonly status: number
   readonly notices: Notice[]
-  /** The notices of one kind. */
+  /** Returns the notifications of one method. */
   of(method: string): Notice[]
-  /** Resolves when the server ends it; rejects when it breaks off. */
+  /** Resolves when the server ends the stream; rejects when the connection breaks. */
   readonly ended: Promise<void>
   close(): void
 }
@@ -152,7 +152,7 @@ export const streamRpc = async (
         if (data) notices.push(JSON.parse(data))
       }
     }
-    // What is no stream is one answer.
+    // A response that is not a stream is a single JSON object.
     if (text.startsWith('{')) notices.push(JSON.parse(text))
   }
   const ended = read()
@@ -160,7 +160,7 @@ export const streamRpc = async (
   return {
     status: response.status,
     notices,
-    of: (kind) => notices.filter(({ method: told }) => told === kind),
+    of: (kind) => notices.filter(({ method }) => method === kind),
     ended,
     close: () => leaving.abort(),
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { plainRtf, tnef } from './tnef.ts'
 
-// The corpus too: mutated, it reaches what five handmade mails don't.
+// Mutations of the corpus reach code that mutations of the handmade mails do not.
 const corpus = join(import.meta.dirname, '..', 'corpus')
 const letters = readdirSync(corpus).flatMap((name) =>
   name.endsWith('.eml') ? [readFileSync(join(corpus, name))] : [],
@@ -62,7 +62,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   size: fc.integer({ min: 1, max: 40 }),
 })
 
-/** Real mail and handmade mail with a few edits that programs would not make. */
+/** Real and handmade mail with a few edits that no program would make. */
 export const mutatedMail: fc.Arbitrary<Buffer> = fc
   .tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1, maxLength: 12 }))
   .map(([seed, edits]) =>

@@ -1,8 +1,8 @@
 import { register } from 'node:module'
 
 /**
- * `node --import` this: a tool that imports `typescript` gets the 6 that @ts-morph/common carries, whose
- * JavaScript API the 7 that we compile with no longer has.
+ * Preload with `node --import`: a tool that imports `typescript` gets version 6, bundled in @ts-morph/common.
+ * Version 7, which compiles this project, no longer has that JavaScript API.
  */
 const older = `data:text/javascript,${encodeURIComponent(`export { ts as default } from ${JSON.stringify(import.meta.resolve('@ts-morph/common'))}`)}`
 const hooks = `export const resolve = (specifier, context, next) =>

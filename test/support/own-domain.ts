@@ -1,7 +1,7 @@
 import type { Zone } from './dns.ts'
 import type { Answer, Tenant } from './service.ts'
 
-/** A record of a domain, as the service lists it. */
+/** A DNS record of a domain, as the API lists it. */
 export interface ListedRecord {
   purpose: string
   type: 'MX' | 'TXT'
@@ -23,8 +23,8 @@ export interface ListedDomain {
 }
 
 /**
- * Publishes what the service asks for, as the domain's owner would; `purposes` alone when given. What is
- * there already stays.
+ * Publishes the records that the service requires, as the domain's owner would, or only those for `purposes`.
+ * Existing records stay.
  */
 export const publish = (zone: Zone, { records }: ListedDomain, purposes?: string[]): void => {
   for (const { purpose, type, name, value, priority } of records) {
@@ -36,7 +36,7 @@ export const publish = (zone: Zone, { records }: ListedDomain, purposes?: string
   }
 }
 
-/** Takes all records for a purpose out of DNS. */
+/** Removes all records for a purpose from DNS. */
 export const withdraw = (zone: Zone, { records }: ListedDomain, purpose: string): void => {
   for (const record of records.filter((one) => one.purpose === purpose))
     delete zone[record.name]?.[record.type]
@@ -45,7 +45,7 @@ export const withdraw = (zone: Zone, { records }: ListedDomain, purpose: string)
 export const verify = ({ api }: Tenant, { id }: Pick<ListedDomain, 'id'>): Promise<Answer<ListedDomain>> =>
   api('POST', `/domains/${id}/verify`)
 
-/** A domain of the tenant's with all of its records published and verified. */
+/** Creates a domain of the tenant, publishes all of its records and verifies it. */
 export const ownDomain = async (tenant: Tenant, zone: Zone, name: string): Promise<ListedDomain> => {
   const { body } = await tenant.api<ListedDomain>('POST', '/domains', { name })
   publish(zone, body)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** A page as a person's browser gets it. */
+/** A page as a browser receives it. */
 export interface TestPage {
   status: number
   headers: Headers
@@ -8,8 +8,8 @@ export interface TestPage {
 }
 
 /**
- * Opens a link that the service handed out, or sends the form on its page. The link says localhost; the
- * service is asked where it listens.
+ * Opens a link that the service issued, or submits the form on its page. The link's host is localhost; the
+ * request goes to `http`, where the service listens.
  */
 export const visit = async (http: string, link: string, form?: Record<string, string>): Promise<TestPage> => {
   const response = await fetch(
@@ -20,8 +20,8 @@ export const visit = async (http: string, link: string, form?: Record<string, st
 }
 
 /**
- * What every page promises: HTML that nothing runs in, loads from elsewhere, keeps, or tells another site of.
- * It may lead to Telegram.
+ * Checks the properties that every page has: the HTML runs no scripts, loads nothing from other sites, is not
+ * cached and sends no referrer. It may link to Telegram.
  */
 export const expectPage = (
   { status, headers, text }: TestPage,

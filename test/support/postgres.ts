@@ -10,14 +10,14 @@ import { migrate } from '../../src/db/migrate.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A server's connection string, and the name of its migrated and otherwise empty database. */
+    /** A server's connection string, and the name of its migrated but otherwise empty database. */
     postgres: { url: string; template: string }
   }
 }
 
 export const migrations = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
 
-/** Fast and forgetful: what a test stores need not survive a power failure. */
+/** Settings for speed over durability: data of a test need not survive a power failure. */
 export const forgetful = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -28,7 +28,7 @@ export const forgetful = {
 
 const PREFIX = 'ams-test-'
 
-/** A name of its own for a folder below the system's temporary one; it says whose it is. */
+/** Creates a folder in the system's temporary directory; its name has the owner's process ID. */
 export const temporaryDir = (): string => mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
 
 export function urlOf(server: string, database: string): string {
@@ -37,7 +37,7 @@ export function urlOf(server: string, database: string): string {
   return url.href
 }
 
-/** Runs statements one by one on a connection of their own. */
+/** Runs statements one by one on a new connection. */
 export async function execute(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -56,7 +56,7 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   }
 }
 
-/** Ends what a killed test run left behind: its PostgreSQL and its folders. */
+/** Removes what killed test runs left behind: their PostgreSQL servers and folders. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
@@ -66,7 +66,7 @@ function sweep(): void {
       const server = Number.parseInt(readFileSync(join(dir, 'pg', 'postmaster.pid'), 'utf8'), 10)
       if (readFileSync(`/proc/${server}/cmdline`, 'utf8').includes(dir)) signal(server, 'SIGQUIT')
     } catch {
-      // no server runs there
+      // No server runs there.
     }
     rmSync(dir, { recursive: true, force: true })
   }
@@ -87,12 +87,12 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-const loud: Logger = {
+const errorLogger: Logger = {
   ...silentLogger,
   error: (fields, text) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 }
 
-/** vitest's globalSetup: one PostgreSQL for the whole run, migrated once. */
+/** vitest's globalSetup: starts one PostgreSQL for the whole run and migrates the template once. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer()
   const template = `ams_template_${randomUUID().replaceAll('-', '')}`
@@ -102,7 +102,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   try {
     await execute(server.url, `CREATE DATABASE ${template}`)
-    await migrate(urlOf(server.url, template), migrations, loud)
+    await migrate(urlOf(server.url, template), migrations, errorLogger)
   } catch (error) {
     await teardown()
     throw error

@@ -10,20 +10,20 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** `node dist/main.js` as a process of its own, with no other settings than those given. */
+/** A separate process that runs `node dist/main.js` with only the given settings. */
 export interface ServiceProcess {
   readonly pid: number
   readonly stdout: string
   readonly stderr: string
   readonly exited: Promise<Exit>
-  /** Resolves with the ready line's object; rejects when the process ends before it. */
+  /** Resolves with the object of the ready line; rejects when the process exits before it. */
   ready(): Promise<{ ready: true; http: string; smtp: string }>
   kill(signal: NodeJS.Signals): void
 }
 
 const children = new Set<ChildProcess>()
 
-/** Ends what a test left running on a data folder, and removes that. */
+/** Kills the processes that a test left running on a data folder, and removes the folder. */
 export async function cleanUp(dataDir: string): Promise<void> {
   for (const child of children) child.kill('SIGKILL')
   await until(() => children.size === 0)
@@ -38,7 +38,7 @@ export async function cleanUp(dataDir: string): Promise<void> {
 export const run = (settings: Record<string, string>, ...args: string[]): ServiceProcess =>
   runIn(root, settings, ...args)
 
-/** The same of another copy of the project. */
+/** Runs another copy of the project. */
 export function runIn(root: string, settings: Record<string, string>, ...args: string[]): ServiceProcess {
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, PORT: '0', SMTP_PORT: '0', ...settings }
@@ -48,10 +48,10 @@ export function runIn(root: string, settings: Record<string, string>, ...args: s
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.add(child)
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (chunk: string) => {
-      said[name] += chunk
+      output[name] += chunk
     })
   }
   const exited = new Promise<Exit>((resolve) =>
@@ -64,19 +64,19 @@ export function runIn(root: string, settings: Record<string, string>, ...args: s
   void exited.then(() => {
     ended = true
   })
-  const lastLine = () => said.stdout.split('\n').at(-2) ?? ''
+  const lastLine = () => output.stdout.split('\n').at(-2) ?? ''
   return {
     pid: child.pid!,
     get stdout() {
-      return said.stdout
+      return output.stdout
     },
     get stderr() {
-      return said.stderr
+      return output.stderr
     },
     exited,
     async ready() {
       await until(() => ended || lastLine().startsWith('{'), 60_000)
-      if (ended) throw new Error(`it ended before it was ready: ${said.stderr}`)
+      if (ended) throw new Error(`the process exited before it was ready: ${output.stderr}`)
       return JSON.parse(lastLine())
     },
     kill: (signal) => child.kill(signal),
@@ -85,11 +85,11 @@ export function runIn(root: string, settings: Record<string, string>, ...args: s
 
 const pidFile = (dataDir: string) => join(dataDir, 'pg', 'postmaster.pid')
 
-/** The PostgreSQL that runs on a data folder: its process's id. */
+/** Returns the process ID of the PostgreSQL server that runs on a data folder. */
 export const postgresOf = (dataDir: string): number =>
   Number.parseInt(readFileSync(pidFile(dataDir), 'utf8'), 10)
 
-/** Whether a process lives (a zombie does not). */
+/** Tests whether a process is running (a zombie is not). */
 export const lives = (pid: number): boolean => {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -7,8 +7,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes to `http://host:port` as they are, reads until the server closes, and reads the first answer
- * out of it.
+ * Sends bytes to `http://host:port` as they are, reads until the server closes the connection, and parses the
+ * first response.
  */
 export async function rawHttp(base: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(base)

@@ -1,39 +1,39 @@
 import { connect } from 'node:net'
 import { until } from './until.ts'
 
-/** Hands over a message byte for byte, whatever it holds, and resolves with the server's answer to it. */
+/** Delivers a message byte for byte, valid or not, and resolves with the server's response to it. */
 export async function sendRaw(smtp: string, from: string, to: string, raw: Buffer): Promise<string> {
   const [host, port] = smtp.split(':') as [string, string]
   const socket = connect(Number(port), host)
-  let heard = ''
+  let output = ''
   let closed = false
   socket.setEncoding('latin1').on('data', (text: string) => {
-    heard += text
+    output += text
   })
   socket
     .on('error', () => undefined)
     .on('close', () => {
       closed = true
     })
-  /** The last line of the next answer: what comes after a code and a space. */
-  const answer = () => until(() => /^\d{3} .*$/m.exec(heard)?.[0] ?? (closed ? 'closed' : null), 120_000)
-  const say = async (line: string | Buffer): Promise<string> => {
-    heard = ''
+  /** Resolves with the last line of the next response: the one with a space after its code. */
+  const answer = () => until(() => /^\d{3} .*$/m.exec(output)?.[0] ?? (closed ? 'closed' : null), 120_000)
+  const send = async (line: string | Buffer): Promise<string> => {
+    output = ''
     socket.write(line)
     return answer()
   }
   try {
     await answer()
     for (const line of ['EHLO mail.example.com', `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
-      const said = await say(`${line}\r\n`)
-      if (!/^[23]/.test(said)) return said
+      const response = await send(`${line}\r\n`)
+      if (!/^[23]/.test(response)) return response
     }
-    return await say(Buffer.concat([stuffed(raw), Buffer.from('\r\n.\r\n')]))
+    return await send(Buffer.concat([stuffed(raw), Buffer.from('\r\n.\r\n')]))
   } finally {
     socket.destroy()
   }
 }
 
-/** RFC 5321 4.5.2: a line that begins with a dot gets another one. */
+/** Doubles the dot at the start of a line (RFC 5321 4.5.2). */
 const stuffed = (raw: Buffer): Buffer =>
   Buffer.from(raw.toString('latin1').replace(/^\./, '..').replaceAll('\r\n.', '\r\n..'), 'latin1')

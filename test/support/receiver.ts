@@ -9,17 +9,14 @@ export interface Received {
   path: string
   headers: Record<string, string>
   body: string
-  /**
-   * The body, once `standardwebhooks` has verified the signature; null without a secret, or when it does not
-   * verify.
-   */
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into it
+  /** Body verified by `standardwebhooks`; null without a secret, or when the signature is not valid. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields
   verified: any
-  /** `performance.now()` when it had arrived whole. */
+  /** `performance.now()` when the whole request had arrived. */
   at: number
 }
 
-/** A status, or whatever the test wants to do with the answer. */
+/** A status, a response, or a function that handles the response. */
 export type Answer =
   | number
   | { status: number; headers?: Record<string, string>; body?: string }
@@ -29,17 +26,17 @@ export interface Receiver {
   readonly url: string
   readonly port: number
   readonly received: Received[]
-  /** The most POSTs to one path that were ever under way at once. */
+  /** Maximum number of POSTs to one path that were ever in flight concurrently. */
   readonly mostAtOnce: number
-  /** TCP connections that were ever made to it. */
+  /** Total number of TCP connections to the receiver. */
   readonly connections: number
-  /** The secret that the POSTs to a path are verified with. */
+  /** Sets the secret with which POSTs to a path are verified. */
   expect(path: string, secret: string): void
-  /** Answers for the next POSTs to a path, in order; then 204 again. */
+  /** Sets the answers to the next POSTs to a path, in order; after them, 204 again. */
   answer(path: string, ...answers: Answer[]): void
-  /** What every POST to a path gets once `answer` has run out. */
+  /** Sets the answer to every POST to a path once those of `answer` are used up. */
   always(path: string, answer: Answer): void
-  /** Resolves with the POSTs to a path when there are `count` of them. */
+  /** Resolves with the POSTs to a path once there are at least `count`. */
   got(path: string, count: number): Promise<Received[]>
   close(): Promise<void>
 }
@@ -65,7 +62,7 @@ const verify = (secret: string | undefined, headers: Record<string, string>, bod
   }
 }
 
-/** A customer's server: real HTTP, or HTTPS with a certificate. */
+/** Starts a customer's server: real HTTP, or HTTPS with a certificate. */
 export const createReceiver = async (
   options: { tls?: { key: string; cert: string } } = {},
 ): Promise<Receiver> => {
@@ -73,17 +70,17 @@ export const createReceiver = async (
   const secrets = new Map<string, string>()
   const scripts = new Map<string, Answer[]>()
   const constant = new Map<string, Answer>()
-  const underWay = new Map<string, number>()
+  const inFlight = new Map<string, number>()
   const sockets = new Set<Socket>()
   let mostAtOnce = 0
   let connections = 0
 
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const path = req.url ?? '/'
-    const now = (underWay.get(path) ?? 0) + 1
-    underWay.set(path, now)
+    const now = (inFlight.get(path) ?? 0) + 1
+    inFlight.set(path, now)
     mostAtOnce = Math.max(mostAtOnce, now)
-    res.on('close', () => underWay.set(path, underWay.get(path)! - 1))
+    res.on('close', () => inFlight.set(path, inFlight.get(path)! - 1))
     const body = await readBody(req)
     const headers = req.headers as Record<string, string>
     const got = {

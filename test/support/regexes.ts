@@ -12,7 +12,7 @@ export interface Found {
 
 export interface Built {
   file: string
-  /** The call that makes it, on one line. */
+  /** The call that creates the regular expression, on one line. */
   call: string
 }
 
@@ -34,8 +34,8 @@ const sources = (folder: string): string[] =>
   })
 
 /**
- * Every regular expression in the sources: those written out, and the calls that build one. Throws at a file
- * that is no TypeScript.
+ * Returns every regular expression in the sources: literals, and the calls that build one. Throws when a file
+ * cannot be parsed as TypeScript.
  */
 export function regexesOf(files = sources(SRC)): { found: Found[]; built: Built[] } {
   const found: Found[] = []
@@ -64,9 +64,9 @@ export function regexesOf(files = sources(SRC)): { found: Found[]; built: Built[
 
 type Element = AST.Element | AST.Alternative
 
-// Characters of every kind that patterns ask for.
+// Characters of every kind that the patterns match.
 const KINDS = [...'aZ1 \t-_.:;,/@<("\'=%&*+>!{[\\#^|?~`$é漢\n\r', '\u00a0', '\u200b', '😀']
-/** A text that the element matches, as far as that can be told from its shape. */
+/** Returns a text that the element matches, as far as its shape tells. */
 function sampleOf(node: Element, flags: string): string {
   if (node.type === 'Alternative') return node.elements.map((element) => sampleOf(element, flags)).join('')
   if (node.type === 'Group' || node.type === 'CapturingGroup') return sampleOf(node.alternatives[0]!, flags)
@@ -81,14 +81,14 @@ function sampleOf(node: Element, flags: string): string {
 }
 
 /**
- * Texts that a backtracking engine may be slow at: what the pattern repeats, and what leads up to it, again
- * and again.
+ * Returns texts that may be slow for a backtracking engine: what the pattern repeats, and what precedes it,
+ * repeated many times.
  */
 function attacksOn(pattern: string, flags: string): { head: string; pump: string; end: string }[] {
   const heads = new Set(['', '\u0001'])
   const pumps = new Set<string>()
-  // What nothing repeated should match: a control character, a letter, a line's end, and what the pattern
-  // itself excludes.
+  // Characters that are unlikely to match what is repeated: a control character, a letter, a line break, and
+  // the characters that the pattern itself excludes.
   const ends = new Set(['\u0001', 'x', '\n'])
   const exclude = (element: AST.Node) => {
     if (element.type !== 'CharacterClass' || !element.negate) return
@@ -119,13 +119,13 @@ function attacksOn(pattern: string, flags: string): { head: string; pump: string
   for (const alternative of new RegExpParser().parsePattern(pattern, 0, pattern.length, unicode).alternatives)
     visit(alternative, '')
   pumps.delete('')
-  // A pattern that repeats nothing without end takes as long as it is.
+  // A pattern without unbounded repetition takes time proportional to its own length.
   if (!/[+*]|\{\d+,(?:\d{2,})?\}/.test(pattern)) return []
-  const most = [...heads].slice(0, MAX_HEADS)
-  const last = [...ends].slice(0, MAX_ENDS)
+  const prefixes = [...heads].slice(0, MAX_HEADS)
+  const suffixes = [...ends].slice(0, MAX_ENDS)
   return [...pumps]
     .slice(0, MAX_PUMPS)
-    .flatMap((pump) => most.flatMap((head) => last.map((end) => ({ head, pump, end }))))
+    .flatMap((pump) => prefixes.flatMap((head) => suffixes.map((end) => ({ head, pump, end }))))
 }
 
 const MAX_HEADS = 8
@@ -138,7 +138,7 @@ const timer = new vm.Script(
 )
 const TIMEOUT_MS = 300
 
-/** Milliseconds for all matches in the text, at most 300. */
+/** Returns the time in milliseconds for all matches in the text, at most 300. */
 function timeOf(regex: RegExp, text: string): number {
   try {
     return timer.runInContext(Object.assign(context, { regex, text }), { timeout: TIMEOUT_MS }) as number
@@ -148,18 +148,18 @@ function timeOf(regex: RegExp, text: string): number {
 }
 
 const LENGTH = 16_000
-// A pattern in linear time takes less than 1 ms for so many characters, a quadratic one 20 to hundreds.
+// A linear pattern takes less than 1 ms for this many characters, a quadratic one 20 to hundreds.
 const SUSPECT_MS = 10
 
 /**
- * How a text that takes more than linear time begins; null when none was found. Tries suspects with eight
- * times the text to be sure.
+ * Returns the start of a text that takes more than linear time, or null when none was found. Confirms a
+ * suspect with a text eight times as long.
  */
 export function slowTextFor({ pattern, flags }: Pick<Found, 'pattern' | 'flags'>): string | null {
   const regex = new RegExp(pattern, flags)
   for (const { head, pump, end } of attacksOn(pattern, flags)) {
     const textOf = (length: number) => head + pump.repeat(Math.ceil(length / pump.length)) + end
-    const again = (length: number, most: number) => Math.min(most, timeOf(regex, textOf(length)))
+    const again = (length: number, max: number) => Math.min(max, timeOf(regex, textOf(length)))
     const first = timeOf(regex, textOf(LENGTH))
     if (first < SUSPECT_MS) continue
     const once = again(LENGTH, first)

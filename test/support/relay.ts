@@ -3,7 +3,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { until } from './until.ts'
 
-/** One mail as the relay took it. */
+/** A mail that the relay accepted. */
 export interface Relayed {
   from: string
   to: string[]
@@ -11,23 +11,23 @@ export interface Relayed {
   mail: Email
 }
 
-/** An SMTP refusal, as `550 5.1.1 no such user`. */
+/** An SMTP refusal, such as `550 5.1.1 no such user`. */
 export type Refusal = `${4 | 5}${string}`
 
 export interface Relay {
   readonly url: string
   readonly mails: Relayed[]
-  /** How often a transaction with this recipient was begun. */
+  /** Number of RCPT commands for this recipient so far. */
   attempts(recipient: string): number
-  /** What the relay says to RCPT for an address from now on; null: it takes it. */
+  /** Sets the response to RCPT for an address from now on; null accepts it. */
   refuse(recipient: string, refusal: Refusal | null): void
-  /** What it says to the next messages after their DATA, in order. */
+  /** Sets the responses to the next messages after DATA, in order. */
   refuseData(...refusals: Refusal[]): void
-  /** Holds back the answer to the next message until `go`; `begun` is its envelope. */
+  /** Delays the response to the next message until `go`; `begun` resolves with its envelope. */
   holdData(): { begun: Promise<{ from: string; to: string[] }>; go(): void }
   got(count: number): Promise<Relayed[]>
   stop(): Promise<void>
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again on the same port. */
   start(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
-/** The server that mail goes out through: real SMTP, with answers that a test sets. */
+/** Starts a relay for outgoing mail: real SMTP, with responses that a test sets. */
 export async function startRelay(): Promise<Relay> {
   const mails: Relayed[] = []
   const tried: string[] = []

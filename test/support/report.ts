@@ -1,7 +1,7 @@
-/** Mail that comes back, as servers write it. */
+/** Options of a bounce. */
 
 export interface DsnOptions {
-  /** Per recipient, the fields of its group. */
+  /** Fields of each recipient's group. */
   recipients: Record<string, string>[]
   from?: string
   subject?: string
@@ -10,7 +10,7 @@ export interface DsnOptions {
 
 const crlf = (text: string) => text.replace(/\r?\n/g, '\r\n')
 
-/** A delivery status notification of RFC 3464. */
+/** Returns a delivery status notification (RFC 3464). */
 export const dsn = ({
   recipients,
   from = 'MAILER-DAEMON@mx.example.com',
@@ -50,7 +50,7 @@ Subject: what was sent
 --b--
 `)
 
-/** The group of one recipient that does not exist. */
+/** Returns the group of a recipient that does not exist. */
 export const unknownUser = (address: string): Record<string, string> => ({
   'Original-Recipient': `rfc822;${address}`,
   'Final-Recipient': `rfc822; ${address}`,
@@ -59,7 +59,7 @@ export const unknownUser = (address: string): Record<string, string> => ({
   'Diagnostic-Code': 'smtp; 550 5.1.1 No such user here',
 })
 
-/** An abuse report of RFC 5965. */
+/** Returns an abuse report (RFC 5965). */
 export const arf = (fields: Record<string, string> = { 'Feedback-Type': 'abuse' }): string =>
   crlf(`From: <abuse@isp.example>
 Subject: FW: Earn money

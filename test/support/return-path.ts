@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * A return path as messages had it when all of their recipients shared one: what is under way with it may
- * still come back.
+ * Returns a return path in the older form, which all recipients of a message share: mail already sent with it
+ * may still bounce.
  */
 export const sharedPath = (messageId: string, key: Uint8Array, mailDomain: string): string => {
   const id = Buffer.from(messageId.replaceAll('-', ''), 'hex')

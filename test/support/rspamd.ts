@@ -1,12 +1,12 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What Rspamd was asked: https://rspamd.com/doc/developers/protocol.html */
+/** A request that Rspamd received: https://rspamd.com/doc/developers/protocol.html */
 export interface Asked {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** Each `Rcpt` header's value. */
+  /** Values of the `Rcpt` headers. */
   recipients: string[]
   body: Buffer
 }
@@ -16,12 +16,15 @@ type Reply = (response: ServerResponse) => void
 export interface Rspamd {
   readonly url: string
   readonly asked: Asked[]
-  /** How it answers from now on: as Rspamd does, or however a test likes. */
+  /** Sets the answer from now on: a regular one of Rspamd, or any response that a test writes. */
   answer(how: { action: string; score: number } | Reply): void
   stop(): Promise<void>
 }
 
-/** As Rspamd 3 writes it: one object, the symbols that matched, and what a mail server should do. */
+/**
+ * Returns a report in the format of Rspamd 3: one object with the symbols that matched and the action that a
+ * mail server should take.
+ */
 const reportOf = ({ action, score }: { action: string; score: number }) => ({
   is_skipped: false,
   score,
@@ -43,8 +46,8 @@ const reportOf = ({ action, score }: { action: string; score: number }) => ({
 })
 
 /**
- * A stand-in for Rspamd's normal worker: HTTP on a free port of the loopback, the message as the body, its
- * envelope in headers.
+ * Starts a stand-in for Rspamd's normal worker: HTTP on a free loopback port, with the message in the body
+ * and its envelope in headers.
  */
 export const startRspamd = async (): Promise<Rspamd> => {
   const asked: Asked[] = []

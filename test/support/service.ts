@@ -12,8 +12,8 @@ import { createTestDatabase } from './database.ts'
 import { temporaryDir } from './postgres.ts'
 
 /**
- * A service that runs in the test's own process: everything real but DNS and, where a test wants to move it,
- * time.
+ * A service that runs in the test's own process. Everything is real except DNS and, where a test replaces it,
+ * the clock.
  */
 export interface TestService {
   http: string
@@ -23,9 +23,9 @@ export interface TestService {
   masterKey: Uint8Array
   keyring: Keyring
   databaseUrl: string
-  /** Another process's worth of service on the same database. */
+  /** Starts another instance of the service on the same database, as a second process would. */
   again(environment?: Record<string, string>): Promise<App>
-  /** A workspace of its own with its owner's token. */
+  /** Creates a separate workspace and returns its owner's token. */
   workspace(name?: string, ownerEmail?: string): Promise<Tenant>
   stop(): Promise<void>
 }
@@ -45,9 +45,9 @@ export interface Answer<Body = unknown> {
   text: string
 }
 
-/** The service as its clients use it. `body` is sent as JSON, a string as it is. */
+/** The HTTP API. `body` is sent as JSON; a string is sent unchanged. */
 export interface Api {
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape the service promises and they check
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape of the answers
   <Body = any>(
     method: string,
     path: string,
@@ -78,8 +78,8 @@ export const apiOf =
     }
   }
 
-/** No domain publishes anything: nobody is proven. */
-const nobody: World['resolver'] = async (name) => {
+/** No domain publishes any record, so no sender can be verified. */
+const emptyResolver: World['resolver'] = async (name) => {
   throw Object.assign(new Error(`no such name: ${name}`), { code: 'ENOTFOUND' })
 }
 
@@ -89,7 +89,7 @@ export interface ServiceOptions {
   log?: Logger
 }
 
-/** Starts a service on a database of its own; stopped after the file's last test. */
+/** Starts a service on a separate database; stopped after the file's last test. */
 export const startService = async ({
   environment = {},
   world = {},
@@ -109,7 +109,7 @@ export const startService = async ({
       ...environment,
       ...more,
     })
-    return startApp(config, foundation, log, { resolver: nobody, ...world })
+    return startApp(config, foundation, log, { resolver: emptyResolver, ...world })
   }
   const apps = [await start({})]
   const [app] = apps as [App]
@@ -158,7 +158,7 @@ export interface TestAgent {
   api: Api
 }
 
-/** An agent of the tenant's with its own token. */
+/** Creates an agent of the tenant with its own token. */
 export const createTestAgent = async (
   service: TestService,
   { api }: Tenant,

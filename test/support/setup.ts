@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endFile } from './after-file.ts'
 
-/** Vitest runs this again for each test file, also where files share a process. */
+/** Vitest runs this for each test file, even when files share a process. */
 afterAll(endFile, 60_000)

@@ -1,6 +1,6 @@
 import type { Sink } from '../../src/channel/channel.ts'
 
-/** A sink that takes everything, but for what the test has its own mind about. */
+/** Returns a sink that accepts everything, except where the test overrides it. */
 export const sinkWith = (own: Partial<Sink> = {}): Sink => ({
   accepts: async () => true,
   inbound: async () => undefined,

@@ -1,17 +1,14 @@
 import { connect } from 'node:net'
 
 /**
- * A request whose head and first byte are sent; `finish` sends the rest, and resolves with the answer's
- * status and body.
+ * A request whose head and first body byte have been sent; `finish` sends the rest and resolves with the
+ * response's status and body.
  */
 export interface SlowRequest {
   finish(): Promise<{ status: number; body: string }>
 }
 
-/**
- * Begins a request with a JSON body at `http://host:port`, and holds its body back. Resolves once the server
- * has asked for it.
- */
+/** Starts a request with a JSON body to `http://host:port` and sends only the body's first byte. */
 export const beginRequest = async (
   base: string,
   token: string,

@@ -6,11 +6,11 @@ import { createTestAgent, startService, type Tenant, type TestAgent, type TestSe
 import { giveNumber, openTwilio } from './sms.ts'
 import { until } from './until.ts'
 
-/** Somebody outside, and the agent's number. */
+/** The phone numbers of an outside person and of the agent. */
 export const ANN = '+15551234567'
 export const OURS = '+15005550101'
 
-/** An agent with a phone number, open to anyone, and the stand-in that it is reached through. */
+/** An agent with a phone number that anyone may text, and the stand-in for its provider. */
 export class SmsWorld {
   readonly clock: FakeClock = createFakeClock()
   readonly log: TestLog = createTestLog()
@@ -37,7 +37,7 @@ export class SmsWorld {
   readonly events = async () =>
     (await this.agent.api('GET', `${this.path()}/events?after=0&limit=100`)).body.items
   readonly send = (body: object) => this.agent.api('POST', `${this.path()}/messages`, body)
-  /** Somebody texts the agent. */
+  /** Sends a text message to the agent. */
   readonly text = (body: string, more: Record<string, string> = {}, from = ANN) =>
     this.twilio.text(from, OURS, body, more)
 
@@ -47,7 +47,7 @@ export class SmsWorld {
       return body.status === status && body
     })
 
-  /** The agent starts to send; resolves when Twilio has it. */
+  /** Makes the agent send a message; resolves once Twilio has received it. */
   readonly sent = async (words = 'hello', to = ANN) => {
     const text = `${words} ${++this.#count}`
     const { body: message, status } = await this.send({ channel: 'sms', to: [to], text })
@@ -59,7 +59,7 @@ export class SmsWorld {
   }
 }
 
-/** Starts such a world before the file's first test. */
+/** Starts an SmsWorld before the file's first test. */
 export const useSms = (): SmsWorld => {
   const world = new SmsWorld()
   beforeAll(() => world.start())

@@ -2,18 +2,18 @@ import { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { afterFile } from './after-file.ts'
 import type { TestAgent, TestService } from './service.ts'
 
-/** A stand-in for Twilio that ends with the file's tests. */
+/** Starts a stand-in for Twilio, stopped after the file's last test. */
 export const openTwilio = async (options?: { reports?: boolean }): Promise<TwilioStandIn> => {
   const twilio = await TwilioStandIn.open(options)
   afterFile(() => twilio.stop())
   return twilio
 }
 
-/** Where a service hands texts over. */
+/** Returns the URL to which Twilio delivers incoming texts. */
 const smsUrlOf = ({ http }: Pick<TestService, 'http'>): string =>
   `${http.replace('127.0.0.1', 'localhost')}/channels/sms/messages`
 
-/** Gives an agent a phone number, as its set-up would. */
+/** Gives an agent a phone number, as the set-up does. */
 export const giveNumber = async (
   service: TestService,
   twilio: TwilioStandIn,

@@ -2,8 +2,8 @@ import { createSign } from 'node:crypto'
 import { generate } from 'selfsigned'
 
 /**
- * A topic of Amazon SNS, with a certificate of its own: signs as
- * docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html says.
+ * An Amazon SNS topic with its own certificate. Signs messages as
+ * docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html describes.
  */
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
 export const certificateUrl = (id: string, host = 'sns.eu-west-1.amazonaws.com') =>
@@ -28,7 +28,7 @@ const FIELDS: Record<string, string[]> = {
 
 export interface Signer {
   certificate: string
-  /** The message, signed as it stands. */
+  /** Signs the message as it is. */
   sign(message: Message, version?: '1' | '2'): Message
 }
 

@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
-/** The source files, as the tests of the architecture read them. */
-
-/** The folders that each map a wire to the operations. */
+/** Folders that each map a protocol to the operations. */
 export const skins = ['rest', 'graphql', 'stream', 'mcp', 'web']
 
-/** `file`s are relative to src/, with slashes. */
+/** Maps paths relative to src/, with slashes, to the text of the source files. */
 export type Sources = ReadonlyMap<string, string>
 
-/** The first folder of a file, or the file itself right below src/. */
+/** Returns the first folder of a path, or the name of a file directly in src/. */
 export const unitOf = (file: string) => file.split('/')[0] ?? file
 
 export const withoutComments = (source: string) =>
@@ -17,7 +15,7 @@ export const withoutComments = (source: string) =>
 
 const src = join(import.meta.dirname, '..', '..', 'src')
 
-/** All but what Prisma generates. */
+/** Reads all source files except those that Prisma generates. */
 export function readSources(): Sources {
   const files = readdirSync(src, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
@@ -30,6 +28,6 @@ export function readSources(): Sources {
   )
 }
 
-/** A made-up file; of the others only the names count. */
+/** Returns sources with one made-up file; the other files are empty. */
 export const one = (file: string, source: string, ...others: string[]): Sources =>
   new Map([[file, source], ...others.map((name) => [name, ''] as const)])

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * Runs `work` and tells which statements went to the database meanwhile. What is told to other processes is
- * none of it.
+ * Runs `work` and returns the statements that it sent to the database. Notifications to other processes, rate
+ * counts and updates of a token's last use are left out.
  */
 export const statementsOf = async <Result>(
   pool: pg.Pool,

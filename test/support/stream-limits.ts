@@ -1,6 +1,6 @@
 import type { StreamLimits } from '../../src/workspace/stream-places.ts'
 
-/** For tests and benchmarks of other things: as many streams as anybody likes. */
+/** No limits on streams, for tests and benchmarks of other features. */
 export const UNLIMITED: StreamLimits = {
   perToken: Number.MAX_VALUE,
   perAgent: Number.MAX_VALUE,

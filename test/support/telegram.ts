@@ -13,14 +13,16 @@ import {
   type TestService,
 } from './service.ts'
 
-/** A stand-in for Telegram, stopped after the file's last test. */
+/** Starts a stand-in for Telegram, stopped after the file's last test. */
 export const startTelegram = async (): Promise<TelegramStandIn> => {
   const telegram = await openTelegram()
   afterFile(() => telegram.stop())
   return telegram
 }
 
-/** Sets a bot of the stand-in's up for an agent, as its member would: with a link and the bot's token. */
+/**
+ * Connects one of the stand-in's bots to an agent as a member would: with a setup link and the bot's token.
+ */
 export const connectBot = async (
   service: Pick<TestService, 'http'>,
   { api }: Pick<Tenant, 'api'>,
@@ -35,7 +37,10 @@ export const connectBot = async (
   return { addressId: addresses.body.find((address: { value: string }) => address.value === value).id }
 }
 
-/** A service with an agent whose bot takes messages from anyone, and Ann. At the top of a test file. */
+/**
+ * Starts a service with an agent whose bot accepts messages from anyone, and a person named Ann. Call it at
+ * the top of a test file.
+ */
 export const arrangeTelegram = async (options: ServiceOptions = {}) => {
   const log = createTestLog()
   const telegram = await startTelegram()
@@ -46,11 +51,11 @@ export const arrangeTelegram = async (options: ServiceOptions = {}) => {
   })
   const owner = await service.workspace()
 
-  /** Sets whom an agent's bot lets in. */
+  /** Sets who may write to an agent's bot. */
   const open = (admit: string, senders: string[], of: Pick<TestAgent, 'id'>, by = owner) =>
     by.api('PUT', `/agents/${of.id}/access/telegram`, { admit, senders })
 
-  /** An agent with a bot of its own, open to anyone. */
+  /** Creates an agent with its own bot that accepts messages from anyone. */
   const another = async (name: string, by = owner) => {
     const agent = await createTestAgent(service, by, name)
     const bot = telegram.world.bot(`${name.replaceAll(' ', '_')}_bot`)
@@ -78,10 +83,10 @@ export const arrangeTelegram = async (options: ServiceOptions = {}) => {
     events: async (of = agent) =>
       (await of.api('GET', `/agents/${of.id}/events?after=0&limit=100`)).body.items,
     read: async (id: string, of = agent) => (await of.api('GET', `/agents/${of.id}/messages/${id}`)).body,
-    /** Asks the agent to send; the message, or what was wrong. */
+    /** Sends a message as the agent; returns the message or the error. */
     send: async (input: object, of = agent) =>
       (await of.api('POST', `/agents/${of.id}/messages`, input)).body,
-    /** An update that the stand-in has not sent itself. */
+    /** Returns an update that the stand-in has not sent itself. */
     told: (update_id: number, text: string, from: User = ann) => ({
       update_id,
       message: { message_id: update_id, date: 0, chat: { id: from.id, type: 'private' }, from, text },

@@ -6,7 +6,7 @@ const uint32 = (value: number) => {
 }
 const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)])
 
-/** An attribute of the message (level 1) or of the file that was begun last (level 2). */
+/** Encodes an attribute of the message (level 1) or of the most recently started file (level 2). */
 const attribute = (level: number, id: number, data: Buffer) =>
   Buffer.concat([
     Buffer.from([level]),
@@ -16,7 +16,7 @@ const attribute = (level: number, id: number, data: Buffer) =>
     uint16(data.reduce((sum, byte) => (sum + byte) & 0xffff, 0)),
   ])
 
-/** A property of variable length. */
+/** Encodes a property of variable length. */
 const property = (type: number, id: number, value: Buffer) =>
   Buffer.concat([uint16(type), uint16(id), uint32(1), uint32(value.length), padded(value)])
 
@@ -33,7 +33,7 @@ export interface TnefParts {
   files?: { name: string; type?: string; content: Buffer; message?: boolean }[]
 }
 
-/** A `winmail.dat` as Outlook packs it. */
+/** Returns a `winmail.dat` file as Outlook generates it. */
 export function tnef({ text, html, rtf, files = [] }: TnefParts): Buffer {
   const body = [
     ...(text === undefined ? [] : [string8(0x1000, text)]),
@@ -62,7 +62,7 @@ export function tnef({ text, html, rtf, files = [] }: TnefParts): Buffer {
   ])
 }
 
-/** RTF in the envelope of compressed RTF, not compressed. */
+/** Wraps RTF in the compressed-RTF format without compressing it. */
 export const plainRtf = (rtf: string): Buffer =>
   Buffer.concat([
     uint32(rtf.length + 12),

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Asks until the answer is not undefined, null or false, and returns it. Throws after `ms` milliseconds, with
- * the last error if there was one.
+ * Polls `ask` until its result is not undefined, null or false, and returns that result. Throws after `ms`
+ * milliseconds, with the last error as the cause if there was one.
  */
 export async function until<T>(
   ask: () => T | Promise<T>,
@@ -19,7 +19,8 @@ export async function until<T>(
     } catch (error) {
       failure = error
     }
-    if (performance.now() > deadline) throw new Error(`not so after ${ms} ms: ${ask}`, { cause: failure })
+    if (performance.now() > deadline)
+      throw new Error(`condition not met after ${ms} ms: ${ask}`, { cause: failure })
     await sleep(5)
   }
 }

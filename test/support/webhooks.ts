@@ -21,22 +21,19 @@ import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/ke
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import { createFakeClock, type FakeClock } from './clock.ts'
 
-/**
- * What the tests of webhooks stand on: agents with logs, events that are committed with their jobs, and
- * workers.
- */
+/** Fixtures for webhook tests: agents with event logs, events committed with their jobs, and workers. */
 export interface WebhookBench {
   db: RootDb
   clock: FakeClock
   keyring: Keyring
-  /** An agent of a workspace of its own, or of the one given. */
+  /** Creates an agent, in the given workspace or a new one. */
   agent(workspaceId?: string | undefined): Promise<Viewer>
   webhook(viewer: Viewer, url: string): Promise<AddedWebhook>
-  /** Agents of one workspace with a webhook each, in two statements: their ids. */
+  /** Creates agents of one workspace with one webhook each, in two statements; returns their IDs. */
   crowd(workspaceId: string, count: number, urlOf: (n: number) => string): Promise<string[]>
-  /** Commits events with their jobs, as storing a message does. Tells nobody. */
+  /** Commits events with their jobs, as storing a message does. Notifies no worker. */
   store(agentId: string, count: number, fields?: Partial<LoggedEvent>): Promise<LoggedEvent[]>
-  /** The same, and tells every worker. */
+  /** Commits events with their jobs and notifies every worker. */
   raise(agentId: string, count: number, fields?: Partial<LoggedEvent>): Promise<LoggedEvent[]>
   tell(agentId: string, event: LoggedEvent | null): void
   worker(changes?: Partial<LanesDeps>, options?: Partial<LaneOptions>): Lanes
@@ -48,7 +45,7 @@ export interface WebhookBench {
     leaseOwner: string | null
     lastDeliveredAt: Date | null
   } | null>
-  /** What the operations take. */
+  /** Dependencies of the webhook operations. */
   operations: WebhookDeps
   /** Stops all workers. */
   close(): Promise<void>

@@ -2,25 +2,25 @@ import fc from 'fast-check'
 import type { Described, Description, Json } from './description.ts'
 
 /**
- * Requests as nobody sane makes them, made from the interface's description: good ones, and good ones with
- * one thing wrong.
+ * Valid and invalid requests that no normal client sends, generated from the OpenAPI description. An invalid
+ * one has a single fault.
  */
 
 export interface WildRequest {
-  /** The operation's. */
+  /** Operation ID. */
   id: string
   method: string
-  /** With its query. */
+  /** Path with its query. */
   path: string
   headers: Record<string, string>
   body: string | null
-  /** Who asks. */
+  /** Kind of token that the request has. */
   who: 'member' | 'agent' | 'nobody' | 'garbage'
-  /** Whether it breaks a rule of the description, so that no answer to it may be a success. */
+  /** Whether the request violates the description, so that the response must not be a success. */
   broken: boolean
 }
 
-/** Ids that exist, by the name of the parameter that they are for. */
+/** Existing IDs, by the name of the parameter that they are used for. */
 export type Pool = Record<string, readonly string[]>
 
 interface Piece<Value> {
@@ -92,7 +92,7 @@ const goodText = (
   )
 }
 
-/** A value that the schema takes. Whether the operation does is another matter. */
+/** Returns a value that the schema accepts. The operation may still refuse it. */
 const goodValue = (schema: Json, pool: Pool): fc.Arbitrary<Json> => {
   const types = [schema.type].flat()
   const orNull = types.includes('null') ? [fc.constant(null)] : []
@@ -129,7 +129,7 @@ const wrongTypes = (types: string[]): Json[] => {
   return values.filter((value) => !types.includes(kindOf(value)))
 }
 
-/** Values that the schema refuses, one reason each. */
+/** Returns values that the schema refuses, each for one reason. */
 const badValues = (schema: Json): Json[] => {
   const types: string[] = [schema.type].flat()
   const values = wrongTypes(types)
@@ -178,7 +178,7 @@ const brokenBody = (schema: Json, pool: Pool): fc.Arbitrary<string> => {
   )
   const unknown = fc.tuple(whole, fc.constantFrom(...UNKNOWN), fc.jsonValue()).map(([body, name, value]) => {
     const text = JSON.stringify(body)
-    // Written by hand: a literal's __proto__ would be no field of its own.
+    // Built as text: __proto__ in an object literal would not become an own field.
     return `${text.slice(0, -1)}${text === '{}' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}}`
   })
   const noObject = fc.oneof(
@@ -216,7 +216,8 @@ const brokenBody = (schema: Json, pool: Pool): fc.Arbitrary<string> => {
 }
 
 /**
- * The same name twice: the last one counts, as in every reader of JSON; whatever the answer, it is no 500.
+ * Returns a body with duplicate fields. The last one is used, as in every JSON parser; whatever the response,
+ * it must not be a 500.
  */
 const doubled = (schema: Json, pool: Pool): fc.Arbitrary<string> =>
   fc.tuple(goodValue(schema, pool), goodValue(schema, pool)).map(([one, two]) => {
@@ -259,7 +260,7 @@ const goodSegment = (name: string, schema: Json, pool: Pool): fc.Arbitrary<strin
     : fc.constantFrom('KEY', 'OTHER', 'K'.repeat(128), 'a.b-c_d')
 }
 
-/** Whether the path takes such a segment after all: a secret may well be called `x`. */
+/** Tests whether the path accepts the segment after all: a secret can have the name `x`. */
 const takes = (schema: Json, segment: string): boolean =>
   schema.type === 'integer'
     ? /^\d{1,4}$/.test(segment)
@@ -366,7 +367,7 @@ const requestOf = (description: Description, operation: Described, pool: Pool): 
   const given = operation.operation.requestBody?.content['application/json'].schema
   const schema = given && description.schemaOf(given)
   const own = operation.method.toUpperCase()
-  // Another operation's method would do what that one does, delete what the others need among it.
+  // Another operation's method on the same path would run that operation, which might delete shared data.
   const others = METHODS.filter((method) => !description.operationOf(method, operation.path))
   const method = fc.oneof(
     { weight: 14, arbitrary: fc.constant(own) },
@@ -392,7 +393,7 @@ const requestOf = (description: Description, operation: Described, pool: Pool): 
     }))
 }
 
-/** A request to any of the operations. */
+/** Generates a request to any of the operations. */
 export const wildRequest = (
   description: Description,
   poolOf: (operation: Described) => Pool,

@@ -1,22 +1,22 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A wire between a service and its database that a test can cut. */
+/** A proxy between a service and its database that a test can disconnect. */
 export interface Wire {
-  /** The given URL, by way of the wire. */
+  /** The given URL, pointing at the proxy. */
   readonly url: string
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>
   /**
-   * Cuts at the next statement with this text (of several texts: at the last one, once the others went over
-   * the same connection in this order): before the database gets it, or after it was carried out, so that
-   * only its answer is lost. Resolves when it is cut.
+   * Cuts at the next statement that contains the text: before the database receives it, or after it was
+   * executed, so that only its response is lost. With several texts, cuts at the last one, once the others
+   * have passed over the same connection in this order. Resolves when the connection is cut.
    */
   cutAt(side: 'before' | 'after', ...texts: string[]): Promise<void>
-  /** Takes connections again. */
+  /** Accepts connections again. */
   mend(): Promise<void>
 }
 
-/** ReadyForQuery: the last that the server says to a statement, which is committed then. */
+/** ReadyForQuery: the end of the server's response to a statement, which is committed by then. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5])
 
 interface Trap {
@@ -25,7 +25,7 @@ interface Trap {
   spring(): void
 }
 
-/** Passes everything on to the host and port of `url`. Closed with `cut`. */
+/** Forwards everything to the host and port of `url`. Call `cut` to close it. */
 export async function startWire(url: string): Promise<Wire> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
