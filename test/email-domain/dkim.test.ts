@@ -34,7 +34,7 @@ test.each([
   { whose: 'the service', owner: { domain: 'service.example', workspaceId: null } },
   { whose: 'a workspace', owner: { domain: 'own.example', workspaceId } },
 ])(
-  'the key of $whose is made once, whoever asks at the same time, and signs what its record verifies',
+  'the key of $whose is created only once, even for concurrent requests, and its DNS record verifies its signatures',
   async ({ owner }) => {
     const asked = await Promise.all(
       Array.from({ length: 6 }, () => dkimKeys({ ...deps, keyring: createKeyring(db, masterKey) }, owner)),
@@ -55,7 +55,7 @@ test.each([
   },
 )
 
-test('a private key is in the database sealed only, and opens for its owner only', async () => {
+test('a private key is stored only encrypted and can be decrypted only for its owner', async () => {
   const owner = { domain: 'sealed.example', workspaceId }
   const [key] = await dkimKeys(deps, owner)
   const row = await db.prisma.dkimKey.findFirstOrThrow({ where: { selector: key!.selector } })
@@ -64,7 +64,7 @@ test('a private key is in the database sealed only, and opens for its owner only
   await expect(signingKey({ ...deps, resolver }, { ...owner, domain: 'stolen.example' })).rejects.toThrow()
 })
 
-test('two workspaces have their own keys for one domain', async () => {
+test('two workspaces have separate keys for the same domain', async () => {
   const other = await createWorkspace(
     { ...db, masterKey },
     { name: 'Other', ownerEmail: 'p@example.com', plan: 'unlimited' },
@@ -77,7 +77,7 @@ test('two workspaces have their own keys for one domain', async () => {
   expect(new Set(keys.flat()).size).toBe(3)
 })
 
-test('a new key signs once DNS publishes it; the record of the one before is wanted for 7 days more', async () => {
+test('a new key signs once DNS publishes it, and the previous key’s record stays required for 7 more days', async () => {
   const owner = { domain: 'rotating.example', workspaceId: null }
   const [first] = await dkimKeys(deps, owner)
   publish(first!)
@@ -96,7 +96,7 @@ test('a new key signs once DNS publishes it; the record of the one before is wan
   expect(await selectorsOf(owner)).toEqual([second!.selector])
 })
 
-test('a record that says another key is no record of this one', async () => {
+test('a DNS record that contains another key does not publish this one', async () => {
   const owner = { domain: 'mistaken.example', workspaceId: null }
   const [first] = await dkimKeys(deps, owner)
   clock.advance(1)

@@ -8,7 +8,7 @@ const options = {
   isUnavailable: (error: unknown) => (error as Error).message === 'away',
 }
 
-/** A write that notes what it got, and waits until it is let go. */
+/** Returns a write that records its items and waits until `go` is called. */
 const held = () => {
   const writes: number[][] = []
   const waiting: (() => void)[] = []
@@ -20,7 +20,7 @@ const held = () => {
   return { writes, write, go: () => waiting.shift()!() }
 }
 
-test('what arrives in one turn goes together; what arrives during a write goes with the next', async () => {
+test('items added in one turn are written together, and items added during a write go into the next one', async () => {
   const { writes, write, go } = held()
   const batch = createBatch(write, options)
   const first = [1, 2, 3].map((item) => batch.add(item))
@@ -35,7 +35,7 @@ test('what arrives in one turn goes together; what arrives during a write goes w
   expect(writes[1]).toEqual([4, 5])
 })
 
-test('a write holds at most so many items and so many bytes; a larger item goes alone', async () => {
+test('a write has at most the maximum number of items and bytes, and a larger item is written alone', async () => {
   const writes: number[][] = []
   const write = async (items: number[]) => {
     writes.push(items)
@@ -46,7 +46,7 @@ test('a write holds at most so many items and so many bytes; a larger item goes 
   expect(writes).toEqual([[1, 1, 1], [1, 60], [60], [500], [1]])
 })
 
-test('so many writes at once, and no more', async () => {
+test('no more writes run in parallel than allowed', async () => {
   const { writes, write, go } = held()
   const batch = createBatch(write, { ...options, most: 1, parallel: 2 })
   const all = Promise.all([1, 2, 3].map((item) => batch.add(item)))
@@ -58,7 +58,7 @@ test('so many writes at once, and no more', async () => {
   expect(await all).toEqual([2, 4, 6])
 })
 
-test("one item's bad data fails that item alone", async () => {
+test('invalid data in one item fails only that item', async () => {
   const batch = createBatch(async (items: string[]) => {
     if (items.includes('bad')) throw new Error('violates a constraint')
     return items.map((item) => item.toUpperCase())
@@ -71,7 +71,7 @@ test("one item's bad data fails that item alone", async () => {
   ])
 })
 
-test('a database that is away fails all of them at once, and the next ones are tried again', async () => {
+test('an unavailable database fails the whole batch without retries, and later items are still written', async () => {
   let writes = 0
   const batch = createBatch(async (items: number[]) => {
     if (writes++ === 0) throw new Error('away')
@@ -83,7 +83,7 @@ test('a database that is away fails all of them at once, and the next ones are t
   expect(await batch.add(4)).toBe(4)
 })
 
-test('with patience, a write waits for the one before it, but not for a slow one', async () => {
+test('with patienceMs, a write waits for the previous one, but not longer than that', async () => {
   const { writes, write, go } = held()
   const batch = createBatch(write, { ...options, parallel: 2, patienceMs: 20 })
   const first = batch.add(1)

@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '..', '..')
 const dir = temporaryDir()
 const at = (...path: string[]) => join(dir, ...path)
 
-/** A checkout that is like ours but small. */
+/** Creates a small checkout similar to this one. */
 beforeAll(() => {
   for (const file of [
     'package.json',
@@ -45,56 +45,56 @@ beforeAll(() => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-function build(): Promise<{ code: number | null; said: string; ms: number }> {
+function build(): Promise<{ code: number | null; output: string; ms: number }> {
   const before = performance.now()
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [at('src', 'build.mjs')])
-    let said = ''
-    child.stdout.on('data', (chunk) => (said += chunk))
-    child.stderr.on('data', (chunk) => (said += chunk))
-    child.on('close', (code) => resolve({ code, said, ms: performance.now() - before }))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    child.stderr.on('data', (chunk) => (output += chunk))
+    child.on('close', (code) => resolve({ code, output, ms: performance.now() - before }))
   })
 }
 
 const changed = () => statSync(at('dist', '.built')).mtimeMs
 
-test('several builds at once on a fresh checkout: one works, all succeed, none says a word', async () => {
+test('concurrent builds on a fresh checkout all succeed without output', async () => {
   const all = await Promise.all([build(), build(), build()])
-  expect(all.map(({ code, said }) => [code, said])).toEqual(Array(3).fill([0, '']))
+  expect(all.map(({ code, output }) => [code, output])).toEqual(Array(3).fill([0, '']))
   expect(readFileSync(at('dist', 'main.js'), 'utf8')).toContain(`'./core/errors.js'`)
   expect(readFileSync(at('dist', 'web', 'page.html'), 'utf8')).toBe('<p>1</p>')
   expect(existsSync(at('src', 'db', 'generated', 'pothos-types.ts'))).toBe(true)
   expect(existsSync(at('dist', '.lock'))).toBe(false)
 })
 
-test('nothing is done when nothing has changed, also when every file is newer', async () => {
+test('does nothing when no content has changed, even if files have newer timestamps', async () => {
   const built = changed()
   utimesSync(at('src', 'main.ts'), new Date(), new Date())
-  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(await build()).toMatchObject({ code: 0, output: '' })
   expect(changed()).toBe(built)
 })
 
-test('a build that was killed does not stand in the way of the next', async () => {
+test('a killed build does not block the next one', async () => {
   writeFileSync(at('dist', '.lock'), '999999999 dead')
   rmSync(at('dist', '.built'))
-  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
-test('what is missing in dist is made again, what has no source any more goes', async () => {
+test('restores missing files in dist and deletes those without a source', async () => {
   rmSync(at('dist', 'core', 'errors.js'))
   writeFileSync(at('dist', 'old.js'), '')
-  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(await build()).toMatchObject({ code: 0, output: '' })
   expect(existsSync(at('dist', 'core', 'errors.js'))).toBe(true)
   expect(existsSync(at('dist', 'old.js'))).toBe(false)
 })
 
-test('a mistake is shown, and stays one until it is mended', { timeout: 120_000 }, async () => {
+test('reports a type error on every build until it is fixed', { timeout: 120_000 }, async () => {
   writeFileSync(at('src', 'bad.ts'), `export const bad: number = 'text'\n`)
   for (let round = 0; round < 2; round++) {
-    const { code, said } = await build()
+    const { code, output } = await build()
     expect(code).toBe(1)
-    expect(said).toContain('src/bad.ts(1,14): error TS2322')
+    expect(output).toContain('src/bad.ts(1,14): error TS2322')
   }
   rmSync(at('src', 'bad.ts'))
-  expect(await build()).toMatchObject({ code: 0, said: '' })
+  expect(await build()).toMatchObject({ code: 0, output: '' })
 })

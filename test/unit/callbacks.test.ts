@@ -20,17 +20,17 @@ const callback: Route = {
     return answer()
   },
 }
-const none = async () => {
+const notFound = async () => {
   throw new AppError('not_found', 'nothing else is here')
 }
 
 beforeAll(async () => {
   const skins = {
-    rest: none,
-    graphql: none,
-    mcp: none,
-    web: none,
-    stream: none,
+    rest: notFound,
+    graphql: notFound,
+    mcp: notFound,
+    web: notFound,
+    stream: notFound,
     metrics: () => metrics.page(),
     ready: async () => undefined,
   }
@@ -56,7 +56,7 @@ const counted = async (outcome: string) =>
       0,
   )
 
-test('a call reaches its route to the byte, and gets its answer under a request id', async () => {
+test('a callback receives the exact body, URL and headers, and its response has a request ID', async () => {
   answer = async () => ({ status: 200, type: 'text/xml', body: '<Response/>' })
   const body = Buffer.from([0xff, 0x00, 0x61])
   const { status, headers, text } = await call('/channels/test/below?key=value%20&b', {
@@ -75,20 +75,20 @@ test('a call reaches its route to the byte, and gets its answer under a request 
     body,
   })
   expect(await counted('taken')).toBe(1)
-  // What a provider's query says stays out of the log.
+  // The query of a provider's URL is not logged.
   expect(log.text()).toContain('/channels/test/below')
   expect(log.text()).not.toContain('key=value')
 })
 
 test.each([
   [
-    'what the route refuses',
+    'a refusal by the route',
     403,
     'forbidden',
     async () => Promise.reject(new AppError('forbidden', 'The signature does not match.')),
   ],
-  ['what it fails at', 500, 'internal', async () => Promise.reject(new Error('inside'))],
-])('%s gets the error body: %i', async (_, status, code, fails) => {
+  ['a failure of the route', 500, 'internal', async () => Promise.reject(new Error('inside'))],
+])('%s is returned as an error body with status %i', async (_, status, code, fails) => {
   answer = fails
   const before = await counted(status === 403 ? 'refused' : 'failed')
   const refused = await call('/channels/test')
@@ -97,7 +97,7 @@ test.each([
   expect(await counted(status === 403 ? 'refused' : 'failed')).toBe(before + 1)
 })
 
-test('another method, too much, and a path beside it never reach the route', async () => {
+test('a wrong method, a body that is too large and a similar path do not reach the route', async () => {
   const before = calls.length
   const wrongMethod = await call('/channels/test', { method: 'PUT' })
   expect({ status: wrongMethod.status, allow: wrongMethod.headers.get('allow') }).toEqual({

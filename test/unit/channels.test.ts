@@ -8,11 +8,11 @@ import {
 } from '../../src/core/channels.ts'
 import { Channel } from '../../src/db/generated/prisma/enums.ts'
 
-test('the database has a value for every way into an agent, and no other', () => {
+test('the database’s Channel enum has exactly the channels that agents can be reached on', () => {
   expect(Object.keys(WAYS_IN).sort()).toEqual(Object.values(Channel).sort())
 })
 
-test('members prove addresses where the facts say how', () => {
+test('members can prove an address on exactly the channels that define how', () => {
   const proven = CHANNEL_KINDS.filter((kind) => CHANNELS[kind].identity)
   expect(IDENTITY_CHANNELS).toEqual(proven)
   expect(CODE_CHANNELS).toEqual(proven.filter((kind) => CHANNELS[kind].identity?.by === 'code'))

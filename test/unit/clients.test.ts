@@ -16,7 +16,7 @@ test.each([
   ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
   ['', ''],
   ['not an address', ''],
-])('%s is counted as %s', (address, source) => {
+])('the address %s is counted as %s', (address, source) => {
   expect(sourceOf(address)).toBe(source)
 })
 
@@ -33,7 +33,7 @@ test.each<[string, string | undefined, string]>([
   ['10.0.0.1', '203.0.113.7, unknown', ''],
   ['10.0.0.1', '203.0.113.7, 10.0.0.2, nonsense, 10.0.0.3', ''],
   ['10.0.0.1', '10.0.0.2', ''],
-])('from %s with X-Forwarded-For %s: %s', (remoteAddress, forwarded, source) => {
+])('a request from %s with X-Forwarded-For %s is counted as %s', (remoteAddress, forwarded, source) => {
   const request = {
     socket: { remoteAddress },
     headers: { 'x-forwarded-for': forwarded },
@@ -46,12 +46,12 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** More than the kernel's buffers take for a client that doesn't read. */
+/** More than the kernel buffers for a client that does not read. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
 /**
- * A server that counts connections of this machine too; `/known` shows a good token, `/slow` never ends its
- * answer, `/large` is long.
+ * Starts a server that counts connections from this machine too. `/known` authenticates the client, `/slow`
+ * never ends its response, and `/large` has a long response.
  */
 const serve = async (unprovenPerSource: number) => {
   const server = createServer((request, response) => {
@@ -70,11 +70,11 @@ const serve = async (unprovenPerSource: number) => {
   const open = async () => {
     const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     closing.push(() => socket.destroy())
-    const state = { closed: false, heard: '' }
+    const state = { closed: false, output: '' }
     socket
       .on('error', () => undefined)
       .on('data', (chunk) => {
-        state.heard += chunk
+        state.output += chunk
       })
     socket.on('close', () => {
       state.closed = true
@@ -82,12 +82,12 @@ const serve = async (unprovenPerSource: number) => {
     await new Promise((resolve) => socket.once('connect', resolve))
     const ask = async (path: string) => {
       socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      await until(() => state.heard.includes('ok'))
+      await until(() => state.output.includes('ok'))
     }
-    /** Asks for what is long, reads the beginning and no more, and asks for more behind it. */
+    /** Requests a long response, reads only its beginning, and sends another request behind it. */
     const stall = async () => {
       socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n')
-      await until(() => state.heard.includes('ok'))
+      await until(() => state.output.includes('ok'))
       socket.pause()
     }
     return { state, ask, stall, socket }
@@ -95,7 +95,7 @@ const serve = async (unprovenPerSource: number) => {
   return { open }
 }
 
-test('a connection too many of one address closes the oldest that asks for nothing; a newcomer is served', async () => {
+test('one connection too many from an address closes its oldest idle connection and serves the new one', async () => {
   const { open } = await serve(3)
   const [first, second, third] = [await open(), await open(), await open()]
   await first.ask('/')
@@ -105,7 +105,7 @@ test('a connection too many of one address closes the oldest that asks for nothi
   expect([second, third, fourth].map(({ state }) => state.closed)).toEqual([false, false, false])
 })
 
-test('connections with a good token are not counted, however many there are', async () => {
+test('connections with a valid token do not count towards the limit', async () => {
   const { open } = await serve(2)
   const known = []
   for (let n = 0; n < 10; n++) {
@@ -120,7 +120,7 @@ test('connections with a good token are not counted, however many there are', as
   expect(known.every(({ state }) => !state.closed)).toBe(true)
 })
 
-test('when all are being answered the newcomer has to go', async () => {
+test('a new connection is closed when all existing ones have a request in progress', async () => {
   const { open } = await serve(2)
   const busy = [await open(), await open()]
   for (const { ask } of busy) await ask('/slow')
@@ -129,7 +129,7 @@ test('when all are being answered the newcomer has to go', async () => {
   expect(busy.every(({ state }) => !state.closed)).toBe(true)
 })
 
-test('one that does not take its answer goes before a newcomer does', async () => {
+test('a client that does not read its response is disconnected before a new one is refused', async () => {
   const { open } = await serve(2)
   const [stalled, busy] = [await open(), await open()]
   await stalled.stall()

@@ -20,7 +20,7 @@ function problems(environment: Environment): readonly string[] {
   return []
 }
 
-test('with nothing set, the defaults', () => {
+test('an empty environment gives the defaults', () => {
   expect(readConfig({})).toEqual({
     host: '127.0.0.1',
     port: 4000,
@@ -48,7 +48,7 @@ test('an empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', OWNER_TOKEN: '', ROLES: '' })).toEqual(readConfig({}))
 })
 
-test('everything set', async () => {
+test('every setting can be set', async () => {
   const pair = await ownCertificate(dir, 'mx.example.com', new Date())
   const [cert, key] = [join(dir, 'smtp.crt'), join(dir, 'smtp.key')]
   const operations = join(dir, 'operations.json')
@@ -128,7 +128,7 @@ test.each([
   'postgresql:///ams?host=/run/postgresql&user=ann&password=p',
   'postgres://ann@/ams?host=/run/postgresql',
   'postgresql://ann:p@%2Frun%2Fpostgresql/ams',
-])('a PostgreSQL behind a Unix socket is one: %s', (url) => {
+])('accepts a DATABASE_URL with a Unix socket: %s', (url) => {
   expect(readConfig({ DATABASE_URL: url, MASTER_KEY: KEY }).databaseUrl).toBe(url)
 })
 
@@ -136,14 +136,14 @@ test.each([
   ['MASTER_KEY', ','],
   ['MASTER_KEY', `${KEY},`],
   ['MASTER_KEY', `${KEY},short`],
-])('%s=%s is no key', (name, value) => {
+])('%s=%s is refused because it is not a key', (name, value) => {
   expect(problems({ [name]: value })).toEqual([
     `MASTER_KEY is a value of ${value.length} characters (not shown); it takes 32 bytes in base64 (openssl rand -base64 32).`,
   ])
 })
 
 test.each(['postgresql:///ams', 'postgresql:///ams?host=', 'postgresql://', 'mysql:///ams?host=/run/mysql'])(
-  'DATABASE_URL=%s names no PostgreSQL',
+  'DATABASE_URL=%s is refused because it does not name a PostgreSQL server',
   (url) => {
     expect(problems({ DATABASE_URL: url, MASTER_KEY: KEY })).toEqual([
       expect.stringMatching(/^DATABASE_URL is .*postgresql:\/\/ or/),
@@ -184,18 +184,18 @@ test.each([
   ['WEBHOOK_ALLOW', 'http://localhost'],
   ['PLAN', 'a plan'],
   ['LOG_LEVEL', 'loud'],
-])('%s=%s names itself, its value and what it takes', (name, value) => {
+])('the problem reported for %s=%s has the variable, its value and the expected format', (name, value) => {
   const [problem, ...more] = problems({ [name]: value })
   expect(more).toEqual([])
   expect(problem).toMatch(new RegExp(`^${name} is .+; it takes .+\\.$`))
   expect(problem).toContain(value.split('?')[0])
 })
 
-test('all problems are reported at once', () => {
+test('all problems are reported together', () => {
   expect(problems({ PORT: 'x', LOG_LEVEL: 'y', ROLES: 'z' })).toHaveLength(3)
 })
 
-test('no problem shows a secret', () => {
+test('no problem message contains a secret', () => {
   const secret = 's3cr3t'
   const all = problems({
     MASTER_KEY: secret,
@@ -225,7 +225,7 @@ test.each([31, 33])('a master key of %i bytes is refused', (bytes) => {
   expect(problems({ MASTER_KEY: Buffer.alloc(bytes).toString('base64') })).toHaveLength(1)
 })
 
-test('a database of your own needs a master key of your own', () => {
+test('DATABASE_URL requires MASTER_KEY', () => {
   expect(problems({ DATABASE_URL: 'postgresql://db/ams' })).toEqual([
     expect.stringMatching(/^MASTER_KEY is not set; with DATABASE_URL/),
   ])
@@ -241,7 +241,7 @@ test.each([
   expect(problems({ [one]: value })).toEqual([`${other} is not set; ${one} and ${other} go together.`])
 })
 
-test('mail goes out one way', () => {
+test('direct delivery and a relay cannot both be set', () => {
   expect(problems({ SMTP_DIRECT: 'on', SMTP_RELAY_URL: 'smtp://relay' })).toEqual([
     'SMTP_DIRECT is "on" and SMTP_RELAY_URL is set; use only one of them.',
   ])
@@ -249,14 +249,14 @@ test('mail goes out one way', () => {
   expect(readConfig({ SMTP_DIRECT: 'on' }).smtp.direct).toBe(true)
 })
 
-test('a certificate that cannot be read is named', () => {
+test('a certificate file that cannot be read is named in the problem', () => {
   const path = join(dir, 'none.pem')
   expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
     `SMTP_TLS_CERT is "${path}"; it takes a file that can be read (ENOENT).`,
   )
 })
 
-test('a certificate that is none, or whose key is another one, is refused', async () => {
+test('an invalid certificate, or one that does not match the key, is refused', async () => {
   await ownCertificate(dir, 'mx.example.com', new Date())
   const other = mkdtempSync(join(dir, 'other-'))
   await ownCertificate(other, 'mx.example.com', new Date())
@@ -273,7 +273,7 @@ test.each([19, 201])('an owner token of %i characters is refused', (length) => {
   expect(problems({ OWNER_TOKEN: 'x'.repeat(length) })).toHaveLength(1)
 })
 
-test('nothing can be changed afterwards', () => {
+test('the configuration is read-only', () => {
   const config = readConfig({})
   expect(() => Object.assign(config.smtp, { port: 1 })).toThrow(TypeError)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { pageOf, readCursor, writeCursor } from '../../src/core/cursor.ts'
 
-test('reads back what it wrote', () => {
+test('a cursor decodes to the values it was created from', () => {
   const parts = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(parts, (given) => {
@@ -11,7 +11,7 @@ test('reads back what it wrote', () => {
   )
 })
 
-test('anything else is invalid_input, never another error', () => {
+test('an invalid cursor fails with invalid_input and no other error', () => {
   const refused = expect.objectContaining({ code: 'invalid_input', field: 'cursor' })
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -23,7 +23,7 @@ test('anything else is invalid_input, never another error', () => {
   }
 })
 
-test('a page has a cursor only when something follows', () => {
+test('a page has a cursor only when more items follow', () => {
   const cursorOf = (item: number) => `after ${item}`
   expect(pageOf([], 2, cursorOf)).toEqual({ items: [], nextCursor: null })
   expect(pageOf([1, 2], 2, cursorOf)).toEqual({ items: [1, 2], nextCursor: null })

@@ -6,7 +6,7 @@ import { EventStreamWriter } from '../../src/core/event-stream.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** An answer whose reader takes what was written when the test says so. */
+/** Returns a response whose reader consumes what was written only when the test calls `take`. */
 const slowResponse = () => {
   let take: () => void = () => undefined
   const response = new Writable({
@@ -18,10 +18,10 @@ const slowResponse = () => {
   return { response: response as unknown as ServerResponse, take: () => take() }
 }
 
-test('a reader that catches up within 30 seconds is not cut off, then or later', async () => {
+test('a reader that catches up within 30 seconds is not disconnected, then or later', async () => {
   const { response, take } = slowResponse()
   const writer = new EventStreamWriter(response)
-  expect(writer.write('more than there is room for')).toBe(false)
+  expect(writer.write('more than the buffer holds')).toBe(false)
   const drained = writer.drained()
   vi.advanceTimersByTime(29_999)
   take()
@@ -31,10 +31,10 @@ test('a reader that catches up within 30 seconds is not cut off, then or later',
   expect(response.destroyed).toBe(false)
 })
 
-test('a reader that has no room for 30 seconds is cut off, and waited for no longer', async () => {
+test('a reader that does not catch up within 30 seconds is disconnected', async () => {
   const { response } = slowResponse()
   const writer = new EventStreamWriter(response)
-  writer.write('more than there is room for')
+  writer.write('more than the buffer holds')
   const drained = writer.drained()
   vi.advanceTimersByTime(30_000)
   await drained
@@ -44,7 +44,7 @@ test('a reader that has no room for 30 seconds is cut off, and waited for no lon
 test('a stream that ends while its reader is behind leaves no timer', async () => {
   const { response } = slowResponse()
   const writer = new EventStreamWriter(response)
-  writer.write('more than there is room for')
+  writer.write('more than the buffer holds')
   const drained = writer.drained()
   writer.end()
   await drained

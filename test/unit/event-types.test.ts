@@ -14,14 +14,14 @@ const filesWith = (pattern: RegExp) =>
     .map(({ file }) => file)
     .sort()
 
-test('a type of event is named only where it is defined and where messages raise it', () => {
+test('event types are named only where they are defined, raised and documented', () => {
   expect(filesWith(/\bMESSAGE_\w+ED\b(?<!MESSAGE_CHANGED)/)).toEqual([
     'event/event.ts',
     'message/in/receive.ts',
     'message/out/url.ts',
   ])
   const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')
-  // The examples of the API's documentation quote it.
+  // The examples of the API documentation quote the names.
   expect(filesWith(new RegExp(`'(?:${names})'`))).toEqual([
     'event/event.ts',
     'rest/resources/event-view.ts',
@@ -30,7 +30,7 @@ test('a type of event is named only where it is defined and where messages raise
   expect(filesWith(new RegExp(`[=!]== '(?:${names})'|case '(?:${names})'`))).toEqual([])
 })
 
-test.each(EVENT_NAMES)('%s has a description and the JSON Schema of its data', (name) => {
+test.each(EVENT_NAMES)('%s has a description and a JSON Schema of its data', (name) => {
   const { description, dataSchema } = EVENT_TYPES[name]
   expect(description).toMatch(/\.$/)
   expect(dataSchema).toMatchObject({ type: 'object', required: expect.any(Array) })

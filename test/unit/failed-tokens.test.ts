@@ -6,7 +6,7 @@ const failures = (tokens: FailedTokens, source: string, count: number) => {
   for (let n = 0; n < count; n++) tokens.fail(source)
 }
 
-test('an address with 30 failed tokens is told to wait until the minute ends, and is free again in the next', () => {
+test('an address with 30 failed tokens is rate-limited until the end of the minute', () => {
   const clock = createFakeClock(new Date('2026-11-22T10:00:15.500Z'))
   const tokens = new FailedTokens(clock)
   failures(tokens, '192.0.2.1', 30)
@@ -16,7 +16,7 @@ test('an address with 30 failed tokens is told to wait until the minute ends, an
   expect(tokens.fail('192.0.2.1').code).toBe('unauthorized')
 })
 
-test('the memory of failed tokens is bounded: past 100,000 addresses the first one is forgotten', () => {
+test('the memory of failed tokens is bounded: past 100,000 addresses, the oldest one is forgotten', () => {
   const tokens = new FailedTokens(createFakeClock())
   failures(tokens, 'first', 30)
   failures(tokens, 'second', 30)

@@ -23,7 +23,7 @@ afterEach(() => {
   for (const one of leaving.splice(0)) one.abort()
 })
 
-/** A feed whose notifications go nowhere: what arrives was told by `committed`, or found by the poll. */
+/** Creates a feed whose notifications go nowhere: events arrive only through `committed` or the poll. */
 const createFeed = (pool = db.pool) => {
   const clock = createFakeClock()
   const published: string[] = []
@@ -57,7 +57,7 @@ const follow = (feed: Feed, agentId: string, after: number) => {
 }
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-test('backfill and live join without a gap or a repetition, however the two interleave', async () => {
+test('stored and live events are joined without a gap or a repetition, however they interleave', async () => {
   const { feed } = createFeed()
   const { id } = await bench.agent()
   await bench.store(id, 700)
@@ -67,7 +67,7 @@ test('backfill and live join without a gap or a repetition, however the two inte
   expect(reader.ids()).toEqual(upTo(800))
 })
 
-test('what is told out of order is heard in order', async () => {
+test('events notified out of order are delivered in order', async () => {
   const { feed } = createFeed()
   const { id } = await bench.agent()
   const reader = follow(feed, id, 0)
@@ -80,7 +80,7 @@ test('what is told out of order is heard in order', async () => {
   expect(reader.ids()).toEqual([1, 2, 3, 4])
 })
 
-test('what nobody told of is found within 1.5 seconds', async () => {
+test('events without a notification are found within 1.5 seconds', async () => {
   const { feed, clock } = createFeed()
   feed.start()
   const { id } = await bench.agent()
@@ -95,7 +95,7 @@ test('what nobody told of is found within 1.5 seconds', async () => {
   feed.stop()
 })
 
-test('each agent hears its own events only, and every process is told', async () => {
+test('a reader gets only the events of its agent, and other processes are notified of all events', async () => {
   const { feed, published } = createFeed()
   const [one, two] = [await bench.agent(), await bench.agent()]
   const readers = [follow(feed, one.id, 0), follow(feed, two.id, 0)]
@@ -107,7 +107,7 @@ test('each agent hears its own events only, and every process is told', async ()
   expect(published).toEqual([one.id, one.id, two.id])
 })
 
-test('a position that is no longer kept is said to be, once', async () => {
+test('a reader whose position is no longer stored is notified of it once', async () => {
   const { feed } = createFeed()
   const { id } = await bench.agent()
   await bench.store(id, 5)
@@ -121,7 +121,7 @@ test('a position that is no longer kept is said to be, once', async () => {
   expect(behind.ids()).toEqual([4, 5])
 })
 
-test('leaving ends it, also while nothing happens; an agent that is not there has no events', async () => {
+test('a reader can leave while nothing happens, and an unknown agent has no events', async () => {
   const { feed } = createFeed()
   const reader = follow(feed, randomUUID(), 0)
   reader.leave()
@@ -129,30 +129,30 @@ test('leaving ends it, also while nothing happens; an agent that is not there ha
   expect(reader.ids()).toEqual([])
 })
 
-test('a reader that outlasts the database being away goes on where it stood', async () => {
+test('a reader continues where it was after the database was unavailable', async () => {
   const { pool, set } = gatePool(db.pool)
   const { feed, clock } = createFeed(pool)
   const { id } = await bench.agent()
   const leave = new AbortController()
   leaving.push(leave)
-  const heard: number[] = []
+  const received: number[] = []
   const reading = (async () => {
     for await (const items of feed.steady(id, 0, leave.signal))
-      heard.push(...(items as LoggedEvent[]).map((event) => event.id))
+      received.push(...(items as LoggedEvent[]).map((event) => event.id))
   })()
   feed.committed(await bench.store(id, 3))
-  await until(() => heard.length === 3)
+  await until(() => received.length === 3)
   set('away')
-  // The first of them is for the log alone to tell: it is not there.
+  // The feed is notified only of the second event, so that it must read the first one from the log.
   const [, last] = await bench.store(id, 2)
   feed.committed([last!])
   await until(() => clock.sleepers > 0)
   set('open')
   await until(() => {
     clock.advance(500)
-    return heard.length >= 5
+    return received.length >= 5
   })
-  expect(heard).toEqual(upTo(5))
+  expect(received).toEqual(upTo(5))
   leave.abort()
   await reading
 })

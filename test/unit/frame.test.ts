@@ -19,14 +19,14 @@ const event: LoggedEvent = {
   subject: 'a\n\nb',
 }
 
-test('an event is one frame, whatever a stranger wrote into it', () => {
+test('an event is exactly one frame, whatever text it contains', () => {
   const frame = eventFrame(event)
   const [id, name, data, ...rest] = frame.split('\n')
   expect([id, name, ...rest]).toEqual(['id: 7', 'event: message.received', '', ''])
   expect(JSON.parse(data!.slice('data: '.length)).sender).toEqual(event.sender)
 })
 
-test('a truncated frame carries the last id that is gone, so that resuming goes on behind it', () => {
+test('a truncated frame has the ID of the last removed event, so that a client resumes after it', () => {
   expect(truncatedFrame({ truncated: true, nextId: 3 })).toBe(
     'id: 2\nevent: truncated\ndata: {"nextId":3}\n\n',
   )
@@ -46,7 +46,7 @@ const server = createServer((_, response) => {
 })
 afterAll(() => void server.close())
 
-test('a heartbeat is a comment; after the end there is none', async () => {
+test('a heartbeat is a comment and is not sent after the end of the stream', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [stream] = streams
@@ -56,7 +56,7 @@ test('a heartbeat is a comment; after the end there is none', async () => {
   expect(await answer.text()).toBe(': heartbeat\n\n')
 })
 
-test('a writer whose reader has left before it began writes nothing and says so', async () => {
+test('a writer whose client has already disconnected is aborted and writes nothing', async () => {
   const closed = new Promise<EventStreamWriter>((resolve) => {
     const left = createServer((_, response) => {
       response.once('close', () => {
@@ -75,7 +75,7 @@ test('a writer whose reader has left before it began writes nothing and says so'
   expect(() => writer.open('retry: 3000')).not.toThrow()
 })
 
-test('what ends a stream from within ends it with its last words, also when that happened before', async () => {
+test('an abort signal ends the stream with its last text, even if it was aborted before', async () => {
   const over = AbortSignal.abort()
   const ended = createServer((_, response) => {
     const writer = new EventStreamWriter(response)

@@ -4,23 +4,23 @@ import { parseJson } from '../../src/core/json.ts'
 const nested = (levels: number, [open, close]: [string, string] = ['[', ']']) =>
   `${open.repeat(levels)}${close.repeat(levels)}`
 
-describe('JSON that is taken', () => {
+describe('valid JSON is parsed', () => {
   test.each([
-    ['as deep as may be', nested(32)],
-    ['a list of as many values as may be', JSON.stringify(Array(100_001).fill(0))],
+    ['the maximum depth', nested(32)],
+    ['the maximum number of values', JSON.stringify(Array(100_001).fill(0))],
     ['brackets and commas in a string', JSON.stringify(['[{,"'.repeat(200_000)])],
     ['escaped quotes, and a backslash before the last', JSON.stringify({ 'a\\"[': 'b\\\\', c: ['\\', '"'] })],
     ['a string of 12 MiB', JSON.stringify({ content: 'x'.repeat(12 * 1024 * 1024) })],
     ['a long run of backslashes', JSON.stringify('\\'.repeat(1_000_000))],
-  ])('%s', (_, text) => {
+  ])('with %s', (_, text) => {
     expect(parseJson(text, 'body')).toEqual(JSON.parse(text))
   })
 })
 
-describe('JSON that is refused', () => {
+describe('JSON is refused', () => {
   test.each([
     ['one level too many', nested(33), 'body: must be at most 32 levels deep'],
-    ['objects as deep', nested(33, ['{"a":', '}']), 'body: must be at most 32 levels deep'],
+    ['objects one level too deep', nested(33, ['{"a":', '}']), 'body: must be at most 32 levels deep'],
     ['16 MiB of brackets', nested(8_000_000), 'body: must be at most 32 levels deep'],
     ['16 MiB of brackets that never close', '['.repeat(16_000_000), 'body: must be at most 32 levels deep'],
     ['millions of values', `[${'{},'.repeat(5_000_000)}0]`, 'body: must contain at most 100000 values'],
@@ -30,11 +30,11 @@ describe('JSON that is refused', () => {
       'body: must contain at most 100000 values',
     ],
     ['a string that never ends', '{"a":"', 'body: must be JSON'],
-    ['nothing', '', 'body: must be JSON'],
-  ])('%s, without parsing what is too large', (_, text, message) => {
+    ['no content', '', 'body: must be JSON'],
+  ])('with %s, without parsing it if it is too large', (_, text, message) => {
     const started = performance.now()
     expect(() => parseJson(text, 'body')).toThrow(message)
-    // JSON.parse takes many times as long for the large ones
+    // JSON.parse takes many times as long for the large ones.
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 })

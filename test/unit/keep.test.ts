@@ -29,13 +29,13 @@ const arrival = (bytes: number, more: object = {}): Arrival => ({
   event: null,
 })
 
-test('a message that is received is kept whole, however many come', () => {
+test('a received message is stored completely, however many there are', () => {
   const rates = newRates()
   const received = arrival(MIB, { status: 'received' })
   for (let n = 0; n < 3_000; n++) expect(limitRefused(rates, received, 'source')).toBe(received)
 })
 
-test('past its source’s bytes of the day a refused message keeps its beginning, and says so', () => {
+test('a refused message over the daily limit of its source in bytes is stored in part, and its checks explain that', () => {
   const rates = newRates()
   const whole = arrival(12 * MIB)
   expect(limitRefused(rates, whole, 'a')).toBe(whole)
@@ -63,7 +63,7 @@ test('past its source’s bytes of the day a refused message keeps its beginning
   expect(limitRefused(rates, whole, 'a')).toBe(whole)
 })
 
-test('all sources together have an end for an agent, and other agents their own', () => {
+test('all sources of an agent share a limit in bytes, and each agent has its own', () => {
   const rates = newRates()
   const whole = arrival(16 * MIB)
   const kept = ['a', 'b', 'c', 'd', 'e'].map((source) => limitRefused(rates, whole, source)?.raw !== null)
@@ -72,7 +72,7 @@ test('all sources together have an end for an agent, and other agents their own'
   expect(limitRefused(rates, others, 'a')).toBe(others)
 })
 
-test('past a number of messages nothing is kept: of one source, and in all', () => {
+test('refused messages over the maximum number are not stored, per source and in total', () => {
   const rates = newRates()
   const stored = (source: string, count: number) =>
     Array.from({ length: count }, () => limitRefused(rates, arrival(0), source)).filter((one) => one !== null)

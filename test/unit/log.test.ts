@@ -7,7 +7,7 @@ function capture(level: string) {
   return { log, lines }
 }
 
-test('a line is JSON with its time, its level as a word, its fields and its text', () => {
+test('a line is JSON with its time, its level as a word, its fields and its message', () => {
   const { log, lines } = capture('info')
   log.child({ request: 'r1' }).info({ ms: 3 }, 'done')
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -19,7 +19,7 @@ test('a line is JSON with its time, its level as a word, its fields and its text
   })
 })
 
-test('what is below the level is not written', () => {
+test('messages below the level are not written', () => {
   const { log, lines } = capture('warn')
   log.info({}, 'no')
   log.error({}, 'yes')
@@ -27,7 +27,7 @@ test('what is below the level is not written', () => {
 })
 
 test.each(['authorization', 'token', 'secret', 'password', 'text'])(
-  'a %s is never written, however deep',
+  'a field named %s is never written, at any depth',
   (key) => {
     const { log, lines } = capture('debug')
     log.debug(
@@ -47,7 +47,7 @@ test.each(['authorization', 'token', 'secret', 'password', 'text'])(
   },
 )
 
-test('an error keeps its cause for the log', () => {
+test('the cause of an error is logged', () => {
   const { log, lines } = capture('info')
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
   expect(lines[0]).toContain('inner')

@@ -3,7 +3,7 @@ import { ServiceMetrics } from '../../src/observability/metrics.ts'
 
 afterEach(() => vi.useRealTimers())
 
-test('what cannot be read, or not in time, is left out; the rest is answered', async () => {
+test('metrics that cannot be read in time are left out, and the others are returned', async () => {
   const metrics = new ServiceMetrics()
   metrics.gauges('ams_hanging', 'h', 'kind', () => new Promise(() => undefined))
   metrics.gauges('ams_failing', 'f', 'kind', () => Promise.reject(new Error('the database is away')))
@@ -18,7 +18,7 @@ test('what cannot be read, or not in time, is left out; the rest is answered', a
   expect(text).not.toMatch(/^ams_(hanging|failing)\{/m)
 })
 
-test('two in one process count apart', async () => {
+test('two instances in one process count separately', async () => {
   const [one, other] = [new ServiceMetrics(), new ServiceMetrics()]
   one.count('events', 'email')
   expect((await one.page()).text).toContain('ams_events_total{channel="email"} 1')

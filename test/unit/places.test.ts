@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Places } from '../../src/core/places.ts'
 
-test('a key that holds all its places gets no other one until it gives one back; other keys do', () => {
+test('a key that uses all its places gets another one only after a release, and other keys are not affected', () => {
   const places = new Places(2)
   const leave = places.take('a')!
   expect(places.take('a')).not.toBeNull()

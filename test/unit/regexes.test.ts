@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
 
 /**
- * What is built at run time, by file: for each call, one pattern as it comes out. Those of the demo see no
- * outside text.
+ * Regular expressions that are built at run time, by file: one resulting pattern for each call. Those of the
+ * demo do not process external text.
  */
 const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   'src/channel/email/loop.ts': [{ pattern: '(?:^|[@.<\\s])agents\\.localhost(?:$|[>\\s;])', flags: 'i' }],
@@ -47,16 +47,16 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
 
 const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags}`
 
-describe('no regular expression of the sources takes more than linear time', () => {
+describe('no regular expression in the sources takes more than linear time', () => {
   const { found, built } = regexesOf()
 
-  test('of those that are written out', { timeout: 180_000 }, () => {
+  test('among the literals', { timeout: 180_000 }, () => {
     expect(found.length).toBeGreaterThan(250)
     const unique = [...new Map(found.map((one) => [title(one), one])).values()]
     expect(unique.filter((one) => slowTextFor(one) !== null).map(title)).toEqual([])
   })
 
-  test('of those that are built, all of which are known here', { timeout: 60_000 }, () => {
+  test('among those built at run time, all of which are listed in this test', { timeout: 60_000 }, () => {
     const calls = built.filter(({ file }) => !file.startsWith('src/demo/'))
     const counted = Object.fromEntries(
       calls.map(({ file }) => [file, calls.filter((one) => one.file === file).length]),
@@ -71,8 +71,8 @@ describe('no regular expression of the sources takes more than linear time', () 
   })
 })
 
-describe('the search for slow ones', () => {
-  test('finds the patterns of a file, and not what only looks like one', () => {
+describe('the search for slow patterns', () => {
+  test('finds the patterns in a file, and nothing that only looks like one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'regexes-'))
     const file = join(folder, 'planted.ts')
     writeFileSync(
@@ -102,7 +102,7 @@ describe('the search for slow ones', () => {
     ['\\b[^@\\s]+@[^\\s]+\\b', ''],
     ['^https?://[^/?#]+(/[^#]*)?(\\?[^#]*)?$', 'i'],
     ['\\p{L}+\\p{L}+$', 'u'],
-  ])('finds /%s/%s', (pattern, flags) => expect(slowTextFor({ pattern, flags })).not.toBeNull())
+  ])('reports /%s/%s', (pattern, flags) => expect(slowTextFor({ pattern, flags })).not.toBeNull())
 
   test.each([
     ['^\\s+', ''],
@@ -110,5 +110,5 @@ describe('the search for slow ones', () => {
     ['[^\\s<>]{1,64}@[a-z]{1,63}', 'g'],
     ['<([^<>]{1,2000})>', 'g'],
     ['^[a-z]+(?:\\.[a-z]+)*$', ''],
-  ])('lets /%s/%s be', (pattern, flags) => expect(slowTextFor({ pattern, flags })).toBeNull())
+  ])('does not report /%s/%s', (pattern, flags) => expect(slowTextFor({ pattern, flags })).toBeNull())
 })

@@ -4,7 +4,7 @@ import { retryDelay } from '../../src/message/out/retry.ts'
 const MINUTES = [1, 5, 15, 60, 240, 240, 240]
 
 test.each(MINUTES.map((minutes, failures) => [failures, minutes]))(
-  'after %i earlier failures a message waits %i minutes and up to a tenth more',
+  'after %i earlier failures a message waits %i minutes and at most a tenth more',
   (failures, minutes) => {
     expect(retryDelay(failures, 0)).toBe(minutes * 60_000)
     expect(retryDelay(failures, 0.5)).toBe(minutes * 63_000)

@@ -9,7 +9,7 @@ import { createFakeClock } from '../support/clock.ts'
 const clock = createFakeClock(new Date('2026-11-22T10:00:00Z'))
 const newRates = () => new RateLimits({ ...({} as Db), clock, log: silentLogger })
 const ann = { address: 'ann@example.com', name: null }
-/** How many of so many messages get through. */
+/** Returns how many of `count` messages are under the limit. */
 const through = (
   rates: RateLimits,
   count: number,
@@ -19,7 +19,7 @@ const through = (
     overRate(rates, message.agent ?? 'agent', { ...message, from: ann }),
   ).filter((over) => over === null).length
 
-test('a sender who is proven is counted by address, whatever others send in that name', () => {
+test('a proven sender is counted by address, and unproven messages in its name do not count against it', () => {
   const rates = newRates()
   expect(through(rates, 1_000, { proven: false, source: '203.0.113.1' })).toBe(MESSAGES_A_MINUTE)
   expect(through(rates, 1_000, { proven: false })).toBe(UNPROVEN_A_MINUTE - MESSAGES_A_MINUTE)
@@ -29,7 +29,7 @@ test('a sender who is proven is counted by address, whatever others send in that
   )
 })
 
-test('one source leaves the others their share of what is not proven; all together have an end, each agent its own', () => {
+test('unproven messages are limited per source and in total, separately for each agent', () => {
   const rates = newRates()
   for (let n = 1; n <= UNPROVEN_A_MINUTE / MESSAGES_A_MINUTE; n++)
     expect(through(rates, 50, { proven: false, source: `203.0.113.${n}` })).toBe(MESSAGES_A_MINUTE)
@@ -58,6 +58,6 @@ test.each([
   ['fd00::1', null],
   ['', null],
   ['unknown', null],
-])('mail from %s counts for %s', (ip, source) => {
+])('mail from %s counts for the source %s', (ip, source) => {
   expect(publicSourceOf(ip)).toBe(source)
 })

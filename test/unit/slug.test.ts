@@ -17,7 +17,7 @@ test.each([
   expect(slugOf(name)).toBe(slug)
 })
 
-test('of any name it is a local part that needs no quoting, or nothing', () => {
+test('a slug is empty or a local part that needs no quoting', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 100 }),

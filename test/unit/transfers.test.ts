@@ -4,7 +4,7 @@ import { type SlotLimits, TransferSlots } from '../../src/core/transfer-slots.ts
 
 const LIMITS: ArrivalLimits = { minBytesPerSecond: 100, graceMs: 20_000, windowMs: 10_000, tickMs: 1_000 }
 
-/** A transfer by hand, at time 0. */
+/** Simulates a transfer that starts at time 0. */
 const transfer = (limits = LIMITS) => {
   const state = { bytes: 0, starved: true, cut: [] as string[] }
   const arrival = new Arrival(
@@ -13,7 +13,7 @@ const transfer = (limits = LIMITS) => {
     0,
     () => undefined,
   )
-  /** A second passes in which so many bytes come. */
+  /** Simulates a second in which this many bytes arrive. */
   let now = 0
   const second = (bytes: number) => {
     state.bytes += bytes
@@ -26,8 +26,8 @@ const transfer = (limits = LIMITS) => {
   return { arrival, state, seconds }
 }
 
-describe('an arrival', () => {
-  test('that keeps up is never cut, and one that stops is, after a window', () => {
+describe('an arriving transfer', () => {
+  test('is never cut if it keeps up, and is cut after a window if it stops', () => {
     const { arrival, state, seconds } = transfer()
     seconds(600, 100)
     expect(state.cut).toEqual([])
@@ -38,7 +38,7 @@ describe('an arrival', () => {
     expect(arrival.over).toBe(true)
   })
 
-  test('has a longer time in the beginning, in which it may come unevenly', () => {
+  test('has a grace period at the start, in which it may be uneven', () => {
     const { state, seconds } = transfer()
     seconds(19, 0)
     expect(state.cut).toEqual([])
@@ -58,7 +58,7 @@ describe('an arrival', () => {
     expect(state.cut).toEqual(['slow'])
   })
 
-  test('is cut once, and not after its end', () => {
+  test('is cut only once, and not after its end', () => {
     const first = transfer()
     first.arrival.cut('displaced')
     first.arrival.cut('slow')
@@ -70,14 +70,14 @@ describe('an arrival', () => {
   })
 })
 
-describe('slots', () => {
+describe('transfer slots', () => {
   const SLOTS: SlotLimits = { total: 2, perSource: 1, keepBytesPerSecond: 1_000, reviewMs: 5 }
   const enter = (slots: TransferSlots, source: string, waitMs = 10) => {
     const one = transfer()
     return { ...one, slot: slots.enter(one.arrival, source, waitMs) }
   }
 
-  test('are given first come, first served, one to a source; nobody in particular is not counted', async () => {
+  test('are given in order and one per source, except to transfers without a source', async () => {
     const slots = new TransferSlots(SLOTS)
     const first = await enter(slots, 'a').slot
     expect(first).not.toBeNull()
@@ -91,7 +91,7 @@ describe('slots', () => {
     expect(await enter(slots, 'c').slot).toBeNull()
   })
 
-  test('who waits for its own source does not keep the next one back', async () => {
+  test('are not withheld because an earlier transfer waits for its own source', async () => {
     const slots = new TransferSlots(SLOTS)
     await enter(slots, 'a').slot
     const blocked = enter(slots, 'a', 5_000)
@@ -99,7 +99,7 @@ describe('slots', () => {
     expect(blocked.state.cut).toEqual([])
   })
 
-  test('are taken from the slowest sender of another source, not from a quick one nor from what is whole', async () => {
+  test('are taken from the slowest transfer of another source, but not from a fast or a finished one', async () => {
     const slots = new TransferSlots({ ...SLOTS, total: 3 })
     const [quick, slow, slower] = [enter(slots, 'a'), enter(slots, 'b'), enter(slots, 'c')]
     quick.seconds(5, 1_000)
@@ -112,7 +112,7 @@ describe('slots', () => {
     expect(slow.state.cut).toEqual([])
   })
 
-  test('who becomes slow while another waits loses its place then', async () => {
+  test('are taken from a transfer that becomes slow while another one waits', async () => {
     const slots = new TransferSlots({ ...SLOTS, total: 1 })
     const holder = enter(slots, 'a')
     await holder.slot

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 const ANSWER = Buffer.alloc(24 * MIB, 'x')
-/** What the kernel takes for a client that doesn't read: it doesn't wait in our memory. */
+/** Bytes that the kernel buffers for a client that does not read; they use no memory of this process. */
 const KERNEL = 12 * MIB
 
 const closing: (() => void)[] = []
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** Answers 24 MiB to the workspace that the path names; `/` is asked for without a token. */
+/** Responds with 24 MiB to the workspace named in the path; a request to `/` has no token. */
 const serve = async (unreadPerAsker: number, unread: number) => {
   const server = createServer((request, response) => {
     const workspaceId = request.url?.slice(1)
@@ -35,7 +35,7 @@ const serve = async (unreadPerAsker: number, unread: number) => {
     socket.on('close', () => {
       state.closed = true
     })
-    /** Resolves when the answer has begun to come, and reads no more of it. */
+    /** Resolves when the response has begun to arrive, and stops reading. */
     const begun = new Promise<void>((resolve) => {
       socket.once('data', (chunk: Buffer) => {
         state.read += chunk.length
@@ -52,14 +52,14 @@ const serve = async (unreadPerAsker: number, unread: number) => {
   }
 }
 
-/** Reads on, and says whether all of the answer came. */
+/** Resumes reading and returns whether the whole response arrived. */
 const reads = async ({ state, socket }: ReturnType<Awaited<ReturnType<typeof serve>>>) => {
   socket.resume()
   await until(() => state.closed || state.read > ANSWER.length)
   return state.read > ANSWER.length
 }
 
-test('too many answers that a workspace does not read: the oldest are broken off, the rest and what is read arrive', async () => {
+test('when a workspace leaves too many responses unread, its oldest are aborted, and the others arrive', async () => {
   const ask = await serve(ANSWER.length + KERNEL, 1_000 * MIB)
   const first = ask('/acme')
   await first.begun
@@ -73,7 +73,7 @@ test('too many answers that a workspace does not read: the oldest are broken off
   expect(await reads(other)).toBe(true)
 })
 
-test('of too many in all, those of whoever has the most go', async () => {
+test('when there are too many unread responses in total, those of the client with the most are aborted', async () => {
   const ask = await serve(1_000 * MIB, 3 * ANSWER.length)
   const small = ask('/small')
   await small.begun

@@ -19,7 +19,7 @@ const key = (selector: string, publicKey = KEY, retiredAt: Date | null = null): 
 })
 const wanted = (keys = [key('s1')]) => wantedRecords({ name: NAME, ownershipToken: 'token' }, keys, PLACE)
 
-/** As it should be; `changes` replaces names, undefined takes them out. */
+/** Returns a zone with every record correct; `changes` replaces names, and undefined removes them. */
 const zone = (changes: Record<string, DnsRecords | undefined> = {}): Zone => {
   const whole: Record<string, DnsRecords | undefined> = {
     [`_agent-messaging.${NAME}`]: { TXT: ['agent-messaging=token'] },
@@ -41,7 +41,7 @@ const check = (resolver: DnsResolver, keys?: PublishedKey[]) =>
 const one = async (purpose: Purpose, changes: Record<string, DnsRecords | undefined>) =>
   (await check(fakeResolver(zone(changes)))).find((record) => record.purpose === purpose)!
 
-test('all as it should be', async () => {
+test('a domain with all records correct passes', async () => {
   const records = await check(fakeResolver(zone()))
   expect(
     records.map(({ purpose, type, name, required, ok, problem }) => ({
@@ -80,7 +80,7 @@ const spf = (...texts: string[]) => ({
   [NAME]: { MX: [{ priority: 10, exchange: 'mx.service.example' }], TXT: texts },
 })
 
-describe('what is as it should be in other ways too', () => {
+describe('a valid variant of a record is accepted', () => {
   test.each<[string, Purpose, Record<string, DnsRecords | undefined>]>([
     ['beside other texts', 'ownership', ownership('something else', ' agent-messaging=token ')],
     ['with another priority, another case and the dot of the root', 'mx', mx([0, 'MX.Service.Example.'])],
@@ -92,40 +92,40 @@ describe('what is as it should be in other ways too', () => {
       'spf',
       spf('google-site-verification=x', 'V=SPF1 ip4:192.0.2.1 +INCLUDE:agents.service.example -all'),
     ],
-    ['by its MX', 'spf', spf('v=spf1 mx ~all')],
-    ['stricter', 'dmarc', dmarc('v=DMARC1; p=reject; rua=mailto:a@acme.example')],
+    ['that authorizes the MX', 'spf', spf('v=spf1 mx ~all')],
+    ['with a stricter policy', 'dmarc', dmarc('v=DMARC1; p=reject; rua=mailto:a@acme.example')],
     [
-      'of the registered domain',
+      'on the registered domain',
       'dmarc',
       { [`_dmarc.${NAME}`]: undefined, ...txt('_dmarc.acme.example', 'v=DMARC1; p=quarantine') },
     ],
-  ])('%s: %s', async (_, purpose, changes) => {
+  ])('accepts a record %s (%s)', async (_, purpose, changes) => {
     expect(await one(purpose, changes)).toMatchObject({ ok: true, problem: null, certain: true })
   })
 })
 
-describe('what is wrong is said', () => {
+describe('the fault of a record is reported', () => {
   test.each<[string, Purpose, Record<string, DnsRecords | undefined>, RegExp]>([
-    ['nothing', 'ownership', { [`_agent-messaging.${NAME}`]: undefined }, /no such record/],
+    ['a missing record', 'ownership', { [`_agent-messaging.${NAME}`]: undefined }, /no such record/],
     ["another workspace's token", 'ownership', ownership('agent-messaging=other'), /a different value/],
-    ['half of it', 'ownership', ownership('agent-messaging=tok'), /a different value/],
-    ['nothing', 'mx', { [NAME]: undefined }, /no such record/],
-    ['no mail at all (RFC 7505)', 'mx', mx([0, '']), /points to a different host/],
-    ['another server', 'mx', mx([10, 'mx.other.example']), /points to a different host/],
+    ['a part of the token', 'ownership', ownership('agent-messaging=tok'), /a different value/],
+    ['a missing record', 'mx', { [NAME]: undefined }, /no such record/],
+    ['a null MX (RFC 7505)', 'mx', mx([0, '']), /points to a different host/],
+    ['only another server', 'mx', mx([10, 'mx.other.example']), /points to a different host/],
     [
-      'a server whose name ends like ours',
+      'a server whose name ends with the service’s',
       'mx',
       mx([10, 'evil-mx.service.example']),
       /points to a different host/,
     ],
     [
-      'another server before ours',
+      'another server preferred to the service’s',
       'mx',
       mx([1, 'mx.other.example'], [10, 'mx.service.example']),
       /goes to mx\.other\.example/,
     ],
     [
-      'another server beside ours',
+      'another server with the same preference',
       'mx',
       mx([10, 'mx.other.example'], [10, 'mx.service.example']),
       /goes to mx\.other\.example/,
@@ -133,21 +133,31 @@ describe('what is wrong is said', () => {
     ['another key', 'dkim', dkim('v=DKIM1; k=rsa; p=AAAA'), /a different key/],
     ['a part of the key', 'dkim', dkim(`v=DKIM1; k=rsa; p=${KEY.slice(0, -4)}`), /a part of this one/],
     ['a revoked key', 'dkim', dkim('v=DKIM1; p='), /contains no key/],
-    ['something else', 'dkim', dkim('hello'), /contains no key/],
-    ['the key twice', 'dkim', dkim(`p=${KEY}`, `p=${KEY}`), /more than one/],
-    ['other texts only', 'spf', spf('v=spf10 mx'), /no such record/],
-    ['without us', 'spf', spf('v=spf1 include:other.example -all'), /Add include:agents\.service\.example/],
-    ['us excluded', 'spf', spf('v=spf1 -include:agents.service.example +all'), /Add include/],
-    ['two', 'spf', spf('v=spf1 mx -all', 'v=spf1 -all'), /more than one SPF record/],
-    ['two', 'dmarc', dmarc('v=DMARC1; p=none', 'v=DMARC1; p=reject'), /more than one DMARC record/],
+    ['a text that is not a DKIM record', 'dkim', dkim('hello'), /contains no key/],
+    ['two records with the key', 'dkim', dkim(`p=${KEY}`, `p=${KEY}`), /more than one/],
+    ['only unrelated texts', 'spf', spf('v=spf10 mx'), /no such record/],
     [
-      'no policy',
+      'a record that does not include the service',
+      'spf',
+      spf('v=spf1 include:other.example -all'),
+      /Add include:agents\.service\.example/,
+    ],
+    [
+      'a record that excludes the service',
+      'spf',
+      spf('v=spf1 -include:agents.service.example +all'),
+      /Add include/,
+    ],
+    ['two records', 'spf', spf('v=spf1 mx -all', 'v=spf1 -all'), /more than one SPF record/],
+    ['two records', 'dmarc', dmarc('v=DMARC1; p=none', 'v=DMARC1; p=reject'), /more than one DMARC record/],
+    [
+      'a record without a policy',
       'dmarc',
       dmarc('v=DMARC1; rua=mailto:a@acme.example'),
       /must be none, quarantine or reject/,
     ],
-    ['none, nor above', 'dmarc', { [`_dmarc.${NAME}`]: undefined }, /no such record/],
-  ])('%s: %s', async (_, purpose, changes, says) => {
+    ['no record on the domain or its parent', 'dmarc', { [`_dmarc.${NAME}`]: undefined }, /no such record/],
+  ])('reports %s (%s)', async (_, purpose, changes, says) => {
     expect(await one(purpose, changes)).toMatchObject({
       ok: false,
       problem: expect.stringMatching(says),
@@ -156,8 +166,8 @@ describe('what is wrong is said', () => {
   })
 })
 
-describe('hostile answers', () => {
-  test('10,000 texts: the right one is found among them, and few are shown', async () => {
+describe('hostile DNS answers', () => {
+  test('finds the matching text among 10,000 and lists only 10 of them', async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `${n}`.repeat(200))
     const record = await one('ownership', ownership(...many, 'agent-messaging=token'))
     expect(record.ok).toBe(true)
@@ -165,7 +175,7 @@ describe('hostile answers', () => {
     expect((await one('spf', spf(...many.map((text) => `v=spf1 ${text}`)))).found).toHaveLength(10)
   })
 
-  test('a text of 60 KB is cut, control characters and half surrogates are gone', async () => {
+  test('truncates a text of 60 KB and replaces control characters and unpaired surrogates', async () => {
     const { found } = await one('ownership', ownership('a'.repeat(60_000), 'a\0b\u001b[2Jc\ud800'))
     expect(found[0]).toHaveLength(500)
     expect(found[1]).toBe('a b [2Jc\ufffd')
@@ -173,16 +183,16 @@ describe('hostile answers', () => {
   })
 
   test.each([
-    ['no list', 'text'],
+    ['not a list', 'text'],
     ['null', null],
-    ['objects', [{ a: 1 }, {}]],
-    ['numbers', [[1, 2]]],
-  ])('%s is no record', async (_, answer) => {
+    ['a list of objects', [{ a: 1 }, {}]],
+    ['a list of numbers', [[1, 2]]],
+  ])('treats an answer that is %s as no record', async (_, answer) => {
     const records = await check(async () => answer as never)
     expect(records.every(({ ok, found }) => !ok && found.length === 0)).toBe(true)
   })
 
-  test('a name server that never answers is waited for no longer than it may', async () => {
+  test('stops waiting for a name server that never answers when the check is aborted', async () => {
     const stop = new AbortController()
     const asking = checkRecords(
       wanted(),
@@ -196,7 +206,7 @@ describe('hostile answers', () => {
   })
 })
 
-describe('the verdict', () => {
+describe('the verdict on a domain', () => {
   const failing =
     (code: string, names: string[], changes: Record<string, DnsRecords | undefined> = {}): DnsResolver =>
     async (name, type) => {
@@ -208,25 +218,25 @@ describe('the verdict', () => {
     ['ENOTFOUND', 'wrong'],
     ['ENODATA', 'wrong'],
     ['ETIMEOUT', 'unknown'],
-    ['ESERVFAIL', 'unknown'], // a loop of CNAMEs, DNSSEC that does not verify, a lame server
+    ['ESERVFAIL', 'unknown'], // a CNAME loop, a DNSSEC failure or a lame server
     ['EREFUSED', 'unknown'],
     ['EBADRESP', 'unknown'],
     [undefined, 'unknown'],
-  ])('%s for a required record: %s', async (code, verdict) => {
+  ])('DNS error %s for a required record gives the verdict %s', async (code, verdict) => {
     expect(verdictOf(await check(failing(code as string, [NAME])))).toBe(verdict)
   })
 
-  test('what is certainly wrong weighs more than what DNS could not say', async () => {
+  test('a record that is certainly wrong outweighs one that DNS could not resolve', async () => {
     const resolver = failing('ETIMEOUT', [NAME], ownership('other'))
     expect(verdictOf(await check(resolver))).toBe('wrong')
   })
 
-  test('advised records do not matter', async () => {
+  test('recommended records do not affect the verdict', async () => {
     const records = await check(fakeResolver(zone({ [`_dmarc.${NAME}`]: undefined, ...spf('v=spf1 -all') })))
     expect(verdictOf(records)).toBe('right')
   })
 
-  test('of two DKIM keys one is enough, a retired one is not', async () => {
+  test('one published DKIM key of two is enough, unless it is retired', async () => {
     const resolver = fakeResolver(zone())
     expect(verdictOf(await check(resolver, [key('s2', 'NEW'), key('s1')]))).toBe('right')
     expect(verdictOf(await check(resolver, [key('s2', 'NEW'), key('s1', KEY, new Date())]))).toBe('wrong')

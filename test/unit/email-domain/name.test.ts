@@ -3,7 +3,7 @@ import { domainName, organizationalDomain } from '../../../src/email-domain/name
 
 const read = (name: string) => domainName(name, 'agents.service.example')
 
-describe('a name has one spelling', () => {
+describe('a domain name is normalized', () => {
   test.each([
     ['acme.example', 'acme.example'],
     ['ACME.Example', 'acme.example'],
@@ -16,14 +16,14 @@ describe('a name has one spelling', () => {
     ['ａｃｍｅ.example', 'acme.example'],
     ['acme。example', 'acme.example'],
     ['me.github.io', 'me.github.io'],
-    ['service.example', 'service.example'], // above the service's own domain, not below it
+    ['service.example', 'service.example'], // a parent of the service's own domain, not a subdomain
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
-  ])('%s → %s', (input, name) => {
+  ])('%s becomes %s', (input, name) => {
     expect(read(input)).toBe(name)
   })
 })
 
-describe('what no workspace can bring is refused, in words', () => {
+describe('a domain name that no workspace can use is refused with a reason', () => {
   test.each([
     ['agents.service.example', /the service's own/],
     ['Agents.Service.Example.', /the service's own/],
@@ -63,12 +63,12 @@ describe('what no workspace can bring is refused, in words', () => {
     [' acme.example', /must be a domain name/],
     ['acme.example\n', /must be a domain name/],
     ['acme.example\r\nMX', /must be a domain name/],
-    ['xn--a.example', /must be a domain name/], // no punycode of anything
-    ['xn--80akhbyknj4f.xn--p1ai', /two or more letters/], // an agent's address could not end like this
+    ['xn--a.example', /must be a domain name/], // invalid punycode
+    ['xn--80akhbyknj4f.xn--p1ai', /two or more letters/], // not possible in an agent's address
     [`${'a'.repeat(64)}.example`, /must be a domain name/],
     [`${'a.'.repeat(100)}example`, /at most 200 characters/],
     [`${'ü.'.repeat(300)}example`, /at most 200 characters|must be a domain name/],
-  ])('%j', (input, says) => {
+  ])('%j is refused', (input, says) => {
     expect(() => read(input)).toThrow(says)
     expect(() => read(input)).toThrow(expect.objectContaining({ code: 'invalid_input', field: 'name' }))
   })
@@ -78,6 +78,6 @@ test.each([
   ['acme.co.uk', 'acme.co.uk'],
   ['a.b.acme.co.uk', 'acme.co.uk'],
   ['a.me.github.io', 'me.github.io'],
-])('the owner of %s registered %s', (name, registered) => {
+])('the organizational domain of %s is %s', (name, registered) => {
   expect(organizationalDomain(name)).toBe(registered)
 })

@@ -6,7 +6,7 @@ import {
   recipientCandidates,
 } from '../../../src/channel/email/address.ts'
 
-describe('normalize', () => {
+describe('normalizing an address', () => {
   test.each([
     ['Ann@Example.COM', 'ann@example.com'],
     ['  ann@example.com ', 'ann@example.com'],
@@ -16,7 +16,7 @@ describe('normalize', () => {
     ['a@xn--mnchen-3ya.de', 'a@xn--mnchen-3ya.de'],
     ['a@ＭÜＮＣＨＥＮ。de', 'a@xn--mnchen-3ya.de'],
     ['GRU\u0308SSE@example.com', 'grüsse@example.com'],
-  ])('spells %s as %s', (given, expected) => expect(normalize(given)).toBe(expected))
+  ])('turns %s into %s', (given, expected) => expect(normalize(given)).toBe(expected))
 
   test.each([
     ['a@x.com\r\nBcc: evil@e.com', 'line breaks'],
@@ -44,14 +44,14 @@ describe('normalize', () => {
     ['a@xn--zzzzzz.com', 'domain name'],
     [`${'a'.repeat(65)}@x.com`, 'at most 64'],
     [`a@${'b'.repeat(64)}.com`, 'domain name'],
-  ])('refuses %j, naming the rule', (given, rule) => {
+  ])('refuses %j and names the violated rule', (given, rule) => {
     expect(() => normalize(given)).toThrowError(
       expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(rule) }),
     )
   })
 })
 
-describe('the addresses that a RCPT may mean', () => {
+describe('the candidate addresses of a RCPT command', () => {
   test.each([
     ['Bot@D.example', ['bot@d.example']],
     ['bot+news@d.example', ['bot+news@d.example', 'bot@d.example']],
@@ -61,10 +61,10 @@ describe('the addresses that a RCPT may mean', () => {
     ['@one.example,@two.example:bot@d.example', ['bot@d.example']],
     ['+x@d.example', ['+x@d.example']],
     ['nonsense', []],
-  ])('%s', (given, expected) => expect(recipientCandidates(given)).toEqual(expected))
+  ])('%s gives %j', (given, expected) => expect(recipientCandidates(given)).toEqual(expected))
 })
 
-describe('entries of an access list', () => {
+describe('matching an access list entry', () => {
   test.each([
     ['ann@example.com', 'ann@example.com', true],
     ['ANN@Example.com', 'ann@example.com', true],
@@ -78,10 +78,10 @@ describe('entries of an access list', () => {
     ['', '', false],
     ['*@example.com', '', false],
     ['bob@example.com', 'ann@example.com', false],
-  ])('%j and %j: %s', (entry, address, expected) => expect(matches(entry, address)).toBe(expected))
+  ])('%j matches %j: %s', (entry, address, expected) => expect(matches(entry, address)).toBe(expected))
 })
 
-test('a stranger’s address that has no normal spelling is kept when it is one, and is nothing when it is none', () => {
+test('an address that cannot be normalized is kept as it is, and an invalid one becomes empty', () => {
   expect(normalizeLoosely('a..b@docomo.ne.jp')).toBe('a..b@docomo.ne.jp')
   expect(normalizeLoosely('no address')).toBe('')
   expect(normalizeLoosely('a@b\u0000.com')).toBe('')

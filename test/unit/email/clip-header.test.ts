@@ -6,19 +6,19 @@ const clip = (text: string) => {
   return { text: Buffer.from(raw).toString(), reason }
 }
 
-test('an ordinary message is the very same bytes', () => {
+test('an ordinary message is returned as the same buffer', () => {
   const raw = Buffer.from(`From: a@x.com\r\nSubject: hello\r\n folded\r\n\r\n${'x'.repeat(20_000)}`)
   expect(clipHeader(raw)).toEqual({ raw, reason: null })
   expect(clipHeader(raw).raw).toBe(raw)
 })
 
-test('a long line is cut, and the lines after it stay', () => {
+test('a line over 8 KiB is truncated, and the lines after it are kept', () => {
   const { text, reason } = clip(`X: ${'y'.repeat(100_000)}\r\nSubject: kept\r\n\r\nbody`)
   expect(reason).toContain('a line is longer than 8 KiB')
   expect(text).toMatch(/^X: y{8187}\r\nSubject: kept\r\n\r\nbody$/)
 })
 
-test('a field ends after 64 KiB of continuation lines, and the next field stays', () => {
+test('a field is truncated after 64 KiB of continuation lines, and the next field is kept', () => {
   const { text, reason } = clip(
     `To: a@x.com,\r\n${` ${'b'.repeat(998)},\r\n`.repeat(200)}Subject: kept\r\n\r\nbody`,
   )
@@ -27,7 +27,7 @@ test('a field ends after 64 KiB of continuation lines, and the next field stays'
   expect(text).toMatch(/\r\nSubject: kept\r\n\r\nbody$/)
 })
 
-test('a header that goes on for megabytes ends after two of them, with an empty line before the rest', () => {
+test('a header over 2 MiB is truncated, and an empty line separates it from the rest', () => {
   const { text, reason } = clip('a: b\r\n'.repeat(1_000_000))
   expect(reason).toContain('longer than 2 MiB')
   expect(text.indexOf('\r\n\r\n')).toBeGreaterThan(2_000_000)
@@ -35,11 +35,11 @@ test('a header that goes on for megabytes ends after two of them, with an empty 
 })
 
 test.each([
-  ['nothing', ''],
+  ['an empty message', ''],
   ['no header at all', '\r\nbody'],
   ['a header without a body', 'From: a@x.com\r\n'],
   ['bare line feeds', 'From: a@x.com\n\nbody'],
   ['a last line without an end', 'From: a@x.com\r\nSubject: x'],
-])('%s is left as it is', (_, text) => {
+])('%s is left unchanged', (_, text) => {
   expect(clip(text)).toEqual({ text, reason: null })
 })

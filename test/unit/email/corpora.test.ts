@@ -5,7 +5,8 @@ import { headerLength } from '../../../src/channel/email/parse/headers.ts'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
 
-// Real mail that isn't ours to keep here; it stands beside the checkout where there is some.
+// Real mail that cannot be stored in this repository; it is read from a folder beside the checkout if there
+// is one.
 const corpora = join(import.meta.dirname, '../../../../shared/corpora')
 const files = (folder: string, ending: string) =>
   existsSync(join(corpora, folder))
@@ -14,25 +15,28 @@ const files = (folder: string, ending: string) =>
 const read = (folder: string, name: string) => readFileSync(join(corpora, folder, name))
 const squeeze = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-describe.skipIf(!existsSync(corpora))(`real mail from ${corpora} (skipped when it is not there)`, () => {
-  test.each(files('mail-gem', '.eml'))('%s is read whole, soon, and can be stored', async (name) => {
-    const raw = read('mail-gem', name)
-    const started = performance.now()
-    const mail = await parseMail(raw)
-    expect(performance.now() - started).toBeLessThan(1_000)
-    expect(mail.damage).toBeNull()
-    const { attachments, ...rest } = mail
-    expect(JSON.stringify([rest, attachments.map((part) => [part.name, part.type])])).not.toMatch(
-      /\\u0000|\\ud[89a-f]/,
-    )
-    if (raw.length - headerLength(raw) > 10 && attachments.length === 0) expect(mail.text).not.toBe('')
-  })
+describe.skipIf(!existsSync(corpora))(`real mail from ${corpora} (skipped if the folder is missing)`, () => {
+  test.each(files('mail-gem', '.eml'))(
+    '%s is read completely within a second and can be stored',
+    async (name) => {
+      const raw = read('mail-gem', name)
+      const started = performance.now()
+      const mail = await parseMail(raw)
+      expect(performance.now() - started).toBeLessThan(1_000)
+      expect(mail.damage).toBeNull()
+      const { attachments, ...rest } = mail
+      expect(JSON.stringify([rest, attachments.map((part) => [part.name, part.type])])).not.toMatch(
+        /\\u0000|\\ud[89a-f]/,
+      )
+      if (raw.length - headerLength(raw) > 10 && attachments.length === 0) expect(mail.text).not.toBe('')
+    },
+  )
 
   const answered = files('replies', '_reply_text').map(
     (name) => [name.replace(/_reply_text$/, ''), name] as const,
   )
   test.each(answered.filter(([name]) => existsSync(join(corpora, 'replies', `${name}.eml`))))(
-    'the reply in %s stands without its history',
+    'the reply in %s is separated from its history',
     async (name, answer) => {
       const mail = await parseMail(read('replies', `${name}.eml`))
       expect(squeeze(mail.replyText)).toContain(squeeze(read('replies', answer).toString()).slice(0, 60))
@@ -40,7 +44,7 @@ describe.skipIf(!existsSync(corpora))(`real mail from ${corpora} (skipped when i
     },
   )
 
-  test.each(files('replies', '.txt'))('%s keeps something to read', (name) => {
+  test.each(files('replies', '.txt'))('%s has a reply text that is not empty', (name) => {
     const text = read('replies', name).toString()
     expect(replyText(text).trim()).not.toBe('')
   })

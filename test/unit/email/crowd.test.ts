@@ -15,7 +15,7 @@ const guest = (
   progressAt: 0,
 })
 
-test('where all sessions are sending, one that has been for long gives way: of the source with the most', () => {
+test('when all sessions are sending, a long-running one of the source with the most sessions is evicted', () => {
   const slow = guest('192.0.2.1', 'sending', 0)
   const guests = [
     guest('192.0.2.1', 'sending', 95_000),
@@ -26,13 +26,13 @@ test('where all sessions are sending, one that has been for long gives way: of t
   expect(sessionToEvict(guests, '192.0.2.9', 100_000)).toBe(slow)
 })
 
-test('a session that has just begun to send gives way to nobody', () => {
+test('a session that has just started sending is not evicted', () => {
   expect(
     sessionToEvict([guest('192.0.2.1', 'sending', 95_000), guest('192.0.2.2', 'busy')], '192.0.2.9', 100_000),
   ).toBeUndefined()
 })
 
-test('an idle session gives way before one that sends slowly', () => {
+test('an idle session is evicted before a slow sender', () => {
   const idle = guest('192.0.2.2', 'idle')
   expect(
     sessionToEvict(
@@ -63,7 +63,7 @@ const transfers = () => {
   return { begin, cut }
 }
 
-test('who sends slowly makes room for others, the one with the most bytes first', () => {
+test('slow transfers are cut to free memory, the one with the most bytes first', () => {
   const { begin, cut } = transfers()
   const share = new MemoryShare({ total: 1_000, perSource: 900, keepBytesPerSecond: 100 })
   const [little, much, fast] = [begin('little', 1), begin('much', 1), begin('fast', 500)]
@@ -74,7 +74,7 @@ test('who sends slowly makes room for others, the one with the most bytes first'
   for (const arrival of [little, fast]) arrival.end()
 })
 
-test('where nobody sends slowly, or a source has more than its share, there is no room; it comes back', () => {
+test('a transfer gets no memory while others are fast or its source is over its share, until memory is released', () => {
   const { begin, cut } = transfers()
   const share = new MemoryShare({ total: 1_000, perSource: 600, keepBytesPerSecond: 100 })
   const [one, other] = [begin('one', 500), begin('other', 500)]

@@ -11,20 +11,22 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-interface Taken {
+interface Received {
   from: string
   to: string[]
   secure: boolean
   helo: string
 }
 
-/** A mail server on an address of the loopback. The first one chooses the port for all of its test. */
+/**
+ * Starts a mail server on a loopback address. The first server of a test chooses the port for all of them.
+ */
 async function server(
   address: string,
   port = 0,
   options: SMTPServerOptions = {},
-): Promise<{ port: number; taken: Taken[] }> {
-  const taken: Taken[] = []
+): Promise<{ port: number; received: Received[] }> {
+  const received: Received[] = []
   const smtp = new SMTPServer({
     authOptional: true,
     disableReverseLookup: true,
@@ -33,7 +35,7 @@ async function server(
       stream.resume().on('end', () => {
         const { mailFrom, rcptTo } = session.envelope
         const from = mailFrom ? mailFrom.address : ''
-        taken.push({
+        received.push({
           from,
           to: rcptTo.map((one) => one.address),
           secure: session.secure,
@@ -47,7 +49,7 @@ async function server(
   smtp.on('error', () => undefined)
   await new Promise<void>((resolve) => smtp.listen(port, address, resolve))
   closers.push(() => new Promise<void>((resolve) => smtp.close(resolve)))
-  return { port: (smtp.server.address() as AddressInfo).port, taken }
+  return { port: (smtp.server.address() as AddressInfo).port, received }
 }
 
 const envelopesOf = (to: string[]) =>
@@ -67,7 +69,7 @@ const send = (zone: Zone, to: string[], options: Partial<DirectOptions>) => {
 }
 const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code })
 
-test('the most preferred host gets the mail, over TLS where it offers it', async () => {
+test('the most preferred host gets the mail, over TLS if it offers TLS', async () => {
   const first = await server('127.0.0.2')
   const second = await server('127.0.0.3', first.port)
   const zone: Zone = {
@@ -85,18 +87,18 @@ test('the most preferred host gets the mail, over TLS where it offers it', async
     rejected: [],
   })
   const secured = { secure: true, helo: 'agents.localhost' }
-  expect(first.taken).toEqual([
+  expect(first.received).toEqual([
     { from: 'bounce-0@agents.localhost', to: ['bo@x.com'], ...secured },
     { from: 'bounce-1@agents.localhost', to: ['Cy@x.com'], ...secured },
   ])
-  expect(second.taken).toEqual([])
+  expect(second.received).toEqual([])
 })
 
 test.each<[string, SMTPServerOptions | null]>([
-  ['is not there', null],
-  ['turns everybody away', { onConnect: (_, done) => done(refusal(554, 'go away')) }],
-  ['never greets', { onConnect: () => undefined }],
-])('when one host %s the next one gets it', async (_, options) => {
+  ['is unreachable', null],
+  ['refuses all connections', { onConnect: (_, done) => done(refusal(554, 'go away')) }],
+  ['never sends a greeting', { onConnect: () => undefined }],
+])('the next host gets the mail when the preferred one %s', async (_, options) => {
   const last = await server('127.0.0.3')
   if (options) await server('127.0.0.2', last.port, options)
   const zone: Zone = {
@@ -113,7 +115,7 @@ test.each<[string, SMTPServerOptions | null]>([
   expect((await send(zone, ['bo@x.com'], last)).accepted).toEqual(['bo@x.com'])
 })
 
-test('without TLS that works it goes in the open', async () => {
+test('mail is sent without TLS when TLS is not offered or does not work', async () => {
   const plain = await server('127.0.0.2', 0, { disabledCommands: ['STARTTLS'] })
   const broken = await server('127.0.0.3', plain.port, {
     maxVersion: 'TLSv1.1',
@@ -121,15 +123,15 @@ test('without TLS that works it goes in the open', async () => {
   } as SMTPServerOptions)
   const zone: Zone = { 'p.com': { A: ['127.0.0.2'] }, 'b.com': { A: ['127.0.0.3'] } }
   expect((await send(zone, ['bo@p.com', 'cy@b.com'], plain)).rejected).toEqual([])
-  expect([...plain.taken, ...broken.taken].map(({ secure }) => secure)).toEqual([false, false])
+  expect([...plain.received, ...broken.received].map(({ secure }) => secure)).toEqual([false, false])
 })
 
-test('without an MX record the domain itself is the host', async () => {
+test('the domain itself is the host when it has no MX record', async () => {
   const host = await server('127.0.0.2')
   expect((await send({ 'x.com': { A: ['127.0.0.2'] } }, ['bo@x.com'], host)).accepted).toEqual(['bo@x.com'])
 })
 
-test('each domain has its own servers, and its own answers', async () => {
+test('each domain has its own servers and its own results', async () => {
   const good = await server('127.0.0.2')
   await server('127.0.0.3', good.port, {
     onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such user')),
@@ -157,15 +159,20 @@ test('each domain has its own servers, and its own answers', async () => {
   ])
 })
 
-describe('nothing is dialled', () => {
+describe('no connection is made', () => {
   const dead = (code: string) => async () => {
     throw Object.assign(new Error(code), { code })
   }
   test.each<[string, Zone, string, boolean]>([
     ['a null MX', { 'x.com': { MX: [{ priority: 0, exchange: '' }], A: ['127.0.0.2'] } }, '5.1.10', true],
-    ['no such domain', {}, '5.1.2', true],
+    ['a domain that does not exist', {}, '5.1.2', true],
     ['a domain without any host', { 'x.com': { TXT: ['hi'] } }, '5.4.4', false],
-    ['an MX that is nowhere', { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } }, '5.4.4', false],
+    [
+      'an MX host without an address',
+      { 'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] } },
+      '5.4.4',
+      false,
+    ],
   ])('for %s', async (_, zone, reason, unknownRecipient) => {
     const { rejected } = await send(zone, ['bo@x.com'], { port: 1 })
     expect(rejected).toEqual([
@@ -179,7 +186,7 @@ describe('nothing is dialled', () => {
   })
 
   test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])(
-    'while the name servers answer %s; it is tried again',
+    'while name servers fail with %s, and the delivery can be retried',
     async (code) => {
       const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: dead(code) })
       expect(rejected).toEqual([
@@ -199,7 +206,7 @@ describe('nothing is dialled', () => {
     '::ffff:127.0.0.2',
     'fd00::1',
     'fe80::1',
-  ])('on the private address %s, whatever a stranger puts into DNS', async (address) => {
+  ])('to the private address %s, even when it is published in DNS', async (address) => {
     const host = await server('127.0.0.2')
     const zone: Zone = {
       'x.com': { MX: [{ priority: 1, exchange: 'mx.x.com' }] },
@@ -218,11 +225,11 @@ describe('nothing is dialled', () => {
         permanent: true,
       },
     ])
-    expect(host.taken).toEqual([])
+    expect(host.received).toEqual([])
   })
 })
 
-test('of a thousand MX records the most preferred are looked up, and only what is a host name', async () => {
+test('only the most preferred of a thousand MX records are looked up, and only those with valid host names', async () => {
   const asked: string[] = []
   const host = await server('127.0.0.2')
   const junk = ['127.0.0.2', 'a b.x.com', 'x\r\ny.x.com', 'mx.x.com', 'MX.x.com.']
@@ -250,7 +257,7 @@ test('of a thousand MX records the most preferred are looked up, and only what i
   ])
 })
 
-test('the recipients of one domain that are left when its server breaks off go to the next one', async () => {
+test('recipients left over when a server disconnects go to the domain’s next host', async () => {
   let recipients = 0
   const last = await server('127.0.0.3')
   const first = await server('127.0.0.2', last.port, {
@@ -271,13 +278,13 @@ test('the recipients of one domain that are left when its server breaks off go t
   }
   const { accepted, rejected } = await send(zone, ['a@x.com', 'b@x.com', 'c@x.com'], last)
   expect([accepted, rejected]).toEqual([['a@x.com', 'b@x.com', 'c@x.com'], []])
-  expect([first, last].map(({ taken }) => taken.map(({ to }) => to[0]))).toEqual([
+  expect([first, last].map(({ received }) => received.map(({ to }) => to[0]))).toEqual([
     ['a@x.com'],
     ['b@x.com', 'c@x.com'],
   ])
 })
 
-test('hosts of equal preference take turns', async () => {
+test('hosts of equal preference are tried in random order', async () => {
   const zone: Zone = {
     'x.com': { MX: ['a', 'b', 'c'].map((name) => ({ priority: 1, exchange: `${name}.x.com` })) },
   }

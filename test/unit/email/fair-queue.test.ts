@@ -13,25 +13,25 @@ const filled = (...items: string[]) => {
   return queue
 }
 
-test('sources take turns, each with its items in their order', () => {
+test('sources take turns, and the items of each stay in order', () => {
   expect(all(filled('a1', 'a2', 'a3', 'b1', 'c1', 'b2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
 })
 
-test('a source whose first item may not be taken now is passed over, and keeps its place', () => {
+test('a source whose first item cannot be taken now is skipped and keeps its place', () => {
   const queue = filled('a1', 'b1', 'b2')
   expect(all(queue, (item) => item !== 'a1')).toEqual(['b1', 'b2'])
   expect(queue.size).toBe(1)
   expect(all(queue)).toEqual(['a1'])
 })
 
-test('what is put back comes first', () => {
+test('an item that is put back is the next one taken', () => {
   const queue = filled('a1', 'a2', 'b1')
   expect(queue.take(() => true)).toBe('a1')
   queue.putBack('a', 'a1')
   expect(all(queue)).toEqual(['a1', 'b1', 'a2'])
 })
 
-test('what is removed is not taken any more', () => {
+test('a removed item is not taken', () => {
   const queue = filled('a1', 'a2')
   expect([queue.remove('a', 'a1'), queue.remove('a', 'a1'), queue.remove('b', 'a2')]).toEqual([
     true,

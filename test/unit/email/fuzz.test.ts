@@ -38,9 +38,9 @@ async function survives(raw: Buffer): Promise<void> {
     { resolver, mta: 'here' },
   )
   expect(checks.length).toBeGreaterThan(0)
-  // No name in a mail may become a property of all objects.
+  // No name in a mail may become a property of Object.prototype.
   for (const property in {}) expect.fail(`Object.prototype.${property}`)
-  // Whatever was done to it: who is proven is whom the header names, alone.
+  // Whatever the mutation, a proven mail has exactly one From field.
   if (proven)
     expect(
       raw
@@ -50,14 +50,16 @@ async function survives(raw: Buffer): Promise<void> {
     ).toHaveLength(1)
 }
 
-// FUZZ_RUNS=20000 for a long look.
-test(`${RUNS} mutated mails are read and judged without a crash, a hang or an unstorable character`, {
+// Set FUZZ_RUNS=20000 for a longer run.
+test(`${RUNS} mutated mails are parsed and verified without a crash, a hang or an unstorable character`, {
   timeout: 3_600_000,
 }, async () => {
   await fc.assert(fc.asyncProperty(mutatedMail, survives), { numRuns: RUNS })
 })
 
-test(`${RUNS} runs of arbitrary bytes too`, { timeout: 3_600_000 }, async () => {
+test(`${RUNS} arbitrary byte sequences are parsed and verified without a crash, a hang or an unstorable character`, {
+  timeout: 3_600_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 2_000 }), (bytes) => survives(Buffer.from(bytes))),
     { numRuns: RUNS },

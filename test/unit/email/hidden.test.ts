@@ -5,14 +5,14 @@ import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
 
 const readable = (html: string) => htmlToReadable(html, new Budget(2_000))
 
-describe('what a person would not see is not in the text', () => {
+describe('text that a person would not see is left out', () => {
   const HIDDEN = [
     '<div style="display:none">IGNORE</div>',
     '<div style="DISPLAY : NONE !important; color:red">IGNORE</div>',
     '<div style="dis/**/play:none">IGNORE</div>',
     '<p hidden>IGNORE</p>',
     '<p popover>IGNORE</p>',
-    // A browser passes over what it does not know.
+    // Browsers ignore values that they do not know.
     '<div style="display:none;display:x">IGNORE</div>',
     '<span style="font-size:0;font-size:x">IGNORE</span>',
     '<span style="opacity:0;opacity:x">IGNORE</span>',
@@ -82,14 +82,14 @@ describe('what a person would not see is not in the text', () => {
     '<div style="opacity:1%">IGNORE</div>',
     '<dialog>IGNORE</dialog><iframe>IGNORE</iframe>',
   ]
-  test.each(HIDDEN)('%s', (html) => {
+  test.each(HIDDEN)('in %s', (html) => {
     const page = `<html><body><p>seen</p>${html}<p>end</p></body></html>`
     expect(readable(page).replace(/\s+/g, ' ')).toBe('seen end')
     expect(visibleText(page).replace(/\s+/g, ' ')).toBe('seen end')
   })
 })
 
-describe('what a person would see stays', () => {
+describe('text that a person would see is kept', () => {
   const SEEN = [
     '<div style="opacity:0.5">SEEN</div>',
     '<td style="font-size:0px"><div style="font-size:13px">SEEN</div></td>',
@@ -132,22 +132,22 @@ describe('what a person would see stays', () => {
     '<p style="display:none;display:table-cell">SEEN</p>',
     '<p style="zoom:1;scale:1;transform:scale(0.5)">SEEN</p>',
     '<p style="overflow:auto;height:10px">SEEN</p>',
-  ])('%s', (html) => {
+  ])('in %s', (html) => {
     expect(readable(html)).toContain('SEEN')
     expect(visibleText(html)).toContain('SEEN')
   })
 
-  test.each(SEEN)('%s', (html) => {
+  test.each(SEEN)('in %s', (html) => {
     expect(readable(html)).toContain('SEEN')
     expect(visibleText(html)).toContain('SEEN')
   })
 
-  test.each([100, 1_000, 10_000])('%d levels deep', (levels) => {
+  test.each([100, 1_000, 10_000])('at %d levels of nesting', (levels) => {
     const html = `<p>before</p>${'<div>'.repeat(levels)}SEEN<p style="display:none">IGNORE</p>${'</div>'.repeat(levels)}<p>after</p>`
     expect(htmlToReadable(html, new Budget(20_000))).toMatch(/^before\s+SEEN\s+after$/)
   })
 
-  test('and megabytes long', () => {
+  test('in megabytes of HTML', () => {
     const html = `<p style="display:none">IGNORE</p>${'<p>some words of a very long letter</p>'.repeat(80_000)}<p>SEEN</p>`
     const text = htmlToReadable(html, new Budget(10_000))
     expect(text.match(/some words/g)).toHaveLength(80_000)
@@ -155,7 +155,7 @@ describe('what a person would see stays', () => {
     expect(text).not.toContain('IGNORE')
   })
 
-  test('where it takes too long, a note stands in its place and nothing hidden is shown', () => {
+  test('except that a note replaces HTML that takes too long, and nothing hidden is shown', () => {
     const slow = `<p style="display:none">IGNORE</p>${'<ul><li>'.repeat(40_000)}`
     expect(htmlToReadable(slow, new Budget(2))).toMatch(
       /^\[The HTML of this message could not be made readable/,
@@ -166,7 +166,7 @@ describe('what a person would see stays', () => {
   })
 })
 
-test('read as a stream, words, lines, lists, cells, links and pictures stay apart', () => {
+test('visibleText separates words, lines, list items, cells, links and images', () => {
   const html =
     '<h1>Title</h1>\n<p>one\n two<br>three <b>f</b>our</p><ul><li>a</li><li>b</li></ul><table><tr><td>1</td><td>200</td></tr><tr><td>2</td></tr></table><a href="https://x.com/a">go</a> <img alt="pic">'
   expect(visibleText(html)).toBe(
@@ -174,7 +174,7 @@ test('read as a stream, words, lines, lists, cells, links and pictures stay apar
   )
 })
 
-test('the cells and rows of a table stay apart', () => {
+test('the cells and rows of a table are separated', () => {
   const html =
     '<table><tr><th>Item</th><th>Qty</th><th>Price</th></tr><tr><td>Pens</td><td>1</td><td>200</td></tr></table>'
   expect(readable(html)).toBe('Item Qty Price\nPens 1 200')

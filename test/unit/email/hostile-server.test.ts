@@ -15,13 +15,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** A server on the loopback that does to each connection what a test wants. */
-async function server(meet: (socket: Socket) => void): Promise<number> {
+/** Starts a server on the loopback that handles each connection as the test specifies. */
+async function server(handle: (socket: Socket) => void): Promise<number> {
   const open = new Set<Socket>()
   const listening = createServer((socket) => {
     open.add(socket)
     socket.on('error', () => undefined)
-    meet(socket)
+    handle(socket)
   })
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.2', resolve))
   closers.push(() => {
@@ -47,12 +47,12 @@ const send = (port: number, timeouts: RelayTimeouts = {}, recipient = 'bo@x.com'
     timeouts,
   }).send(copies(recipient), signal)
 
-/** Answers each line of the client as `answer` says; null: nothing. */
+/** Responds to each line of the client with the result of `answer`; null sends nothing. */
 const talk = (socket: Pick<Socket, 'write' | 'on'>, answer: (line: string) => string | null) => {
-  let begun = ''
+  let partial = ''
   socket.on('data', (chunk: Buffer) => {
-    const lines = (begun + chunk.toString('latin1')).split('\r\n')
-    begun = lines.pop()!
+    const lines = (partial + chunk.toString('latin1')).split('\r\n')
+    partial = lines.pop()!
     for (const line of lines) {
       const reply = answer(line)
       if (reply !== null) socket.write(reply)
@@ -68,17 +68,17 @@ const pour = (socket: Socket, text: string) => {
   go()
 }
 
-describe('a server that never stops talking is left', () => {
+describe('a server that never stops sending is disconnected', () => {
   test.each<[string, string, boolean]>([
     ['empty lines before its greeting', '\r\n', true],
     ['a greeting without an end', '220-hello\r\n', true],
     ['one line without an end', 'x', true],
-    ['empty lines for an answer', '\r\n', false],
-    ['an answer without an end', '250-SIZE\r\n', false],
-    ['a line of blanks after the other', ' \r\n', false],
-  ])('%s', async (_, text, atOnce) => {
+    ['empty lines as a response', '\r\n', false],
+    ['a response without an end', '250-SIZE\r\n', false],
+    ['endless lines of spaces', ' \r\n', false],
+  ])('when it sends %s', async (_, text, onConnect) => {
     const port = await server((socket) => {
-      if (atOnce) return pour(socket, text)
+      if (onConnect) return pour(socket, text)
       socket.write('220 hi\r\n')
       socket.once('data', () => pour(socket, text))
     })
@@ -93,7 +93,7 @@ describe('a server that never stops talking is left', () => {
         permanent: false,
       },
     ])
-    // And one that means well still gets its mail.
+    // A well-behaved server still gets its mail.
     const friendly = await server((socket) => {
       socket.write('220 hi\r\n')
       talk(socket, (line) =>
@@ -104,7 +104,7 @@ describe('a server that never stops talking is left', () => {
   })
 })
 
-describe('a server that answers an octet at a time', () => {
+describe('a server that responds one octet at a time', () => {
   const drip = (socket: Socket) => {
     const timer = setInterval(() => socket.write('2'), 10)
     socket.on('close', () => clearInterval(timer))
@@ -112,7 +112,7 @@ describe('a server that answers an octet at a time', () => {
   const limits = { connectMs: 5_000, greetingMs: 5_000, idleMs: 5_000, totalMs: 300 }
 
   test.each<[string, (socket: Socket) => void]>([
-    ['for its greeting', drip],
+    ['with its greeting', drip],
     [
       'to EHLO',
       (socket) => {
@@ -130,14 +130,14 @@ describe('a server that answers an octet at a time', () => {
         })
       },
     ],
-  ])('%s is left when its time is up, and tried again later', async (_, meet) => {
-    const { rejected } = await send(await server(meet), limits)
+  ])('%s is disconnected at the time limit, and the mail can be retried', async (_, handle) => {
+    const { rejected } = await send(await server(handle), limits)
     expect(rejected).toEqual([
       { recipient: 'bo@x.com', reason: expect.stringContaining('too slow'), permanent: false },
     ])
   })
 
-  test('is left as a relay, too, and who has the mail by then does not get it again', async () => {
+  test('is disconnected as a relay too, and recipients that already have the mail do not get it again', async () => {
     let messages = 0
     const port = await server((socket) => {
       socket.write('220 hi\r\n')
@@ -162,9 +162,10 @@ describe('a server that answers an octet at a time', () => {
 })
 
 /**
- * A server that offers STARTTLS, says `injected` behind its answer to it, and hands over what it then has.
+ * Starts a server that offers STARTTLS, sends `injected` after its response to STARTTLS, and passes the TLS
+ * connection to `handle`.
  */
-async function securing(injected: string, meet: (secure: TLSSocket) => void): Promise<number> {
+async function securing(injected: string, handle: (secure: TLSSocket) => void): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'tls-'))
   closers.push(() => rmSync(dir, { recursive: true }))
   const { key, cert } = await ownCertificate(dir, 'x.com', new Date())
@@ -176,13 +177,13 @@ async function securing(injected: string, meet: (secure: TLSSocket) => void): Pr
         socket.write(`220 go\r\n${injected}`)
         const secure = new TLSSocket(socket, { isServer: true, key, cert })
         secure.on('error', () => undefined)
-        meet(secure)
+        handle(secure)
       })
     })
   })
 }
 
-test('a server that never stops talking under TLS is left, too', async () => {
+test('a server that never stops sending over TLS is disconnected', async () => {
   const port = await securing('', (secure) => secure.once('data', () => pour(secure, '\r\n')))
   const { rejected } = await send(port)
   expect(rejected).toEqual([
@@ -190,11 +191,11 @@ test('a server that never stops talking under TLS is left, too', async () => {
   ])
 })
 
-test('what was said before STARTTLS, and behind its answer, counts for nothing', async () => {
-  const heard: string[] = []
+test('plaintext sent before the TLS handshake is ignored', async () => {
+  const lines: string[] = []
   const port = await securing('250-x.com\r\n250 SMTPUTF8\r\n', (secure) =>
     talk(secure, (line) => {
-      heard.push(line)
+      lines.push(line)
       return line.startsWith('EHLO') ? '250 x.com\r\n' : '250 ok\r\n'
     }),
   )
@@ -202,5 +203,5 @@ test('what was said before STARTTLS, and behind its answer, counts for nothing',
   expect(rejected).toEqual([
     { recipient: 'bø@x.com', reason: expect.stringContaining('SMTPUTF8'), permanent: true },
   ])
-  expect(heard[0]).toBe('EHLO agents.localhost')
+  expect(lines[0]).toBe('EHLO agents.localhost')
 })

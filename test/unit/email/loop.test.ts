@@ -17,7 +17,7 @@ test.each([
     Array.from({ length: 26 }, (_, i) => `Received: from h${i}`).join('\r\n'),
     '26 Received headers, at most 25 are accepted',
   ],
-])('%j is a mark', (header, expected) => expect(mark(header)).toBe(expected))
+])('%j marks a message as automatic', (header, expected) => expect(mark(header)).toBe(expected))
 
 test.each([
   'Auto-Submitted: no',
@@ -28,6 +28,7 @@ test.each([
   'Precedence: bulk',
   'List-Unsubscribe: <https://else.example/?who=bot@agents.example>, <mailto:off+bot=agents.example@else.example>',
   Array.from({ length: 25 }, (_, i) => `Received: from h${i}`).join('\r\n'),
-])('%j is none', (header) => expect(mark(header)).toBeNull())
+])('%j does not mark a message as automatic', (header) => expect(mark(header)).toBeNull())
 
-test('a null reverse path is a mark', () => expect(mark('Subject: bounce', '')).toBe('null reverse path'))
+test('a null reverse path marks a message as automatic', () =>
+  expect(mark('Subject: bounce', '')).toBe('null reverse path'))

@@ -11,7 +11,7 @@ const mime = (charset: string, bytes: Buffer) =>
   ])
 
 describe('an ordinary mail', () => {
-  test('is read in full', async () => {
+  test('is parsed completely', async () => {
     const mail = await parse(`From: "Ann, of Example" <Ann@Example.com>
 To: Bot <bot@agents.localhost>, team: one@x.com, two@x.com;
 Cc: three@x.com
@@ -54,20 +54,20 @@ JVBERg==
     ])
   })
 
-  test('that is only a quote keeps it as its reply text', async () => {
+  test('that is only a quote keeps the quote as its reply text', async () => {
     const mail = await parse('From: a@x.com\n\n> all of it\n> quoted\n')
     expect(mail.replyText).toBe(mail.text)
     expect(mail.text).toContain('quoted')
   })
 
-  test('with HTML alone becomes readable', async () => {
+  test('with only HTML is converted to readable text', async () => {
     const mail = await parse(
       'From: a@x.com\nContent-Type: text/html\n\n<h1>Hi</h1><p>See <a href="https://x.com/a">this</a> &amp; that</p><ul><li>one<li>two</ul>',
     )
     expect(mail.text).toBe('Hi\n\nSee this <https://x.com/a> & that\n\n * one\n * two')
   })
 
-  test('whose plain part is blank is read from its HTML', async () => {
+  test('with a blank plain part is read from its HTML part', async () => {
     const mail = await parse(`From: a@x.com
 Content-Type: multipart/alternative; boundary=b
 
@@ -89,13 +89,13 @@ Content-Type: text/html
     ['> quoted \nanswer', '> quoted \nanswer'],
     [' >not a quote\n From here\n  code', '>not a quote\nFrom here\n code'],
     ['words \n-- \nAnn', 'words \n-- \nAnn'],
-  ])('flowed text is joined again: %j', async (flowed, expected) => {
+  ])('has its flowed lines joined: %j', async (flowed, expected) => {
     expect((await parse(`From: a@x.com\nContent-Type: text/plain; format=flowed\n\n${flowed}\n`)).text).toBe(
       expected,
     )
   })
 
-  test('flowed text whose spaces are none of its own (DelSp)', async () => {
+  test('has no extra spaces after joining flowed lines with DelSp', async () => {
     const mail = await parse(
       'From: a@x.com\nContent-Type: text/plain; format=flowed; delsp=yes\n\n日本 \n語\n次\n',
     )
@@ -109,11 +109,11 @@ Content-Type: text/html
     ['1 <<2 <verbatim-ish and a < b', '1 <2 <verbatim-ish and a < b'],
     ['<param>without an end', '<param>without an end'],
     ['<param>'.repeat(50_000), '<param>'.repeat(50_000)],
-  ])('enriched text is read as its words: %#', async (enriched, expected) => {
+  ])('has its enriched text converted to plain text (case %#)', async (enriched, expected) => {
     expect((await parse(`From: a@x.com\nContent-Type: text/enriched\n\n${enriched}\n`)).text).toBe(expected)
   })
 
-  test('a forwarded message stays an attachment, a delivery report is readable', async () => {
+  test('keeps a forwarded message as an attachment and has a readable delivery report', async () => {
     const mail = await parse(`From: MAILER-DAEMON@x.com
 Content-Type: multipart/report; boundary=b; report-type=delivery-status
 
@@ -138,7 +138,7 @@ secret of the original
   })
 })
 
-describe('charsets', () => {
+describe('decoding charsets', () => {
   const hangul = Buffer.from([0x1b, 0x24, 0x29, 0x43, 0x0e, 0x47, 0x51, 0x31, 0x5b, 0x0f])
   test.each([
     ['utf-7', Buffer.from('Hi +AOQ- +IKw-'), 'Hi ä €'],
@@ -169,7 +169,7 @@ describe('charsets', () => {
       '本日は晴天なり、散歩に行きましょう。',
     ],
     ['us-ascii', Buffer.from('déjà vu à la carte', 'latin1'), 'déjà vu à la carte'],
-  ])('%s', async (charset, bytes, expected) =>
+  ])('decodes text declared as %s (case %#)', async (charset, bytes, expected) =>
     expect((await parse(mime(charset, bytes))).text).toBe(expected),
   )
 
@@ -182,12 +182,12 @@ describe('charsets', () => {
     ['us-ascii', iconv.encode('\ufeffnaïve', 'utf-16le')],
     ['utf-8', iconv.encode('\ufeffnaïve', 'utf-16be')],
     ['utf-32le', iconv.encode('naïve', 'utf-32le')],
-  ])('%s in base64', async (charset, bytes) => {
+  ])('decodes base64 text declared as %s (case %#)', async (charset, bytes) => {
     const head = `From: a@x.com\r\nContent-Type: text/plain; charset=${charset}\r\nContent-Transfer-Encoding: base64\r\n\r\n`
     expect((await parse(Buffer.from(head + bytes.toString('base64')))).text).toBe('naïve')
   })
 
-  test('UTF-16 as it stands, eight bits to the byte', async () => {
+  test('decodes UTF-16 with 8bit transfer encoding', async () => {
     const head =
       'From: a@x.com\r\nContent-Type: text/plain; charset=utf-16le\r\nContent-Transfer-Encoding: 8bit\r\n\r\n'
     expect(
@@ -210,7 +210,7 @@ describe('charsets', () => {
     ],
     [Buffer.from('Subject: =?x-nothing?Q?caf=C3=A9?='), 'cafÃ©'],
     [Buffer.from('Subject: =?utf-8?Q?unfinished'), '=?utf-8?Q?unfinished'],
-  ])('in a header: %s', async (line, expected) => {
+  ])('decodes a header field: %s', async (line, expected) => {
     expect(
       (await parse(Buffer.concat([Buffer.from('From: a@x.com\r\n'), line, Buffer.from('\r\n\r\nbody')])))
         .subject,
@@ -226,14 +226,14 @@ const nested = (depth: number) => {
   return `From: a@x.com\nSubject: deep\n${open}Content-Type: text/plain\n\nthe core\n`
 }
 
-describe('mail that breaks parsers', () => {
+describe('malformed mail', () => {
   test.each<[name: string, mail: string | Buffer, expected: Record<string, unknown>]>([
     ['nothing at all', '', { text: '', subject: null, from: { address: '', name: null } }],
     ['no header', '\nonly a body', { text: 'only a body', subject: null }],
     ['no body', 'From: a@x.com\nSubject: s\n', { text: '', subject: 's' }],
     ['a header without an end', 'From: a@x.com\nSubject: s', { text: '', subject: 's' }],
-    ['no header that is one', 'hello there\n\nbody', { text: 'hello there\n\nbody' }],
-    ['words and nothing else', 'just words\n', { text: 'just words' }],
+    ['no valid header', 'hello there\n\nbody', { text: 'hello there\n\nbody' }],
+    ['only words', 'just words\n', { text: 'just words' }],
     [
       'words that look a little like a header',
       'Hello Bot,\nplease: do this\n\nBye\n',
@@ -255,12 +255,12 @@ describe('mail that breaks parsers', () => {
       { from: { address: 'a@x.com', name: null }, text: 'body' },
     ],
     [
-      'multipart without a boundary',
+      'a multipart type without a boundary',
       'From: a@x.com\nContent-Type: multipart/mixed\n\nsome words',
       { text: 'some words' },
     ],
     [
-      'multipart whose boundary only its body knows',
+      'a multipart type whose boundary is only in the body',
       'From: a@x.com\nContent-Type: multipart/mixed\n\n--b7\nContent-Type: text/html\n\n<p>some words</p>\n--b7\nContent-Type: text/csv; name=x.csv\n\n1,2\n--b7--\n',
       { text: 'some words', attachments: [expect.objectContaining({ name: 'x.csv' })] },
     ],
@@ -271,7 +271,7 @@ describe('mail that breaks parsers', () => {
     ],
     ['bare carriage returns in the body', Buffer.from('From: a@x.com\r\n\r\none\rtwo'), { text: 'one\ntwo' }],
     [
-      'characters that nobody sees',
+      'invisible characters',
       'From: a@x.com\n\nseen\u{e0049}\u{e0047}\u{e004e} 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
       { text: 'seen 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}' },
     ],
@@ -281,7 +281,7 @@ describe('mail that breaks parsers', () => {
       { subject: 'a\ufffdb', text: 't\ufffdu' },
     ],
     [
-      'an encoded NUL and half a surrogate',
+      'an encoded NUL and an unpaired surrogate',
       'From: a@x.com\nSubject: =?utf-8?Q?a=00b=ED=A0=80?=\n\n',
       { subject: expect.stringMatching(/^a\ufffdb\ufffd+$/) },
     ],
@@ -296,20 +296,20 @@ describe('mail that breaks parsers', () => {
       },
     ],
     [
-      'a boundary that never comes',
+      'a boundary that never occurs',
       'From: a@x.com\nContent-Type: multipart/mixed; boundary=x\n\nsome words',
       { from: { address: 'a@x.com', name: null }, text: 'some words' },
     ],
-    ['a content type that is none', 'From: a@x.com\nContent-Type: text\n\nwords', { text: 'words' }],
-    ['a letter in markdown', 'From: a@x.com\nContent-Type: text/markdown\n\n# words', { text: '# words' }],
-    ['a broken base64', 'From: a@x.com\nContent-Transfer-Encoding: base64\n\n####aGk=', { text: 'hi' }],
+    ['an invalid content type', 'From: a@x.com\nContent-Type: text\n\nwords', { text: 'words' }],
+    ['a Markdown body', 'From: a@x.com\nContent-Type: text/markdown\n\n# words', { text: '# words' }],
+    ['broken base64', 'From: a@x.com\nContent-Transfer-Encoding: base64\n\n####aGk=', { text: 'hi' }],
     [
-      'ids without brackets',
+      'message IDs without brackets',
       'From: a@x.com\nMessage-ID: m1@x.com\nReferences: r1@x r2@x\nIn-Reply-To: r2@x\n\n',
       { messageId: 'm1@x.com', references: ['r1@x', 'r2@x'], inReplyTo: 'r2@x' },
     ],
     [
-      'an id longer than a line',
+      'a message ID longer than a line',
       `From: a@x.com\nMessage-ID: <${'m'.repeat(1500)}@x>\n\n`,
       { messageId: null },
     ],
@@ -319,16 +319,16 @@ describe('mail that breaks parsers', () => {
       { inReplyTo: 'm@x' },
     ],
     [
-      'two Froms',
+      'two From fields',
       'From: first@x.com\nFrom: second@x.com\n\n',
       { from: { address: 'first@x.com', name: null } },
     ],
     [
-      'a From with a space before its colon',
+      'a From field with a space before its colon',
       'From : a@x.com\n\n',
       { from: { address: 'a@x.com', name: null } },
     ],
-    ['nobody in To', 'From: a@x.com\nTo: undisclosed-recipients:;\n\n', { to: [] }],
+    ['no address in To', 'From: a@x.com\nTo: undisclosed-recipients:;\n\n', { to: [] }],
     [
       'a name that looks like an address',
       'From: "boss@x.com" <evil@y.com>\n\n',
@@ -345,7 +345,7 @@ describe('mail that breaks parsers', () => {
       { damage: expect.any(String), text: 'body' },
     ],
     [
-      '100,000 fold lines',
+      '100,000 folded lines',
       `From: a@x.com\nSubject: s\n${' \n'.repeat(100_000)}\nbody`,
       { subject: 's', text: 'body' },
     ],
@@ -354,19 +354,19 @@ describe('mail that breaks parsers', () => {
       `From: a@x.com\nContent-Type: multipart/mixed; boundary=b\n\n${'--b\n\n'.repeat(100_000)}--b\n\nlast`,
       { text: 'last' },
     ],
-    ['quotes made to be slow', `From: a@x.com\n\n${'Op schreef\n'.repeat(10_000)}`, { damage: null }],
+    ['quotes crafted to be slow', `From: a@x.com\n\n${'Op schreef\n'.repeat(10_000)}`, { damage: null }],
     [
-      'HTML made to be slow',
+      'HTML crafted to be slow',
       `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`,
       { damage: null },
     ],
-  ])('%s', { timeout: 90_000 }, async (_, mail, expected) => {
+  ])('is parsed in bounded time when it has %s', { timeout: 90_000 }, async (_, mail, expected) => {
     const started = performance.now()
     expect(await parse(mail)).toMatchObject(expected)
     expect(performance.now() - started).toBeLessThan(60_000)
   })
 
-  test('messages in messages are read to some depth, and hundreds of them counted', async () => {
+  test('has forwarded messages read only to a maximum depth and number', async () => {
     const wrap = (inner: string, boundary: string) =>
       `From: ${boundary}@x.com\nSubject: ${boundary}\nContent-Type: multipart/mixed; boundary=${boundary}\n\n--${boundary}\n\nwords of ${boundary}\n--${boundary}\nContent-Type: message/rfc822\n\n${inner}\n--${boundary}--\n`
     let deep = 'Subject: core\n\nthe core\n'
@@ -391,14 +391,14 @@ describe('mail that breaks parsers', () => {
     expect(many.attachments).toHaveLength(70)
   })
 
-  test('a calendar that nobody can read is shown as it is when there is nothing else', async () => {
+  test('has an unreadable calendar shown as it is when there is no other text', async () => {
     const mail = await parse(
       'From: a@x.com\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nDTSTART:tomorrow\n',
     )
     expect(mail.text).toBe('BEGIN:VCALENDAR\nDTSTART:tomorrow')
   })
 
-  test('a winmail.dat that holds nothing stays an attachment', async () => {
+  test('keeps an empty winmail.dat as an attachment', async () => {
     const mail = await parse(
       'From: a@x.com\nContent-Type: application/ms-tnef; name="winmail.dat"\nContent-Transfer-Encoding: base64\n\neJ8+IgAA\n',
     )
@@ -414,7 +414,7 @@ describe('mail that breaks parsers', () => {
     ['..', 'attachment-1.bin'],
     ['Größe (1).txt', 'Größe (1).txt'],
     [`${'n'.repeat(400)}.pdf`, `${'n'.repeat(196)}.pdf`],
-  ])('an attachment named %s is %s', async (name, expected) => {
+  ])('has an attachment named %s stored as %s', async (name, expected) => {
     const mail = await parse(
       `From: a@x.com\nContent-Type: application/octet-stream\nContent-Disposition: attachment; filename="${name}"\n\nx`,
     )

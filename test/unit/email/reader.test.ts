@@ -7,11 +7,11 @@ import { silentLogger } from '../../../src/core/logger.ts'
 let reader: MailReader
 afterEach(() => reader.close())
 
-const nothing: DnsResolver = async (name) => {
+const noSuchName: DnsResolver = async (name) => {
   throw Object.assign(new Error(`no such name: ${name}`), { code: 'ENOTFOUND' })
 }
 
-const open = (limits: Partial<ReaderLimits> = {}, resolver = nothing) => {
+const open = (limits: Partial<ReaderLimits> = {}, resolver = noSuchName) => {
   reader = createMailReader({
     mailDomain: 'agents.example',
     mta: 'mx.agents.example',
@@ -35,7 +35,8 @@ const withFile = (megabytes: number) =>
   )
 
 /**
- * A message that takes seconds to parse: it forwards messages, each of them nested as deep as MIME is read.
+ * Returns a message that takes seconds to parse: each of its forwarded messages is nested as deeply as MIME
+ * is read.
  */
 const slow = () => {
   let nested = 'Content-Type: text/plain\r\n\r\nx\r\n'
@@ -47,9 +48,9 @@ const slow = () => {
   )
 }
 
-test('a long message is read beside the event loop, which goes on turning', async () => {
+test('a long message is read without blocking the event loop', async () => {
   const read = open()
-  await read(withFile(0.5)) // the thread is up
+  await read(withFile(0.5)) // starts the thread
   let turns = 0
   const counter = setInterval(() => turns++, 1)
   const mail = await read(withFile(25))
@@ -65,35 +66,35 @@ test('a long message is read beside the event loop, which goes on turning', asyn
   expect(turns).toBeGreaterThan(20)
 })
 
-test('messages that are read at once come back each as itself', async () => {
+test('messages read concurrently each get their own result', async () => {
   const read = open()
   const numbers = Array.from({ length: 50 }, (_, n) => n)
   const mails = await Promise.all(numbers.map((n) => read(`From: a${n}@x.com\n\nbody ${n}`, `192.0.2.${n}`)))
   expect(mails.map((mail) => mail.text)).toEqual(numbers.map((n) => `body ${n}`))
 })
 
-test('the raw bytes stay the caller’s own', async () => {
+test('the caller’s buffer is still usable after reading', async () => {
   const read = open()
   const raw = Buffer.from('From: a@x.com\r\n\r\nkept')
   await read(raw)
   expect(raw.toString()).toContain('kept')
 })
 
-test('DNS is asked through the resolver of the main thread', async () => {
+test('DNS queries use the resolver of the main thread', async () => {
   const asked: string[] = []
   const read = open({}, async (name, type) => {
     asked.push(`${type} ${name}`)
     if (type === 'TXT' && name === 'example.com') return [['v=spf1 ip4:192.0.2.1 -all']]
-    return nothing(name, type)
+    return noSuchName(name, type)
   })
   const { verification } = await read('From: ann@example.com\n\nhello')
   expect(verification).toMatchObject({ proven: true })
   expect(asked).toContain('TXT example.com')
 })
 
-test('a message that blocks its thread is read more plainly, and others are read meanwhile', async () => {
+test('a message that exceeds its time limit is read in a simpler way, and others are read meanwhile', async () => {
   const read = open({ budgetMs: 1_500, budgetMsPerMiB: 0, overtakeMs: 100, longBytes: 1e8, threads: 2 })
-  await read('From: a@x.com\n\nthe thread is up')
+  await read('From: a@x.com\n\nstarts the thread')
   const order: string[] = []
   const late = read(slow(), '198.51.100.1').then((mail) => {
     order.push('slow')
@@ -118,7 +119,7 @@ test('slow messages of one source are read one at a time, and another source doe
   timeout: 60_000,
 }, async () => {
   const read = open({ budgetMs: 1_000, budgetMsPerMiB: 0, overtakeMs: 100, longBytes: 1e8, threads: 2 })
-  await read('From: a@x.com\n\nthe thread is up')
+  await read('From: a@x.com\n\nstarts the thread')
   const done: string[] = []
   const slowOnes = [1, 2, 3].map((n) => read(slow(), '198.51.100.1').then(() => done.push(`slow ${n}`)))
   await read('From: a@x.com\n\nhonest', '192.0.2.1').then(() => done.push('honest'))
@@ -130,12 +131,12 @@ test.each([
   ['thread', 1e8],
   ['process', 1_048_576],
 ])(
-  'a message that takes more memory than a %s has is read more plainly, and so is none after it',
+  'a message that needs more memory than a %s has is read in a simpler way, and the next ones are read normally',
   { timeout: 60_000 },
   async (_, longBytes) => {
-    // The first takes 300 MiB; what ordinary mail takes, modules included, is far below 64.
+    // The first message needs 300 MiB; ordinary mail, including the modules, needs far less than 64.
     const read = open({ heapMiB: 64, threads: 1, budgetMs: 30_000, longBytes })
-    // Not HTML: on a busy machine its share of the time would end before the memory does.
+    // Not HTML: on a busy machine, its time limit would be reached before the memory limit.
     const parts = '--b\r\n\r\nx\r\n'.repeat(1_500_000)
     const heavy = Buffer.from(
       `From: a@x.com\r\nSubject: heavy\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`,
@@ -149,9 +150,9 @@ test.each([
   },
 )
 
-test('a message with a header line over 8 KiB is read, with that line cut, and its sender is not proven', async () => {
+test('a message with a header line over 8 KiB is read with that line truncated, and its sender is not proven', async () => {
   const read = open({}, async (name, type) =>
-    type === 'TXT' && name === 'example.com' ? [['v=spf1 ip4:192.0.2.1 -all']] : nothing(name, type),
+    type === 'TXT' && name === 'example.com' ? [['v=spf1 ip4:192.0.2.1 -all']] : noSuchName(name, type),
   )
   const mail = await read(
     `From: ann@example.com\nX-Long: ${'\r'.repeat(300_000)}\nSubject: after it\n\nhello`,
@@ -165,7 +166,7 @@ test('a message with a header line over 8 KiB is read, with that line cut, and i
   expect(mail.verification?.checks[0]?.detail).toContain('a line is longer than 8 KiB')
 })
 
-test('what is being read when the reader closes is refused for now', async () => {
+test('a message that is being read when the reader closes is refused as unavailable', async () => {
   const read = open()
   const waiting = read('From: a@x.com\n\nhello')
   const refused = expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
@@ -173,7 +174,7 @@ test('what is being read when the reader closes is refused for now', async () =>
   await refused
 })
 
-test('strangers with a slow message each do not delay a source whose messages were quick', {
+test('slow messages of many strangers do not delay a source whose messages were quick', {
   timeout: 120_000,
 }, async () => {
   const read = open({ threads: 2 })
@@ -188,7 +189,7 @@ test('strangers with a slow message each do not delay a source whose messages we
   )
   for (const text of ['third', 'fourth', 'fifth'])
     expect((await read(`From: a@x.com\n\n${text}`, '198.51.100.1')).text).toBe(text)
-  // Each of theirs takes a thread its whole budget, so that the queue would be two minutes long.
+  // Each of theirs uses a thread for its whole time budget, so that the queue would take two minutes.
   expect(done).toBeLessThan(20)
   await reader.close()
   await Promise.all(strangers)

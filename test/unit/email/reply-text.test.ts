@@ -3,11 +3,11 @@ import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
 
 const block = (lines: string) => `Yes.\n\n${lines}\n\nShall I?\n`
 
-describe('an answer stands without the history below it', () => {
+describe('the history below a reply is removed', () => {
   test.each([
     ['Gmail', 'Yes.\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot <bot@x.com> wrote:\n\n> Shall I?\n'],
     [
-      'Gmail, its line broken',
+      'Gmail with a wrapped line',
       'Yes.\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot with a long name\n<bot@x.com> wrote:\n> Shall I?\n',
     ],
     ['Gmail in German', 'Yes.\n\nAm Fr., 20. Nov. 2026 um 10:00 Uhr schrieb Bot <bot@x.com>:\n> Shall I?\n'],
@@ -25,16 +25,13 @@ describe('an answer stands without the history below it', () => {
       block(`${'_'.repeat(32)}\nFrom: Bot <b@x.com>\nSent: Friday\nTo: Ann <a@x.com>\nSubject: Question`),
     ],
     ['Outlook for iOS', block('*From:* Bot\n*Sent:* Friday\n*To:* Ann\n*Subject:* Question')],
-    [
-      'Outlook of old',
-      block('-----Original Message-----\nFrom: Bot\nSent: Friday\nTo: Ann\nSubject: Question'),
-    ],
+    ['old Outlook', block('-----Original Message-----\nFrom: Bot\nSent: Friday\nTo: Ann\nSubject: Question')],
     [
       'Outlook in German',
       block('Von: Bot\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ann\nBetreff: Frage'),
     ],
     [
-      'Outlook of old in German',
+      'old Outlook in German',
       block('-----Ursprüngliche Nachricht-----\nVon: Bot\nGesendet: Freitag\nAn: Ann\nBetreff: Frage'),
     ],
     [
@@ -43,10 +40,10 @@ describe('an answer stands without the history below it', () => {
     ],
     ['Outlook in Dutch', block('Van: Bot\nVerzonden: vrijdag\nAan: Ann\nOnderwerp: Vraag')],
     ['Outlook in Japanese', block('差出人: Bot\n送信日時: 2026年11月20日\n宛先: Ann\n件名: 質問')],
-  ])('%s', (_, text) => expect(replyText(text)).toBe('Yes.'))
+  ])('in mail from %s', (_, text) => expect(replyText(text)).toBe('Yes.'))
 })
 
-describe('nothing is taken for history that is none', () => {
+describe('other text is not mistaken for history', () => {
   test.each([
     ['answers between the questions', '> Shall I?\n\nYes.\n\n> And then?\n\nNo.\n', 'Yes.\nNo.'],
     ['a quote and nothing else', '> all of it\n', '> all of it\n'],
@@ -63,7 +60,7 @@ describe('nothing is taken for history that is none', () => {
     ],
     ['a form', 'From: Berlin\nDate: Monday\nRooms: 2\n', null],
     ['a signature', 'Yes.\n\n-- \nAnn\n', null],
-  ])('%s', (_, text, expected) => expect(replyText(text)).toBe(expected ?? text))
+  ])('such as %s', (_, text, expected) => expect(replyText(text)).toBe(expected ?? text))
 })
 
 test.each([
@@ -71,7 +68,7 @@ test.each([
   ['header blocks', `${'x\n'}${'From: a\nSent: b\nSubject: c\n\n'.repeat(5_000)}`],
   ['blanks', `a\n${' '.repeat(100_000)}x\nFrom: a\nSent: b\nSubject: c\n\nd`],
   ['rules', `a\n${'-'.repeat(200_000)}\nFrom: a\nSent: b\nSubject: c\n\nd`],
-])('endless %s are read in time', (_, text) => {
+])('endless %s are read within a second', (_, text) => {
   const started = performance.now()
   expect(replyText(text)).not.toBe('')
   expect(performance.now() - started).toBeLessThan(1_000)

@@ -8,8 +8,8 @@ import { arf, dsn, unknownUser } from '../../support/report.ts'
 const read = async (raw: string | Buffer) => readReport(await parseMail(Buffer.from(raw)))
 const letter = (headers: string, text: string) => `${headers}\r\n\r\n${text.replace(/\n/g, '\r\n')}`
 
-describe('a notification of RFC 3464', () => {
-  test('names whom it failed to reach, with the words of the server that said so', async () => {
+describe('a delivery status notification (RFC 3464)', () => {
+  test('names the failed recipients with the response of the remote server', async () => {
     expect(await read(dsn({ recipients: [unknownUser('Bo@Example.com')] }))).toEqual({
       kind: 'bounce',
       detail: '550 5.1.1 No such user here',
@@ -17,7 +17,7 @@ describe('a notification of RFC 3464', () => {
     })
   })
 
-  test('some failed, some delayed, some delivered: only those that failed', async () => {
+  test('names only failed recipients, not delayed or delivered ones', async () => {
     const group = (address: string, action: string) => ({ ...unknownUser(address), Action: action })
     const raw = dsn({
       recipients: [
@@ -30,11 +30,14 @@ describe('a notification of RFC 3464', () => {
     expect((await read(raw))!.recipients.map(({ address }) => address)).toEqual(['b@x.com'])
   })
 
-  test.each(['delayed', 'delivered', 'relayed', 'expanded'])('%s is no bounce', async (action) => {
-    expect(await read(dsn({ recipients: [{ ...unknownUser('a@x.com'), Action: action }] }))).toBeNull()
-  })
+  test.each(['delayed', 'delivered', 'relayed', 'expanded'])(
+    'with the action “%s” is not a bounce',
+    async (action) => {
+      expect(await read(dsn({ recipients: [{ ...unknownUser('a@x.com'), Action: action }] }))).toBeNull()
+    },
+  )
 
-  test('behind an alias both the address that we wrote to and the final one are named', async () => {
+  test('names both the original and the final address of an alias', async () => {
     const raw = dsn({
       recipients: [{ ...unknownUser('team@x.com'), 'Final-Recipient': 'rfc822;gone@y.com' }],
     })
@@ -53,12 +56,12 @@ describe('a notification of RFC 3464', () => {
     ['5.7.1', false],
     ['4.4.7', false],
     ['nonsense', false],
-  ])('failed with %s: permanent %s', async (status, permanent) => {
+  ])('with the status %s is permanent: %s', async (status, permanent) => {
     const fields = { 'Final-Recipient': 'rfc822; a@x.com', Action: 'failed', Status: status }
     expect((await read(dsn({ recipients: [fields] })))!.recipients).toMatchObject([{ permanent }])
   })
 
-  test('without an action the status decides; folded and odd fields are read', async () => {
+  test('without an action is judged by its status, with folded and unusual fields', async () => {
     const fields = { 'FINAL-RECIPIENT': 'RFC822;\n  <a@x.com>', Status: '5.1.1 (bad\n\taddress)' }
     expect(await read(dsn({ recipients: [fields] }))).toMatchObject({
       recipients: [{ address: 'a@x.com', permanent: true }],
@@ -67,10 +70,10 @@ describe('a notification of RFC 3464', () => {
   })
 })
 
-describe('a bounce that keeps to nothing', () => {
+describe('mail in no standard report format', () => {
   const cases: [string, string, string, object | null][] = [
     [
-      'qmail',
+      'a bounce from qmail',
       'From: MAILER-DAEMON@q.example\r\nSubject: failure notice',
       `Hi. This is the qmail-send program at q.example.
 I'm afraid I wasn't able to deliver your message to the following addresses.
@@ -96,56 +99,56 @@ To: cy@example.com
       },
     ],
     [
-      'Exim',
+      'a bounce from Exim',
       'From: Mail Delivery System <Mailer-Daemon@e.example>\r\nSubject: Mail delivery failed: returning message to sender\r\nX-Failed-Recipients: bo@example.com,\r\n cy@example.com',
       'A message that you sent could not be delivered to one or more of its\nrecipients. This is a permanent error. The following address(es) failed:\n\n  bo@example.com\n    Unrouteable address\n',
       { recipients: [{ address: 'bo@example.com', permanent: true }, { address: 'cy@example.com' }] },
     ],
     [
-      'an old Exchange',
+      'a bounce from an old Exchange server',
       'From: System Administrator <postmaster@corp.example>\r\nSubject: Undeliverable: Hello',
       'Your message\n\n  To:      bo@example.com\n  Subject: Hello\n\ndid not reach the following recipient(s):\n\nbo@example.com on Fri, 20 Nov 2026\n    The recipient name is not recognized\n    #5.1.1\n',
       { recipients: [{ address: 'bo@example.com', permanent: true }] },
     ],
     [
-      'a machine that names nobody',
+      'a bounce that names no recipient',
       'From: MAILER-DAEMON@m.example\r\nSubject: Returned mail',
       'Delivery failed: 552 mailbox over quota\n',
       { recipients: [] },
     ],
     [
-      'a warning of sendmail',
+      'a warning from sendmail',
       'From: MAILER-DAEMON@s.example\r\nSubject: Warning: could not send message for past 4 hours',
       'THIS IS A WARNING MESSAGE ONLY\nYOU DO NOT NEED TO RESEND YOUR MESSAGE\n451 4.4.1 reply: read error 550 \n',
       null,
     ],
     [
-      'a warning of Exim',
+      'a warning from Exim',
       'From: Mailer-Daemon@e.example\r\nSubject: Warning: message delayed',
       'A message that you sent has not yet been delivered to one or more of its recipients.\nNo action is required on your part. Delivery attempts will continue. It could not be delivered so far (551).\n',
       null,
     ],
     [
-      'an answer of absence',
+      'an out-of-office reply',
       'From: Bo <bo@example.com>\r\nAuto-Submitted: auto-replied\r\nSubject: Out of office: Hello',
       'I am away until 5.1.2027. Call room 550 - thank you.\n',
       null,
     ],
     [
-      'a letter',
+      'a mail from a person',
       'From: Bo <bo@example.com>\r\nSubject: Re: Hello',
       'The user account is not found, what do I do? 550 5.1.1\n',
       null,
     ],
   ]
-  test.each(cases)('%s', async (_, headers, text, expected) => {
+  test.each(cases)('is classified correctly: %s', async (_, headers, text, expected) => {
     const report = await read(letter(headers, text))
     if (expected === null) expect(report).toBeNull()
     else expect(report).toMatchObject({ kind: 'bounce', ...expected })
   })
 
   test.each(['-', `${'-'.repeat(60)}\n`, 'a@', 'aaaa', 'user ', '<', 'a@b.', '550 '])(
-    '2 MB of %j take no time',
+    'is classified within half a second: 2 MB of %j',
     async (piece) => {
       const mail = {
         ...(await parseMail(Buffer.from('From: MAILER-DAEMON@x.example\r\n\r\nx'))),
@@ -158,8 +161,8 @@ To: cy@example.com
   )
 })
 
-describe('an abuse report of RFC 5965', () => {
-  test('names who complained, as far as it tells', async () => {
+describe('an abuse report (RFC 5965)', () => {
+  test('names the recipient who complained, if known', async () => {
     const raw = arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<bo@example.com>' })
     expect(await read(raw)).toEqual({
       kind: 'complaint',
@@ -169,25 +172,28 @@ describe('an abuse report of RFC 5965', () => {
     expect(await read(arf())).toMatchObject({ kind: 'complaint', recipients: [] })
   })
 
-  test.each(['not-spam', 'auth-failure'])('%s is no complaint', async (type) => {
+  test.each(['not-spam', 'auth-failure'])('of the type “%s” is not a complaint', async (type) => {
     expect(await read(arf({ 'Feedback-Type': type }))).toBeNull()
   })
 })
 
 const corpora = join(import.meta.dirname, '../../../../shared/corpora/mail-gem')
-describe.skipIf(!existsSync(corpora))(`real bounces from ${corpora} (skipped when it is not there)`, () => {
-  test.each([
-    ['multi_address_bounce1', 5, true],
-    ['multi_address_bounce2', 5, true],
-    ['multipart_report_multiple_status', 1, false],
-    ['report_530', 1, false],
-    ['report_422', null, false],
-    ['raw_email_with_mimepart_without_content_type', null, false],
-  ])('%s', async (name, recipients, permanent) => {
-    const report = await read(readFileSync(join(corpora, `${name}.eml`)))
-    if (recipients === null) return expect(report).toBeNull()
-    expect(report).toMatchObject({ kind: 'bounce' })
-    expect(report!.recipients).toHaveLength(recipients)
-    expect(report!.recipients.every((one) => one.permanent === permanent)).toBe(true)
-  })
-})
+describe.skipIf(!existsSync(corpora))(
+  `real bounces from ${corpora} (skipped if the folder is missing)`,
+  () => {
+    test.each([
+      ['multi_address_bounce1', 5, true],
+      ['multi_address_bounce2', 5, true],
+      ['multipart_report_multiple_status', 1, false],
+      ['report_530', 1, false],
+      ['report_422', null, false],
+      ['raw_email_with_mimepart_without_content_type', null, false],
+    ])('%s is classified correctly', async (name, recipients, permanent) => {
+      const report = await read(readFileSync(join(corpora, `${name}.eml`)))
+      if (recipients === null) return expect(report).toBeNull()
+      expect(report).toMatchObject({ kind: 'bounce' })
+      expect(report!.recipients).toHaveLength(recipients)
+      expect(report!.recipients.every((one) => one.permanent === permanent)).toBe(true)
+    })
+  },
+)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('asks the given server over UDP, and over TCP when the answer is long', async () => {
+test('queries the given server over UDP, and over TCP when the answer is long', async () => {
   const resolve = createResolver([server.address])
   expect(await resolve('example.com', 'A')).toEqual(['192.0.2.1'])
   expect(await resolve('example.com', 'AAAA')).toEqual(['2001:db8::1:2'])
@@ -27,13 +27,13 @@ test('asks the given server over UDP, and over TCP when the answer is long', asy
   expect(texts.map((parts) => parts.join(''))).toEqual(['v=spf1 -all', 'x'.repeat(700)])
 })
 
-test('tells "no such name" from "no such record"', async () => {
+test('distinguishes a missing name from a missing record', async () => {
   const resolve = createResolver([server.address])
   await expect(resolve('nowhere.example', 'TXT')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   await expect(resolve('1.2.0.192.in-addr.arpa', 'TXT')).rejects.toMatchObject({ code: 'ENODATA' })
 })
 
-test('remembers answers for a minute, absence for 15 seconds, failures not at all', async () => {
+test('caches answers for a minute, missing names for 15 seconds, and failures not at all', async () => {
   let now = 0
   const clock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() }
   const asked: string[] = []

@@ -10,7 +10,7 @@ const paths = createReturnPaths([key], 'agents.localhost')
 const id = newId()
 
 test.each([0, 1, 59, 255])(
-  'a return path leads back to its message and its recipient, also in capitals (%i)',
+  'a return path identifies its message and its recipient, even in capitals (recipient %i)',
   (recipient) => {
     const path = paths.of(id, recipient)
     expect(path.split('@')[0]!.length).toBeLessThanOrEqual(64)
@@ -19,11 +19,11 @@ test.each([0, 1, 59, 255])(
   },
 )
 
-test.each([-1, 256])('there is none for a recipient that it has no room for (%i)', (recipient) => {
+test.each([-1, 256])('no return path can be created for the out-of-range recipient %i', (recipient) => {
   expect(() => paths.of(id, recipient)).toThrow(RangeError)
 })
 
-test('a return path as they were made for all recipients of a message leads back to the message', () => {
+test('a return path in the older form, shared by all recipients, identifies the message', () => {
   expect(paths.read(sharedPath(id, key, 'agents.localhost'))).toEqual({ messageId: id, recipient: null })
   expect(paths.read(sharedPath(id, randomBytes(32), 'agents.localhost'))).toBeNull()
 })
@@ -31,10 +31,10 @@ test('a return path as they were made for all recipients of a message leads back
 const forAnother = (path: string) => path.replace(/^(bounce-[0-9a-f]{32})00/, '$101')
 
 test.each([
-  ['another id', paths.of(newId(), 0).slice(0, 39) + paths.of(id, 0).slice(39)],
+  ['another message ID', paths.of(newId(), 0).slice(0, 39) + paths.of(id, 0).slice(39)],
   ['another recipient', forAnother(paths.of(id, 0))],
   [
-    "another recipient, put into what was all recipients'",
+    'a recipient inserted into a shared path',
     sharedPath(id, key, 'agents.localhost').replace(/(?=.{20}@)/, '01'),
   ],
   ['another key', createReturnPaths([randomBytes(32)], 'agents.localhost').of(id, 0)],
@@ -43,10 +43,10 @@ test.each([
   ['one digit more', paths.of(id, 0).replace('@', '0@')],
   ['no recipient', paths.of(id, 0).replace(/^(bounce-[0-9a-f]{32})00/, '$1')],
   ['no token', 'bounce-@agents.localhost'],
-  ['nothing', ''],
-])('%s leads nowhere', (_, address) => expect(paths.read(address)).toBeNull())
+  ['nothing in it', ''],
+])('a return path with %s is not valid', (_, address) => expect(paths.read(address)).toBeNull())
 
-test('a return path that a former key signed still leads back, and new ones are signed with the first', () => {
+test('a return path signed with a former key is still valid, and new ones are signed with the first key', () => {
   const first = randomBytes(32)
   const changed = createReturnPaths([first, key], 'agents.localhost')
   expect(changed.read(paths.of(id, 7))).toEqual({ messageId: id, recipient: 7 })
@@ -56,7 +56,7 @@ test('a return path that a former key signed still leads back, and new ones are 
   })
 })
 
-test('the log has the message of a return path, not its signature', () => {
+test('the loggable form of a return path has the message ID but not the signature', () => {
   const path = paths.of(id, 0)
   expect(loggable(path)).toBe(`bounce-${id.replaceAll('-', '')}…@agents.localhost`)
   expect(paths.read(loggable(path))).toBeNull()

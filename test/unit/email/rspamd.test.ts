@@ -28,7 +28,7 @@ const RAW = Buffer.from('From: ann@example.com\r\n\r\nhi \xe9\r\n', 'latin1')
 const ENVELOPE = { ip: '192.0.2.1', helo: 'mail.example.com', reversePath: 'ann@example.com' }
 const ask = () => check(RAW, ENVELOPE, ['bot@agents.localhost', 'other@agents.localhost'])
 
-test('is asked with the message to the byte, and its envelope in headers', async () => {
+test('Rspamd receives the exact bytes of the message, and its envelope in headers', async () => {
   await ask()
   expect(rspamd.asked).toMatchObject([
     {
@@ -46,7 +46,7 @@ test('is asked with the message to the byte, and its envelope in headers', async
   expect(rspamd.asked[0]!.body).toEqual(RAW)
 })
 
-test('an envelope of any characters becomes one header each', async () => {
+test('special characters in the envelope cannot break or add headers', async () => {
   await check(RAW, { ip: '', helo: 'a\r\nIP: 127.0.0.1', reversePath: 'jürgen@example.com' }, [
     'π@agents.localhost',
   ])
@@ -66,7 +66,7 @@ test.each([
   ['soft reject', 3, 'ham'],
   ['greylist', 5, 'ham'],
   ['no action', -2.1, 'ham'],
-])('%s: %s is %s', async (action, score, outcome) => {
+])('the action “%s” with score %s counts as %s', async (action, score, outcome) => {
   rspamd.answer({ action, score })
   const detail = `Rspamd: ${action}, score ${score.toFixed(1)} of 15.0`
   expect(await ask()).toEqual({
@@ -76,25 +76,25 @@ test.each([
   expect(counted).toEqual([`spamChecks ${outcome}`])
 })
 
-describe('without a word of its the message goes through, and that is told', () => {
+describe('the message passes, and the failure is logged,', () => {
   beforeEach(() => {
     check = impatient()
   })
 
   test.each<[string, Parameters<Rspamd['answer']>[0]]>([
-    ['silence', () => undefined],
-    ['a hang-up', (response) => response.destroy()],
-    ['an answer that never ends', (response) => void response.writeHead(200).write('{')],
+    ['nothing', () => undefined],
+    ['a closed connection', (response) => response.destroy()],
+    ['an endless response', (response) => void response.writeHead(200).write('{')],
     ['503', (response) => response.writeHead(503).end('{}')],
     ['a redirect', (response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
-    ['no JSON', (response) => response.end('<html>')],
+    ['invalid JSON', (response) => response.end('<html>')],
     ['null', (response) => response.end('null')],
-    ['no action', (response) => response.end('{"score":1}')],
-    ['an action that nobody knows', { action: 'explode', score: 1 }],
-    ['an action of every object', { action: 'constructor', score: 1 }],
-    ['a score in words', (response) => response.end('{"action":"reject","score":"99"}')],
+    ['a report without an action', (response) => response.end('{"score":1}')],
+    ['an unknown action', { action: 'explode', score: 1 }],
+    ['an action named like an object property', { action: 'constructor', score: 1 }],
+    ['a score that is not a number', (response) => response.end('{"action":"reject","score":"99"}')],
     ['2 MB', (response) => response.end(`{"action":"reject","score":99,"x":"${'x'.repeat(2_000_000)}"}`)],
-  ])('%s', async (_, how) => {
+  ])('when Rspamd answers with %s', async (_, how) => {
     rspamd.answer(how)
     expect(await ask()).toEqual({
       spam: null,
@@ -105,7 +105,7 @@ describe('without a word of its the message goes through, and that is told', () 
     expect(log.text()).not.toContain('ann@example.com')
   })
 
-  test('nobody there', async () => {
+  test('when Rspamd is unreachable', async () => {
     check = createRspamd({ url: 'http://127.0.0.1:9', mailDomain: 'agents.localhost', log })
     expect((await ask()).check.verdict).toBe('temperror')
   })

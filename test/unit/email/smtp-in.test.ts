@@ -64,7 +64,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-/** A sink that commits when it is told to. */
+/** Returns a sink that stores each message only when the test calls its commit function. */
 function slowly() {
   const commits: (() => void)[] = []
   const inbound = (message: Inbound) =>
@@ -79,7 +79,7 @@ function slowly() {
 
 const letter = { from: 'Ann <ann@example.com>', to: 'bot@agents.localhost', subject: 'hi', text: 'hello' }
 
-/** A session by hand: `say` writes a line and resolves with the next whole answer. */
+/** Opens a session driven by the test: `send` writes a line and resolves with the next complete response. */
 async function telnet(address: string) {
   const socket: Socket = connect(Number(address.split(':')[1]), '127.0.0.1')
   const answers: string[] = []
@@ -108,36 +108,36 @@ async function telnet(address: string) {
       hand(match[0].trimEnd())
     }
   })
-  const hear = () =>
+  const receive = () =>
     answers.length > 0
       ? Promise.resolve(answers.shift()!)
       : closed
         ? Promise.resolve('closed')
         : new Promise<string>((resolve) => waiting.push(resolve))
-  const say = (line: string) => {
+  const send = (line: string) => {
     socket.write(`${line}\r\n`)
-    return hear()
+    return receive()
   }
-  return { socket, hear, say }
+  return { socket, receive, send }
 }
 
 async function greeted(address: string) {
   const session = await telnet(address)
-  expect(await session.hear()).toMatch(/^220 agents\.localhost ESMTP/)
-  expect(await session.say('EHLO client.example')).toMatch(/^250/)
+  expect(await session.receive()).toMatch(/^220 agents\.localhost ESMTP/)
+  expect(await session.send('EHLO client.example')).toMatch(/^250/)
   return session
 }
 
 async function inData(address: string, rcpt = 'bot@agents.localhost') {
   const session = await greeted(address)
-  await session.say('MAIL FROM:<ann@example.com>')
-  await session.say(`RCPT TO:<${rcpt}>`)
-  expect(await session.say('DATA')).toMatch(/^354/)
+  await session.send('MAIL FROM:<ann@example.com>')
+  await session.send(`RCPT TO:<${rcpt}>`)
+  expect(await session.send('DATA')).toMatch(/^354/)
   return session
 }
 
-describe('a mail', () => {
-  test('is answered 250 only after it is stored, and is whole', async () => {
+describe('an incoming mail', () => {
+  test('gets a 250 response only after it is stored completely', async () => {
     const { inbound, commits } = slowly()
     const address = await listen({ inbound })
     let answered = false
@@ -168,7 +168,7 @@ describe('a mail', () => {
     )
   })
 
-  test('over STARTTLS, with a certificate of our own that is kept', async () => {
+  test('can be received over STARTTLS with a self-signed certificate, which is kept', async () => {
     const address = await listen()
     await deliver(address, letter, { tls: true })
     expect(lines).toContainEqual(
@@ -181,7 +181,7 @@ describe('a mail', () => {
     expect(await readFile(join(dataDir, 'smtp.crt'), 'utf8')).toBe(cert)
   })
 
-  test('leaves one log line without its contents', async () => {
+  test('is logged in one line without its contents', async () => {
     await deliver(await listen(), letter)
     expect(lines).toEqual([
       {
@@ -199,29 +199,29 @@ describe('a mail', () => {
     ])
   })
 
-  test('from the null reverse path is a machine’s', async () => {
+  test('with a null reverse path is marked as automatic', async () => {
     await deliver(await listen(), { ...letter, envelope: { from: '', to: letter.to } })
     expect(stored[0]).toMatchObject({ automatic: 'null reverse path' })
   })
 
-  test('with dots, 8 bits and UTF-8 addresses arrives byte for byte', async () => {
+  test('with dots, 8-bit data and UTF-8 addresses is stored byte for byte', async () => {
     const session = await greeted(await listen({ accepts: async () => true }))
-    expect(await session.say('MAIL FROM:<änn@example.com> BODY=8BITMIME SMTPUTF8')).toMatch(/^250/)
-    expect(await session.say('RCPT TO:<b\u00f6t@agents.localhost>')).toMatch(/^250/)
-    await session.say('DATA')
-    expect(await session.say('From: a@x.com\r\n\r\n..dot\r\n...\r\nf\u00fcr\r\n.')).toMatch(/^250/)
+    expect(await session.send('MAIL FROM:<änn@example.com> BODY=8BITMIME SMTPUTF8')).toMatch(/^250/)
+    expect(await session.send('RCPT TO:<b\u00f6t@agents.localhost>')).toMatch(/^250/)
+    await session.send('DATA')
+    expect(await session.send('From: a@x.com\r\n\r\n..dot\r\n...\r\nf\u00fcr\r\n.')).toMatch(/^250/)
     expect(Buffer.from(stored[0]!.raw!).toString('utf8')).toBe('From: a@x.com\r\n\r\n.dot\r\n..\r\nfür\r\n')
   })
 
   test.each(['\n.\n', '\r.\r', '\n.\r\n', '\r\n.\n', '\r\n\0.\r\n'])(
-    'can’t be split in two by a false end %j',
+    'cannot be split in two by the false end %j',
     async (end) => {
       const session = await inData(await listen())
       session.socket.write(
         `From: a@x.com\r\n\r\none${end}MAIL FROM:<evil@x.com>\r\nRCPT TO:<bot@agents.localhost>\r\nDATA\r\nFrom: boss@x.com\r\n\r\ntwo`,
       )
-      expect(await session.say('\r\n.')).toMatch(/^250/)
-      expect(await session.say('NOOP')).toMatch(/^250/)
+      expect(await session.send('\r\n.')).toMatch(/^250/)
+      expect(await session.send('NOOP')).toMatch(/^250/)
       expect(stored).toHaveLength(1)
       expect(stored[0]!.text).toContain('two')
     },
@@ -234,25 +234,25 @@ describe('recipients', () => {
     ['bot+news@agents.localhost', ['bot@agents.localhost']],
     ['"bot"@agents.localhost', ['bot@agents.localhost']],
     ['@relay.example:bot@agents.localhost', ['bot@agents.localhost']],
-  ])('%s reaches its agent', async (rcpt, expected) => {
+  ])('%s is delivered to its agent', async (rcpt, expected) => {
     const session = await inData(await listen(), rcpt)
-    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+    await session.send('From: a@x.com\r\n\r\nhi\r\n.')
     expect(stored.map((message) => message.recipients)).toEqual([expected])
   })
 
-  test('an agent’s own plus-address comes before the one without', async () => {
+  test('an agent’s own plus address takes precedence over the address without the tag', async () => {
     const session = await inData(await listen({ accepts: async () => true }), 'bot+x@agents.localhost')
-    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+    await session.send('From: a@x.com\r\n\r\nhi\r\n.')
     expect(stored[0]!.recipients).toEqual(['bot+x@agents.localhost'])
   })
 
-  test('the same one twice is one, two are two', async () => {
+  test('a recipient given twice gets the mail once, and two recipients both get it', async () => {
     const session = await greeted(await listen())
-    await session.say('MAIL FROM:<>')
+    await session.send('MAIL FROM:<>')
     for (const rcpt of ['bot@agents.localhost', 'BOT+x@agents.localhost', 'ops@agents.localhost'])
-      await session.say(`RCPT TO:<${rcpt}>`)
-    await session.say('DATA')
-    await session.say('From: a@x.com\r\n\r\nhi\r\n.')
+      await session.send(`RCPT TO:<${rcpt}>`)
+    await session.send('DATA')
+    await session.send('From: a@x.com\r\n\r\nhi\r\n.')
     expect(stored[0]!.recipients).toEqual(['bot@agents.localhost', 'ops@agents.localhost'])
   })
 
@@ -264,14 +264,14 @@ describe('recipients', () => {
     ['nonsense', /^501/],
   ])('%s is refused', async (rcpt, answer) => {
     const session = await greeted(await listen())
-    await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say(`RCPT TO:<${rcpt}>`)).toEqual(
+    await session.send('MAIL FROM:<ann@example.com>')
+    expect(await session.send(`RCPT TO:<${rcpt}>`)).toEqual(
       typeof answer === 'string' ? answer : expect.stringMatching(answer),
     )
-    expect(await session.say('DATA')).toMatch(/^503/)
+    expect(await session.send('DATA')).toMatch(/^503/)
   })
 
-  test('over 100 are 452, the first 100 get the mail', async () => {
+  test('recipients after the first 100 are refused, and the first 100 get the mail', async () => {
     const address = await listen({ accepts: async () => true })
     const to = Array.from({ length: 103 }, (_, i) => `a${i}@agents.localhost`)
     const { accepted, rejected } = await deliver(address, {
@@ -281,43 +281,44 @@ describe('recipients', () => {
     expect([accepted.length, rejected.length, stored[0]!.recipients.length]).toEqual([100, 3, 100])
   })
 
-  test('whoever guesses names waits longer and longer for each answer; one mistyped name costs nothing', async () => {
+  test('unknown recipients are answered with a growing delay, except the first one', async () => {
     const waits: number[] = []
     const sleep = async (ms: number) => void waits.push(ms)
     const session = await greeted(await listen({ clock: { ...systemClock, sleep } }))
-    await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say('RCPT TO:<nobody@agents.localhost>')).toMatch(/^550/)
-    expect(await session.say('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
+    await session.send('MAIL FROM:<ann@example.com>')
+    expect(await session.send('RCPT TO:<nobody@agents.localhost>')).toMatch(/^550/)
+    expect(await session.send('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
     expect(waits).toEqual([])
-    for (let i = 0; i < 19; i++) expect(await session.say(`RCPT TO:<a${i}@agents.localhost>`)).toMatch(/^550/)
+    for (let i = 0; i < 19; i++)
+      expect(await session.send(`RCPT TO:<a${i}@agents.localhost>`)).toMatch(/^550/)
     expect(waits).toEqual([100, 200, 400, 800, 1_600, ...Array(14).fill(2_000)])
-    expect(await session.say('RCPT TO:<last@agents.localhost>')).toMatch(/^421/)
-    expect(await session.hear()).toBe('closed')
+    expect(await session.send('RCPT TO:<last@agents.localhost>')).toMatch(/^421/)
+    expect(await session.receive()).toBe('closed')
   })
 
-  test('stopping does not wait for a tarpit', async () => {
+  test('stopping does not wait for delayed responses', async () => {
     const clock = createFakeClock()
     const session = await greeted(await listen({ clock }))
-    await session.say('MAIL FROM:<ann@example.com>')
-    await session.say('RCPT TO:<one@agents.localhost>')
-    const answer = session.say('RCPT TO:<two@agents.localhost>')
+    await session.send('MAIL FROM:<ann@example.com>')
+    await session.send('RCPT TO:<one@agents.localhost>')
+    const answer = session.send('RCPT TO:<two@agents.localhost>')
     await expect.poll(() => clock.sleepers).toBe(1)
     await listening.stop(5_000)
     expect(await answer).toMatch(/^(421|550)/)
     expect(clock.sleepers).toBe(0)
   })
 
-  test('a harvester is sent away', async () => {
+  test('a client that tries too many unknown recipients is disconnected', async () => {
     const session = await greeted(await listen({ limits: { unknown: 3, tarpitMs: 1 } }))
-    await session.say('MAIL FROM:<ann@example.com>')
+    await session.send('MAIL FROM:<ann@example.com>')
     const answers = []
     for (const name of ['a', 'b', 'c', 'd'])
-      answers.push((await session.say(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
+      answers.push((await session.send(`RCPT TO:<${name}@agents.localhost>`)).slice(0, 3))
     expect(answers).toEqual(['550', '550', '550', '421'])
   })
 })
 
-describe('the postmaster', () => {
+describe('mail to the postmaster', () => {
   const open = async () => {
     const letters: Inbound[] = []
     const address = await listen({ postmaster: async (message) => void letters.push(message) })
@@ -329,31 +330,31 @@ describe('the postmaster', () => {
     'abuse@agents.localhost',
     'postmaster@Agents.localhost',
     '"postmaster"@agents.localhost',
-  ])('%s is a recipient', async (rcpt) => {
+  ])('is accepted at %s', async (rcpt) => {
     const { address, letters } = await open()
     const session = await greeted(address)
-    await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
-    await session.say('DATA')
-    expect(await session.say('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
+    await session.send('MAIL FROM:<ann@example.com>')
+    expect(await session.send(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
+    await session.send('DATA')
+    expect(await session.send('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
     expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
     expect(stored).toEqual([])
   })
 
-  test('is none of another domain', async () => {
+  test('is refused at another domain', async () => {
     const session = await greeted((await open()).address)
-    await session.say('MAIL FROM:<ann@example.com>')
-    expect(await session.say('RCPT TO:<postmaster@elsewhere.example>')).toMatch(/^550/)
+    await session.send('MAIL FROM:<ann@example.com>')
+    expect(await session.send('RCPT TO:<postmaster@elsewhere.example>')).toMatch(/^550/)
   })
 
-  test('beside an agent: each gets it', async () => {
+  test('and to an agent is delivered to both', async () => {
     const { address, letters } = await open()
     await deliver(address, { ...letter, to: ['bot@agents.localhost', 'postmaster@agents.localhost'] })
     expect(stored.map(({ recipients }) => recipients)).toEqual([['bot@agents.localhost']])
     expect(letters).toHaveLength(1)
   })
 
-  test('that is an agent reads its mail itself', async () => {
+  test('is delivered to the agent if an agent has the address', async () => {
     const letters: Inbound[] = []
     const address = await listen({
       accepts: async () => true,
@@ -365,8 +366,8 @@ describe('the postmaster', () => {
   })
 })
 
-describe('trouble', () => {
-  test('a sink that wants it again later: 451 in its words, and no error in the log', async () => {
+describe('failures and limits', () => {
+  test('a temporary refusal by the sink is returned as 451 with its message', async () => {
     const address = await listen({
       inbound: async () => {
         throw new AppError('unavailable', 'The sender could not be verified at the moment.')
@@ -378,16 +379,16 @@ describe('trouble', () => {
     expect(lines).toContainEqual(expect.objectContaining({ event: 'smtp.inbound', outcome: '451' }))
   })
 
-  test('a sender whom From does not tell is the one of the envelope, unproven', async () => {
+  test('a message without an address in From has the envelope sender as its unproven sender', async () => {
     const session = await inData(await listen())
-    expect(await session.say('From: nobody in particular\r\nSubject: s\r\n\r\nhello\r\n.')).toMatch(/^250/)
+    expect(await session.send('From: nobody in particular\r\nSubject: s\r\n\r\nhello\r\n.')).toMatch(/^250/)
     expect(stored[0]).toMatchObject({ from: { address: 'ann@example.com' }, proven: false, unsettled: false })
   })
 
-  test('the database away: 451 at RCPT and after DATA, and service again afterwards', async () => {
-    let away = true
+  test('an unavailable database gives 451 at RCPT and after DATA, until it is available again', async () => {
+    let unavailable = true
     const down = async () => {
-      if (away) throw new Error('connection refused')
+      if (unavailable) throw new Error('connection refused')
     }
     const accepts = async (name: string) => {
       if (name.startsWith('ops')) await down()
@@ -405,26 +406,26 @@ describe('trouble', () => {
       response: expect.stringMatching(/^451 4\.3\.0/),
     })
     expect(lines.map((line) => JSON.stringify(line)).join()).not.toContain('hello')
-    away = false
+    unavailable = false
     await deliver(address, letter)
     expect(stored).toHaveLength(1)
   })
 
-  test('too large is 552, announced or not, and the session goes on', async () => {
+  test('a message that is too large gets 552, announced or not, and the session continues', async () => {
     const session = await greeted(await listen({ limits: { size: 1_000 } }))
-    expect(await session.say('MAIL FROM:<ann@example.com> SIZE=1001')).toMatch(/^552 5\.3\.4/)
-    await session.say('MAIL FROM:<ann@example.com> SIZE=10')
-    await session.say('RCPT TO:<bot@agents.localhost>')
-    await session.say('DATA')
-    expect(await session.say(`From: a@x.com\r\n\r\n${'x'.repeat(2_000)}\r\n.`)).toMatch(/^552 5\.3\.4/)
+    expect(await session.send('MAIL FROM:<ann@example.com> SIZE=1001')).toMatch(/^552 5\.3\.4/)
+    await session.send('MAIL FROM:<ann@example.com> SIZE=10')
+    await session.send('RCPT TO:<bot@agents.localhost>')
+    await session.send('DATA')
+    expect(await session.send(`From: a@x.com\r\n\r\n${'x'.repeat(2_000)}\r\n.`)).toMatch(/^552 5\.3\.4/)
     expect(stored).toHaveLength(0)
-    await session.say('MAIL FROM:<ann@example.com>')
-    await session.say('RCPT TO:<bot@agents.localhost>')
-    await session.say('DATA')
-    expect(await session.say('From: a@x.com\r\n\r\nshort\r\n.')).toMatch(/^250/)
+    await session.send('MAIL FROM:<ann@example.com>')
+    await session.send('RCPT TO:<bot@agents.localhost>')
+    await session.send('DATA')
+    expect(await session.send('From: a@x.com\r\n\r\nshort\r\n.')).toMatch(/^250/)
   })
 
-  test('long mails wait for room; who waits too long is asked to come again', async () => {
+  test('large mails wait for capacity, and get 451 when they wait too long', async () => {
     const { inbound, commits } = slowly()
     const address = await listen({ limits: { smallBytes: 100, largeMails: 1, waitMs: 50 }, inbound })
     const long = { ...letter, text: 'x'.repeat(5_000) }
@@ -440,55 +441,55 @@ describe('trouble', () => {
     expect(stored).toHaveLength(2)
   })
 
-  test('too many connections are told so, in all and per address', async () => {
+  test('a connection over the limit of its address gets a 421 response', async () => {
     const address = await listen({ limits: { connections: 2, connectionsPerAddress: 1 } })
     const first = await greeted(address)
     const second = await telnet(address)
-    expect(await second.hear()).toMatch(/^421 .*from your address/)
-    expect(await first.say('QUIT')).toMatch(/^221/)
-    await expect.poll(async () => (await telnet(address)).hear()).toMatch(/^220/)
+    expect(await second.receive()).toMatch(/^421 .*from your address/)
+    expect(await first.send('QUIT')).toMatch(/^221/)
+    await expect.poll(async () => (await telnet(address)).receive()).toMatch(/^220/)
   })
 
   test('an idle connection is closed', async () => {
     const session = await greeted(await listen({ limits: { idleMs: 50 } }))
-    expect(await session.hear()).toMatch(/^421/)
-    expect(await session.hear()).toBe('closed')
+    expect(await session.receive()).toMatch(/^421/)
+    expect(await session.receive()).toBe('closed')
   })
 
-  test('a message that trickles in without end is cut off', async () => {
+  test('a message that takes too long to arrive is cut off', async () => {
     const session = await inData(await listen({ limits: { dataMs: 50 } }))
-    expect(await session.say('From: a@x.com\r\n')).toMatch(/^421/)
+    expect(await session.send('From: a@x.com\r\n')).toMatch(/^421/)
     await expect.poll(() => lines.length).toBe(1)
     expect(stored).toHaveLength(0)
   })
 
-  test('garbage, HTTP, broken handshakes and resets leave the server standing', async () => {
+  test('garbage, HTTP, broken handshakes and resets do not stop the server', async () => {
     const address = await listen()
     const noise = await telnet(address)
-    await noise.hear()
+    await noise.receive()
     noise.socket.write(Buffer.from(Array.from({ length: 5_000 }, (_, i) => (i * 7919) % 256)))
-    expect(await noise.hear()).toMatch(/^(?:500|421|closed)/)
+    expect(await noise.receive()).toMatch(/^(?:500|421|closed)/)
     noise.socket.destroy()
     const http = await telnet(address)
-    await http.hear()
-    expect(await http.say('GET / HTTP/1.1')).toMatch(/^421/)
+    await http.receive()
+    expect(await http.send('GET / HTTP/1.1')).toMatch(/^421/)
     const tls = await greeted(address)
-    expect(await tls.say('STARTTLS')).toMatch(/^220/)
+    expect(await tls.send('STARTTLS')).toMatch(/^220/)
     tls.socket.write('this is no handshake\r\n')
-    expect(await tls.hear()).toBe('closed')
+    expect(await tls.receive()).toBe('closed')
     const reset = await inData(address)
     reset.socket.write('From: a@x.com\r\n\r\nhalf a mess')
     reset.socket.resetAndDestroy()
     await deliver(address, letter)
     expect(stored.map((message) => message.text)).toEqual(['hello'])
-    // Who goes away in the middle is no trouble of ours.
+    // A client that disconnects in the middle of a message leaves no log line.
     expect(lines.map(({ outcome }) => outcome).toSorted()).toEqual(['421', 'accepted'])
   })
 
-  test('there is no AUTH to guess at', async () => {
+  test('AUTH is not offered', async () => {
     const session = await telnet(await listen())
-    await session.hear()
-    const features = await session.say('EHLO client.example')
+    await session.receive()
+    const features = await session.send('EHLO client.example')
     expect(features.split('\r\n').map((line) => line.slice(4))).toEqual(
       expect.arrayContaining([
         'PIPELINING',
@@ -500,40 +501,40 @@ describe('trouble', () => {
       ]),
     )
     expect(features).not.toContain('AUTH')
-    expect(await session.say('AUTH PLAIN AGEAYg==')).toMatch(/^50[0-4]/)
+    expect(await session.send('AUTH PLAIN AGEAYg==')).toMatch(/^50[0-4]/)
   })
 })
 
-describe('stopping', () => {
-  test('lets the message in hand finish, then says goodbye; takes nobody new', async () => {
+describe('stopping the server', () => {
+  test('finishes the message in progress, then sends 421, and accepts no new connections', async () => {
     const { inbound, commits } = slowly()
     const address = await listen({ inbound })
     const idle = await greeted(address)
     const busy = await inData(address)
-    const answer = busy.say('From: a@x.com\r\n\r\nlast\r\n.')
+    const answer = busy.send('From: a@x.com\r\n\r\nlast\r\n.')
     await expect.poll(() => commits.length).toBe(1)
     const stopped = listening.stop(5_000)
-    expect(await idle.hear()).toMatch(/^421/)
+    expect(await idle.receive()).toMatch(/^421/)
     await expect(deliver(address, letter)).rejects.toThrow()
     commits[0]!()
     expect(await answer).toMatch(/^250/)
-    expect(await busy.hear()).toMatch(/^421/)
+    expect(await busy.receive()).toMatch(/^421/)
     await stopped
     expect(stored).toHaveLength(1)
   })
 
-  test('ends at the latest after its grace', async () => {
+  test('ends at the latest after the grace period', async () => {
     const session = await inData(await listen())
     const started = performance.now()
     await listening.stop(50)
     expect(performance.now() - started).toBeLessThan(2_000)
-    expect(await session.hear()).toMatch(/^421|closed/)
+    expect(await session.receive()).toMatch(/^421|closed/)
   })
 })
 
-test('a port that is taken is an error', async () => {
+test('listening on a port in use is an error', async () => {
   const address = await listen()
-  const taken = createEmailChannel({
+  const other = createEmailChannel({
     mailDomain: 'x.example',
     smtp: { host: '127.0.0.1', port: Number(address.split(':')[1]), tls: null },
     relayUrl: null,
@@ -542,5 +543,5 @@ test('a port that is taken is an error', async () => {
     resolver: fakeResolver({}),
     log: silentLogger,
   })
-  await expect(taken.listen(sinkWith())).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await expect(other.listen(sinkWith())).rejects.toMatchObject({ code: 'EADDRINUSE' })
 })

@@ -32,17 +32,17 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-interface Taken {
+interface Received {
   from: string
   to: string[]
   raw: string
 }
 
-/** A relay that takes everything but what `options` refuse, and keeps what it took. */
+/** Starts a relay that accepts and records everything except what `options` refuse. */
 async function relay(
   options: SMTPServerOptions = {},
-): Promise<{ url: string; taken: Taken[]; connections: () => number }> {
-  const taken: Taken[] = []
+): Promise<{ url: string; received: Received[]; connections: () => number }> {
+  const received: Received[] = []
   let connections = 0
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
@@ -58,7 +58,7 @@ async function relay(
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope
-        taken.push({
+        received.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map(({ address }) => address),
           raw: Buffer.concat(chunks).toString(),
@@ -73,12 +73,12 @@ async function relay(
   closers.push(() => new Promise<void>((resolve) => server.close(resolve)))
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
-    taken,
+    received,
     connections: () => connections,
   }
 }
 
-/** A server that says only what it is told to. */
+/** Starts a server whose responses the test determines. */
 async function script(
   answer: (line: string) => string | null,
   greeting: string | null = '220 odd',
@@ -103,25 +103,25 @@ async function script(
 const plain: OutgoingMailOptions = { signingKeyOf: async () => null, returnPaths: null }
 
 function through(url: string, timeouts = {}) {
-  const made = createRelay(url, timeouts)
-  closers.push(() => made.close())
+  const client = createRelay(url, timeouts)
+  closers.push(() => client.close())
   return {
     send: async (message: Outbound, until: AbortSignal) =>
-      made.send(await toOutgoingMail(message, plain), until),
+      client.send(await toOutgoingMail(message, plain), until),
   }
 }
 
 const smtpError = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
 
-describe('through a relay', () => {
-  test('the mail arrives as it was written, over one connection for many', async () => {
-    const { url, taken, connections } = await relay()
+describe('sending through a relay', () => {
+  test('delivers the mail as composed, and uses one connection for several mails', async () => {
+    const { url, received, connections } = await relay()
     const mailer = through(url)
     expect(await mailer.send(out, signal)).toEqual({ accepted: ['ann@example.com'], rejected: [] })
     await mailer.send({ ...out, messageId: 'm2@agents.localhost' }, signal)
     expect(connections()).toBe(1)
-    expect(taken[0]).toMatchObject({ from: 'bot@agents.localhost', to: ['ann@example.com'] })
-    expect(await parseMail(Buffer.from(taken[0]!.raw))).toMatchObject({
+    expect(received[0]).toMatchObject({ from: 'bot@agents.localhost', to: ['ann@example.com'] })
+    expect(await parseMail(Buffer.from(received[0]!.raw))).toMatchObject({
       from: { address: 'bot@agents.localhost', name: 'Bot' },
       to: ['ann@example.com'],
       cc: ['carl@example.com'],
@@ -133,8 +133,8 @@ describe('through a relay', () => {
     })
   })
 
-  test('some refused: each with its own words, the others taken', async () => {
-    const { url, taken } = await relay({
+  test('reports the response for each refused recipient and delivers to the others', async () => {
+    const { url, received } = await relay({
       onRcptTo: ({ address }, _, done) => {
         if (address.startsWith('gone')) return done(smtpError(550, 'no such user'))
         if (address.startsWith('full')) return done(smtpError(452, 'mailbox full'))
@@ -154,27 +154,27 @@ describe('through a relay', () => {
         { recipient: 'full@example.com', reason: '452 mailbox full', permanent: false },
       ],
     })
-    expect(taken[0]!.to).toEqual(['ann@example.com'])
+    expect(received[0]!.to).toEqual(['ann@example.com'])
   })
 
   test.each<[string, number, string, boolean]>([
     [
-      'nobody there',
+      'an unknown user',
       550,
       '5.1.1 <bo@x.com>: Recipient address rejected: User unknown in virtual mailbox table',
       true,
     ],
-    ['moved away', 551, '5.1.6 User not local', true],
-    ['a domain that takes no mail', 556, '5.1.10 Recipient address has null MX', true],
-    ['switched off', 550, '5.2.1 The email account that you tried to reach is disabled', true],
-    ['in words alone', 550, 'No such user here', true],
-    ['full', 552, '5.2.2 Mailbox full', false],
-    ['policy', 550, '5.7.1 Client host blocked using a list; recipient unknown to you', false],
-    ['the sender', 550, '5.1.8 Sender address rejected: Domain not found', false],
-    ['no status and no such words', 550, 'Not today', false],
-    ['only for now', 450, '4.1.1 User unknown', false],
+    ['a user who has moved', 551, '5.1.6 User not local', true],
+    ['a domain that accepts no mail', 556, '5.1.10 Recipient address has null MX', true],
+    ['a disabled account', 550, '5.2.1 The email account that you tried to reach is disabled', true],
+    ['words without a status', 550, 'No such user here', true],
+    ['a full mailbox', 552, '5.2.2 Mailbox full', false],
+    ['a policy', 550, '5.7.1 Client host blocked using a list; recipient unknown to you', false],
+    ['a refused sender', 550, '5.1.8 Sender address rejected: Domain not found', false],
+    ['other words without a status', 550, 'Not today', false],
+    ['a temporary refusal', 450, '4.1.1 User unknown', false],
   ])(
-    'refused at RCPT, %s: whether the next message would fare no better',
+    'tells from a refusal at RCPT whether the recipient is unknown: %s',
     async (_, code, words, unknownRecipient) => {
       const { url } = await relay({ onRcptTo: (_, __, done) => done(smtpError(code, words)) })
       const { rejected } = await through(url).send(out, signal)
@@ -183,7 +183,7 @@ describe('through a relay', () => {
     },
   )
 
-  test('refused after DATA, the recipient of that copy can be meant', async () => {
+  test('attributes a refusal after DATA to the recipient of that copy', async () => {
     const { url } = await relay({
       onData: (stream, _, done) =>
         stream.resume().on('end', () => done(smtpError(550, '5.1.1 No such user'))),
@@ -207,40 +207,40 @@ describe('through a relay', () => {
     ])
   })
 
-  test('fifty recipients get it over one connection, each in a transaction of their own, whoever is refused between them', async () => {
-    const { url, taken, connections } = await relay({
+  test('delivers to fifty recipients over one connection, each in its own transaction, even if one is refused', async () => {
+    const { url, received, connections } = await relay({
       onRcptTo: ({ address }, _, done) =>
         done(address.startsWith('r7@') ? smtpError(550, '5.1.1 no such user') : null),
     })
     const envelopeTo = Array.from({ length: 50 }, (_, n) => `r${n}@example.com`)
     const { accepted, rejected } = await through(url).send({ ...out, envelopeTo }, signal)
     expect(rejected.map(({ recipient }) => recipient)).toEqual(['r7@example.com'])
-    expect(taken.map(({ to }) => to)).toEqual(accepted.map((recipient) => [recipient]))
-    expect(new Set(taken.map(({ raw }) => raw)).size).toBe(1)
+    expect(received.map(({ to }) => to)).toEqual(accepted.map((recipient) => [recipient]))
+    expect(new Set(received.map(({ raw }) => raw)).size).toBe(1)
     expect([accepted.length, connections()]).toEqual([49, 1])
   })
 
-  test('each recipient is told of as soon as the relay has taken their copy; who hears of it can end it', async () => {
-    const { url, taken } = await relay()
+  test('reports each delivered copy to the caller at once, and stops when the callback fails', async () => {
+    const { url, received } = await relay()
     const mail = await toOutgoingMail({ ...out, envelopeTo: ['a@x.com', 'b@x.com', 'c@x.com'] }, plain)
-    const made = createRelay(url)
-    closers.push(() => made.close())
-    const told: [string, number][] = []
+    const client = createRelay(url)
+    closers.push(() => client.close())
+    const notified: [string, number][] = []
     const lost = new Error('another worker has it')
-    const tell = async (recipient: string) => {
-      told.push([recipient, taken.length])
+    const notify = async (recipient: string) => {
+      notified.push([recipient, received.length])
       if (recipient === 'b@x.com') throw lost
     }
-    await expect(made.send(mail, signal, tell)).rejects.toBe(lost)
-    expect(told).toEqual([
+    await expect(client.send(mail, signal, notify)).rejects.toBe(lost)
+    expect(notified).toEqual([
       ['a@x.com', 1],
       ['b@x.com', 2],
     ])
-    expect((await made.send(mail, signal)).accepted).toEqual(['a@x.com', 'b@x.com', 'c@x.com'])
-    expect(taken).toHaveLength(5)
+    expect((await client.send(mail, signal)).accepted).toEqual(['a@x.com', 'b@x.com', 'c@x.com'])
+    expect(received).toHaveLength(5)
   })
 
-  test('when the connection breaks between two recipients, the others are tried again later', async () => {
+  test('reports the remaining recipients as temporary failures when the connection breaks', async () => {
     let recipients = 0
     const { url } = await relay({
       onRcptTo: (_, __, done) => done(++recipients === 2 ? smtpError(421, 'shutting down') : null),
@@ -256,7 +256,7 @@ describe('through a relay', () => {
     ])
   })
 
-  test('a connection that the relay closed while nobody used it costs no attempt', async () => {
+  test('opens a new connection when the relay has closed an idle one', async () => {
     let greeted = 0
     let last: Socket | undefined
     const url = await new Promise<string>((resolve) => {
@@ -268,7 +268,7 @@ describe('through a relay', () => {
         let messages = 0
         socket.on('data', (chunk) => {
           for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
-            // On the first connection the second message finds nobody any more.
+            // The first connection is closed when its second message starts.
             if (line.startsWith('MAIL') && greeted === 1 && messages === 1) socket.destroy()
             if (line === '.') messages++
             if (/^(?:EHLO|MAIL|RCPT)|^\.$/.test(line)) socket.write('250 ok\r\n')
@@ -290,16 +290,16 @@ describe('through a relay', () => {
     expect(greeted).toBe(2)
   })
 
-  test('a mail that is larger than the relay takes is not sent there at all', async () => {
-    const { url, taken } = await relay({ size: 100 })
+  test('does not send a mail that exceeds the relay’s size limit', async () => {
+    const { url, received } = await relay({ size: 100 })
     const { rejected } = await through(url).send(out, signal)
     expect(rejected).toEqual([
       { recipient: 'ann@example.com', reason: expect.stringMatching(/^552 5\.3\.4 /), permanent: true },
     ])
-    expect(taken).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test('all refused, for good and for now, are kept apart', async () => {
+  test('distinguishes permanent from temporary refusals when all recipients are refused', async () => {
     const { url } = await relay({
       onRcptTo: ({ address }, _, done) =>
         done(address.startsWith('gone') ? smtpError(550, 'no such user') : smtpError(451, 'greylisted')),
@@ -317,43 +317,38 @@ describe('through a relay', () => {
 
   test.each<[string, SMTPServerOptions, string, boolean]>([
     [
-      'the sender refused',
+      'a refused sender',
       { onMailFrom: (_, __, done) => done(smtpError(553, 'not yours')) },
       '553 not yours',
       true,
     ],
+    ['a deferred sender', { onMailFrom: (_, __, done) => done(smtpError(450, 'later')) }, '450 later', false],
     [
-      'the sender deferred',
-      { onMailFrom: (_, __, done) => done(smtpError(450, 'later')) },
-      '450 later',
-      false,
-    ],
-    [
-      'the content refused',
+      'refused content',
       { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(554, 'spam'))) },
       '554 spam',
       true,
     ],
     [
-      'the content deferred',
+      'deferred content',
       { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(451, 'busy'))) },
       '451 busy',
       false,
     ],
-    ['too large for it', { size: 100, rejectOversized: true }, '552', true],
+    ['a mail too large for the relay', { size: 100, rejectOversized: true }, '552', true],
     [
-      'turned away at the door',
+      'a connection refused by the relay',
       { onConnect: (_, done) => done(smtpError(554, 'go away')) },
       '554 go away',
       false,
     ],
     [
-      'a login asked for',
+      'a login required by the relay',
       { authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true },
       '530',
       false,
     ],
-  ])('%s', async (_, options, reason, permanent) => {
+  ])('reports a permanent or temporary failure for %s', async (_, options, reason, permanent) => {
     const { url } = await relay(options)
     const result = await through(url).send(out, signal)
     expect(result.rejected).toEqual([
@@ -361,11 +356,11 @@ describe('through a relay', () => {
     ])
   })
 
-  test('an address beyond ASCII goes only to a server that takes such', async () => {
+  test('sends to a non-ASCII address only if the server supports SMTPUTF8', async () => {
     const envelopeTo = ['ann@example.com', 'bø@example.com']
     const able = await relay()
     expect((await through(able.url).send({ ...out, envelopeTo }, signal)).accepted).toEqual(envelopeTo)
-    expect(able.taken.map(({ to }) => to)).toEqual([['ann@example.com'], ['bø@example.com']])
+    expect(able.received.map(({ to }) => to)).toEqual([['ann@example.com'], ['bø@example.com']])
     const unable = await relay({ hideSMTPUTF8: true })
     const refusal = {
       recipient: 'bø@example.com',
@@ -376,7 +371,7 @@ describe('through a relay', () => {
       accepted: ['ann@example.com'],
       rejected: [refusal],
     })
-    expect(unable.taken[0]!.to).toEqual(['ann@example.com'])
+    expect(unable.received[0]!.to).toEqual(['ann@example.com'])
     expect(await through(unable.url).send({ ...out, envelopeTo: ['bø@example.com'] }, signal)).toEqual({
       accepted: [],
       rejected: [refusal],
@@ -388,8 +383,8 @@ describe('through a relay', () => {
     expect(rejected).toMatchObject([{ permanent: false }])
   })
 
-  test('with a login from the URL; a wrong one is temporary, for somebody can put it right', async () => {
-    const { url, taken } = await relay({
+  test('logs in with the credentials from the URL, and wrong ones are a temporary failure because they can be fixed', async () => {
+    const { url, received } = await relay({
       authOptional: false,
       allowInsecureAuth: true,
       onAuth: ({ username, password }, _, done) =>
@@ -401,20 +396,20 @@ describe('through a relay', () => {
     expect(await through(login('user%40x')).send(out, signal)).toMatchObject({
       accepted: ['ann@example.com'],
     })
-    expect(taken).toHaveLength(1)
+    expect(received).toHaveLength(1)
     expect(await through(login('other')).send(out, signal)).toMatchObject({
       rejected: [{ permanent: false, reason: expect.stringContaining('535') }],
     })
   })
 
   test.each<[string, (line: string) => string | null, string | null]>([
-    ['never greets', () => null, null],
-    ['greets with garbage', () => null, '\u0000\u0001 what?'],
-    ['never answers EHLO', () => null, '220 hi'],
-    ['hangs up at MAIL', (line) => (line.startsWith('MAIL') ? 'close' : '250 ok'), '220 hi'],
-    ['talks nonsense at RCPT', (line) => (line.startsWith('RCPT') ? 'banana' : '250 ok'), '220 hi'],
+    ['never sends a greeting', () => null, null],
+    ['sends garbage as its greeting', () => null, '\u0000\u0001 what?'],
+    ['never responds to EHLO', () => null, '220 hi'],
+    ['disconnects at MAIL', (line) => (line.startsWith('MAIL') ? 'close' : '250 ok'), '220 hi'],
+    ['responds to RCPT with garbage', (line) => (line.startsWith('RCPT') ? 'banana' : '250 ok'), '220 hi'],
     [
-      'hangs up after the message',
+      'disconnects after the message',
       (line) =>
         line === 'DATA'
           ? '354 go'
@@ -427,7 +422,7 @@ describe('through a relay', () => {
                 : null,
       '220 hi',
     ],
-  ])('a relay that %s is temporary trouble', async (_, answer, greeting) => {
+  ])('reports a temporary failure when the relay %s', async (_, answer, greeting) => {
     const result = await through(await script(answer, greeting), never).send(out, signal)
     expect(result).toEqual({
       accepted: [],
@@ -435,13 +430,13 @@ describe('through a relay', () => {
     })
   })
 
-  test('nobody there is temporary trouble', async () => {
+  test('reports a temporary failure when the relay is unreachable', async () => {
     expect(await through('smtp://127.0.0.1:1', never).send(out, signal)).toMatchObject({
       rejected: [{ permanent: false, reason: expect.stringContaining('ECONNREFUSED') }],
     })
   })
 
-  test('stopping lets go of a relay that hangs', async () => {
+  test('disconnects from a relay that hangs when sending is aborted', async () => {
     const stop = new AbortController()
     const sending = through(await script(() => null, '220 hi')).send(out, stop.signal)
     stop.abort()
@@ -451,21 +446,21 @@ describe('through a relay', () => {
     })
   })
 
-  test.each(['http://x', 'not a url', 'smtp'])('%s is no relay', (url) =>
+  test.each(['http://x', 'not a url', 'smtp'])('refuses %s as a relay URL', (url) =>
     expect(() => createRelay(url)).toThrow('smtp://'),
   )
 })
 
-describe('composing', () => {
+describe('composing a mail', () => {
   const lines = async (message: Partial<Outbound>) =>
     (await compose({ ...out, ...message })).toString().split('\r\n')
 
   test.each<[string, Partial<Outbound>]>([
     ['a subject', { subject: 'hi\r\nBcc: evil@e.com\r\n\r\nbody' }],
     ['a name', { from: { address: 'bot@agents.localhost', name: 'Bot\r\nBcc: evil@e.com' } }],
-    ['an id', { messageId: 'm1@x>\r\nBcc: evil@e.com' }],
+    ['a message ID', { messageId: 'm1@x>\r\nBcc: evil@e.com' }],
     ['a reference', { references: ['r@x>\r\nBcc: evil@e.com'] }],
-    ['an answered id', { inReplyTo: 'q@x\nBcc: evil@e.com' }],
+    ['an In-Reply-To ID', { inReplyTo: 'q@x\nBcc: evil@e.com' }],
     [
       'an attachment’s name',
       {
@@ -474,12 +469,12 @@ describe('composing', () => {
         ],
       },
     ],
-  ])('%s can’t add a header', async (_, message) => {
+  ])('does not let %s add a header', async (_, message) => {
     expect((await lines(message)).filter((line) => /^bcc/i.test(line))).toEqual([])
   })
 
   test.each(['a@x.com\r\nBcc: evil@e.com', 'a@x,b@y', 'Ann <a@x.com>', 'not-an-address'])(
-    '%j is no recipient',
+    'refuses %j as a recipient',
     async (address) => {
       await expect(compose({ ...out, to: [address] })).rejects.toMatchObject({ code: 'invalid_input' })
       await expect(compose({ ...out, cc: [address] })).rejects.toMatchObject({ code: 'invalid_input' })
@@ -498,7 +493,7 @@ describe('composing', () => {
     'line \n trailing  \n\tTab',
     'From me\n.\n..',
     '🙂'.repeat(3_000),
-  ])('a text comes out as it went in, on lines of at most 998 octets (%#)', async (text) => {
+  ])('preserves the text on lines of at most 998 octets (case %#)', async (text) => {
     const raw = await compose({ ...out, text })
     expect(
       Math.max(
@@ -511,16 +506,16 @@ describe('composing', () => {
     expect((await parseMail(raw)).text).toBe(text)
   })
 
-  test('says that an agent sent it, and of a letter of the service that no machine should answer', async () => {
+  test('marks mail from agents as such, and system mail as automatic', async () => {
     const byAgent = (await compose({ ...out, id: '01a1fcec-a07a-745f-a798-d0d84db77901' })).toString()
     expect(byAgent).toMatch(/^X-Sent-By-Agent: yes\r$/m)
     expect(byAgent).not.toContain('Auto-Submitted')
-    const letter = (await compose(out)).toString()
-    expect(letter).toMatch(/^Auto-Submitted: auto-generated\r$/m)
-    expect(letter).not.toContain('X-Sent-By-Agent')
+    const systemMail = (await compose(out)).toString()
+    expect(systemMail).toMatch(/^Auto-Submitted: auto-generated\r$/m)
+    expect(systemMail).not.toContain('X-Sent-By-Agent')
   })
 
-  test('of a conversation without end its first message and the latest are named, in lines that servers take', async () => {
+  test('names the first and the latest messages of a very long conversation, on lines of valid length', async () => {
     const ids = Array.from({ length: 300 }, (_, n) => `${n}.${'x'.repeat(90)}@example.com`)
     const raw = (
       await compose({
@@ -539,7 +534,7 @@ describe('composing', () => {
     expect(Math.max(...header.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(998)
   })
 
-  test('attachments keep name, type and bytes', async () => {
+  test('preserves the name, type and bytes of attachments', async () => {
     const content = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 256))
     const raw = await compose({
       ...out,
@@ -550,7 +545,7 @@ describe('composing', () => {
     ])
   })
 
-  test('files and URLs are never fetched into a mail', async () => {
+  test('never fetches files or URLs into a mail', async () => {
     const raw = (
       await compose({
         ...out,
@@ -561,7 +556,7 @@ describe('composing', () => {
     expect(raw).not.toContain('root:')
   })
 
-  test('has the date and the ids that it was given', async () => {
+  test('uses the given date and message IDs', async () => {
     expect(await lines({})).toEqual(
       expect.arrayContaining([
         'Message-ID: <m1@agents.localhost>',
@@ -573,7 +568,7 @@ describe('composing', () => {
   })
 })
 
-test('without a relay the mail is captured once, however often it is tried', async () => {
+test('without a relay a mail is written to the outbox once, however often it is attempted', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'outbox-'))
   closers.push(() => rm(dir, { recursive: true }))
   const outbox = join(dir, 'outbox')

@@ -10,40 +10,40 @@ const HTML_RTF =
 
 describe('the body of a winmail.dat', () => {
   test.each([
-    ['as text', { text: 'Hello' }, 'Hello'],
-    ['as HTML', { html: '<p>Hello</p><p hidden>no</p>' }, 'Hello'],
-    ['as HTML wrapped into RTF', { rtf: plainRtf(HTML_RTF) }, 'Grüße'],
-    ['as text wrapped into RTF', { rtf: plainRtf('{\\rtf1\\ansi\\fromtext Hello}') }, 'Hello'],
+    ['text', { text: 'Hello' }, 'Hello'],
+    ['HTML', { html: '<p>Hello</p><p hidden>no</p>' }, 'Hello'],
+    ['HTML wrapped in RTF', { rtf: plainRtf(HTML_RTF) }, 'Grüße'],
+    ['text wrapped in RTF', { rtf: plainRtf('{\\rtf1\\ansi\\fromtext Hello}') }, 'Hello'],
     [
-      'as RTF of its own, which is not read',
+      'native RTF, which is not read',
       { rtf: plainRtf('{\\rtf1\\ansi Hello}'), files: [{ name: 'a', content: Buffer.from('a') }] },
       '',
     ],
-  ])('%s', (_, parts, expected) => expect(unpack(tnef(parts))?.text).toBe(expected))
+  ])('has the right text for %s', (_, parts, expected) => expect(unpack(tnef(parts))?.text).toBe(expected))
 })
 
-test('broken characters in it are left out, without a word on the console', () => {
+test('broken escapes in RTF are removed without a console warning', () => {
   const warned = vi.spyOn(console, 'warn')
   expect(unpack(tnef({ rtf: plainRtf("{\\rtf1\\ansi\\fromtext He\\'zzllo}") }))?.text).toBe('Hezzllo')
   expect(warned).not.toHaveBeenCalled()
 })
 
 describe('the files of a winmail.dat', () => {
-  test('have their long names, their types and their bytes', () => {
+  test('keep their long names, types and bytes', () => {
     const content = Buffer.from([0, 1, 2, 255])
     expect(
       unpack(tnef({ files: [{ name: 'Größe 7.bin', type: 'image/PNG', content }] }))?.attachments,
     ).toEqual([{ name: 'Größe 7.bin', type: 'image/png', content: new Uint8Array(content) }])
   })
 
-  test('climb nowhere, and have a type even so', () => {
+  test('have no path in their names, and always a valid type', () => {
     const [file] = unpack(
       tnef({ files: [{ name: '../../etc/passwd', type: 'text/html\r\nX: y', content: Buffer.from('x') }] }),
     )!.attachments
     expect([file?.name, file?.type]).toEqual(['passwd', 'application/octet-stream'])
   })
 
-  test('that are messages are opened, a few levels deep', () => {
+  test('are unpacked to a limited depth if they are messages', () => {
     let bytes = tnef({ text: 'the innermost' })
     for (let level = 0; level < 10; level++)
       bytes = tnef({ text: `level ${level}`, files: [{ name: `m${level}`, content: bytes, message: true }] })
@@ -52,24 +52,24 @@ describe('the files of a winmail.dat', () => {
   })
 })
 
-describe('what can not be read', () => {
+describe('a damaged winmail.dat', () => {
   test.each([
-    ['nothing', Buffer.alloc(0)],
-    ['something else', Buffer.from('%PDF-1.7 and more')],
-    ['the beginning only', tnef({}).subarray(0, 6)],
+    ['an empty file', Buffer.alloc(0)],
+    ['another format', Buffer.from('%PDF-1.7 and more')],
+    ['only the beginning', tnef({}).subarray(0, 6)],
     [
       'an attribute of four gigabytes',
       Buffer.concat([tnef({}).subarray(0, 6), Buffer.from([1, 3, 0x90, 6, 0, 255, 255, 255, 255])]),
     ],
-  ])('%s holds nothing', (_, bytes) => expect(unpack(bytes)).toBeNull())
+  ])('is not unpacked: %s', (_, bytes) => expect(unpack(bytes)).toBeNull())
 
-  test('damage in the middle leaves what stood before it', () => {
+  test('keeps the files before the damage', () => {
     const bytes = tnef({ files: ['a', 'b', 'c'].map((name) => ({ name, content: Buffer.from(name) })) })
     const names = unpack(bytes.subarray(0, bytes.length - 100))?.attachments.map(({ name }) => name)
     expect(names?.[0]).toBe('a')
   })
 
-  test('mutated ones neither crash nor hang', { timeout: 60_000 }, () => {
+  test('neither crashes nor hangs when mutated', { timeout: 60_000 }, () => {
     const seed = tnef({
       text: 'Hello',
       rtf: plainRtf(HTML_RTF),

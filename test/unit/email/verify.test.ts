@@ -36,7 +36,7 @@ async function check(raw: Buffer | string, envelope: Envelope, options: Partial<
   }
 }
 
-describe('proven', () => {
+describe('a sender is proven', () => {
   test('by SPF aligned with From under DMARC', async () => {
     const { proven, checks } = await check(await rawOf(letter), good)
     expect(proven).toBe(true)
@@ -59,7 +59,7 @@ describe('proven', () => {
     })
   })
 
-  test('by an aligned pass where the domain has no DMARC record', async () => {
+  test('by an aligned pass when the domain has no DMARC record', async () => {
     const raw = await rawOf({ ...letter, from: 'ann@plain.example' })
     const { proven, verdicts } = await check(raw, { ...good, reversePath: 'bounce@mail.plain.example' })
     expect(proven).toBe(true)
@@ -67,15 +67,15 @@ describe('proven', () => {
   })
 })
 
-describe('not proven', () => {
-  test('a bare claim from elsewhere', async () => {
+describe('a sender is not proven', () => {
+  test('by a bare claim from another server', async () => {
     expect(await check(await rawOf(letter), elsewhere)).toMatchObject({
       proven: false,
       verdicts: { spf: 'pass', dmarc: 'fail' },
     })
   })
 
-  test('a signed mail with a changed body', async () => {
+  test('by a signed mail with a changed body', async () => {
     const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', 'help!')
     expect(await check(raw, elsewhere)).toMatchObject({
       proven: false,
@@ -83,7 +83,7 @@ describe('not proven', () => {
     })
   })
 
-  test('a signed mail with another From', async () => {
+  test('by a signed mail with another From', async () => {
     const raw = (await rawOf({ ...letter, sign: key }))
       .toString()
       .replace(/^From:.*$/m, 'From: Boss <boss@example.com>')
@@ -93,7 +93,7 @@ describe('not proven', () => {
     })
   })
 
-  test('a signature by SHA-1', async () => {
+  test('by a SHA-1 signature', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
     const signed = await dkimSign(raw, {
@@ -115,7 +115,7 @@ describe('not proven', () => {
     })
   })
 
-  test('text appended behind the end that an l= signature covers', async () => {
+  test('by a signature with l= when text is appended behind the signed part', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
     const signed = await dkimSign(raw, {
@@ -143,7 +143,7 @@ describe('not proven', () => {
     })
   })
 
-  test('a signature that does not cover From', async () => {
+  test('by a signature that does not cover From', async () => {
     const { dkimSign } = await import('mailauth/lib/dkim/sign.js')
     const raw = await rawOf(letter)
     const signed = await dkimSign(raw, {
@@ -156,7 +156,7 @@ describe('not proven', () => {
     })
   })
 
-  test('a signed mail with a second Subject put before it', async () => {
+  test('by a signed mail with a second Subject put before it', async () => {
     const raw = `Subject: Wire the money\r\n${await rawOf({ ...letter, sign: key })}`
     const { proven, checks } = await check(raw, elsewhere)
     expect(proven).toBe(false)
@@ -167,7 +167,7 @@ describe('not proven', () => {
     })
   })
 
-  test('a forged Authentication-Results and ARC seal', async () => {
+  test('by forged Authentication-Results and Received-SPF fields', async () => {
     const forged = [
       'Authentication-Results: agents.localhost; dmarc=pass header.from=example.com; spf=pass; dkim=pass header.d=example.com',
       'Received-SPF: pass',
@@ -179,14 +179,14 @@ describe('not proven', () => {
     })
   })
 
-  test('a signature by another domain', async () => {
+  test('by a signature of another domain', async () => {
     expect(await check(await rawOf({ ...letter, sign: evilKey }), elsewhere)).toMatchObject({
       proven: false,
       verdicts: { dkim: 'pass', dmarc: 'fail' },
     })
   })
 
-  test('relaxed alignment where the domain asks for strict', async () => {
+  test('by relaxed alignment when the domain requires strict alignment', async () => {
     const raw = await rawOf({ ...letter, from: 'ann@strict.example' })
     expect(await check(raw, { ...good, reversePath: 'ann@mail.strict.example' })).toMatchObject({
       proven: false,
@@ -207,17 +207,17 @@ describe('not proven', () => {
       'Subject: x\rFrom: evil@evil.example\r\nFrom: ann@example.com\r\n',
     ],
     [
-      'a header that ends for some readers only',
+      'a header that ends early for some parsers',
       'From: ann@example.com\r\n\r\r\nFrom: evil@evil.example\r\n',
     ],
     ['a NUL in the header', 'From: ann@example.com\0\r\n'],
     ['an address without a domain', 'From: ann\r\n'],
-    ['a header too long to be one', `From: ann@example.com\r\nX: ${'x\r\n '.repeat(3_000)}\r\n`],
+    ['an oversized header', `From: ann@example.com\r\nX: ${'x\r\n '.repeat(3_000)}\r\n`],
     [
       'a hundred signatures',
       `From: ann@example.com\r\n${'DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=test; h=from; bh=x; b=y; l=1\r\n'.repeat(100)}`,
     ],
-  ])('%s, although SPF passes', async (_, header) => {
+  ])('by a mail with %s, even if SPF passes', async (_, header) => {
     const started = performance.now()
     expect(await check(`${header}To: bot@agents.localhost\r\n\r\nhello\r\n`, good)).toMatchObject({
       proven: false,
@@ -227,7 +227,7 @@ describe('not proven', () => {
 })
 
 describe('long mail', () => {
-  test('is verified without holding the event loop', async () => {
+  test('is verified without blocking the event loop', async () => {
     const raw = await rawOf({
       ...letter,
       text: 'a line of ordinary length, over and over\n'.repeat(200_000),
@@ -244,7 +244,7 @@ describe('long mail', () => {
     expect(turns).toBeGreaterThan(5)
   })
 
-  test('in one line, without a signature to hash it for, is proven by SPF', async () => {
+  test('on a single line is proven by SPF when there is no signature to hash it for', async () => {
     const raw = (await rawOf(letter)).toString().replace('hello', 'x y '.repeat(5_000_000))
     const result = await verify(Buffer.from(raw), 'ann@example.com', good, {
       resolver: fakeResolver(zone),
@@ -256,7 +256,7 @@ describe('long mail', () => {
   test.each([
     ['one line of 20 MB', ' '.repeat(20_000_000), 'longer than 512 KiB'],
     ['millions of blank lines', ' \r\n'.repeat(6_000_000), 'took too long'],
-  ])('%s is given up in time', async (_, body, reason) => {
+  ])('is given up in time when it has %s', async (_, body, reason) => {
     const raw = (await rawOf({ ...letter, sign: key })).toString().replace('hello', body)
     const result = await verify(Buffer.from(raw), 'ann@example.com', good, {
       resolver: fakeResolver(zone),
@@ -271,9 +271,9 @@ describe('long mail', () => {
   })
 })
 
-describe('trouble with DNS', () => {
+describe('DNS failures', () => {
   test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED', 'ECONNREFUSED', 'EBADRESP'])(
-    '%s is "not proven", no exception',
+    'with %s leave the sender unproven without an exception',
     async (code) => {
       const resolver = () => Promise.reject(Object.assign(new Error(code), { code }))
       const { proven, verdicts } = await check(await rawOf({ ...letter, sign: key }), good, { resolver })
@@ -282,7 +282,7 @@ describe('trouble with DNS', () => {
     },
   )
 
-  test('a server that never answers ends with the deadline', async () => {
+  test('end at the deadline when a name server never answers', async () => {
     const { proven, unsettled, checks } = await check(await rawOf({ ...letter, sign: key }), good, {
       resolver: () => new Promise(() => undefined),
       timeoutMs: 50,
@@ -302,11 +302,11 @@ describe('trouble with DNS', () => {
         : fakeResolver(zone)(name, type)
 
   test.each([
-    ['SPF of the sender', {}, good, ['example.com']],
-    ['the key of the signature', { sign: key }, elsewhere, [key.name]],
+    ['the sender’s SPF record', {}, good, ['example.com']],
+    ['the signature’s key', { sign: key }, elsewhere, [key.name]],
     ['the policy, behind a signature that verifies', { sign: key }, elsewhere, ['_dmarc.example.com']],
     ['the policy, behind an aligned SPF pass', {}, good, ['_dmarc.example.com']],
-  ])('that hides %s leaves it unsettled', async (_, sign, envelope, names) => {
+  ])('for %s leave the verification unsettled', async (_, sign, envelope, names) => {
     expect(
       await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) }),
     ).toMatchObject({
@@ -320,10 +320,10 @@ describe('trouble with DNS', () => {
   })
 
   test.each([
-    ['the policy of a sender whom nothing vouches for', {}, elsewhere, ['_dmarc.example.com']],
+    ['the policy of a sender without any aligned pass', {}, elsewhere, ['_dmarc.example.com']],
     ["another domain's SPF", {}, elsewhere, ['evil.example']],
     ["another domain's key", { sign: evilKey }, elsewhere, [evilKey.name]],
-  ])('that hides %s settles it all the same', async (_, sign, envelope, names) => {
+  ])('for %s do not matter to the verification', async (_, sign, envelope, names) => {
     expect(
       await check(await rawOf({ ...letter, ...sign }), envelope, { resolver: failing(...names) }),
     ).toMatchObject({
@@ -332,7 +332,7 @@ describe('trouble with DNS', () => {
     })
   })
 
-  test('two Froms stay unproven for good, whatever DNS does', async () => {
+  test('do not matter for a mail with two From fields, which stays unproven', async () => {
     const raw = 'From: ann@example.com\r\nFrom: bo@example.com\r\n\r\nhi\r\n'
     expect(await check(raw, good, { resolver: failing('example.com') })).toMatchObject({
       proven: false,
@@ -340,7 +340,7 @@ describe('trouble with DNS', () => {
     })
   })
 
-  test('answers that are garbage are no proof', async () => {
+  test('that return garbage prove nothing', async () => {
     const resolver = async () => [['v=DMARC1'], ['\0'], []] as string[][]
     expect(await check(await rawOf({ ...letter, sign: key }), good, { resolver })).toMatchObject({
       proven: false,

@@ -27,16 +27,16 @@ test.each([
   'YES, NO',
   'ST OP',
   'x'.repeat(1_600),
-])('%j is a message', (text) => {
+])('%j is an ordinary message', (text) => {
   expect(keywordOf(text, null)).toBeUndefined()
 })
 
-test('YES is an answer too, the others speak to the service alone', () => {
+test('YES may also be an answer, but the other keywords are only for the service', () => {
   expect(keywordOf('yes', null)).toEqual({ means: 'start', word: 'YES', orAnAnswer: true })
   expect(keywordOf('start', null)).toEqual({ means: 'start', word: 'START' })
 })
 
-test("a word that the account chose counts by Twilio's word for it", () => {
+test('a keyword that the account configured has the meaning that Twilio reports for it', () => {
   expect(keywordOf('ARRET', 'STOP')).toEqual({ means: 'stop', word: 'ARRET' })
   expect(keywordOf('', 'HELP')).toEqual({ means: 'help', word: 'HELP' })
   expect(keywordOf('ARRET', 'nonsense')).toBeUndefined()

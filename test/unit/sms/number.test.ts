@@ -7,10 +7,10 @@ test.each([
   ['+44 20 7946 0958', '+442079460958'],
   ['+49 30 901820', '+4930901820'],
   ['72345', '72345'],
-])('%j is %s', (given, stored) => expect(normalizeNumber(given)).toBe(stored))
+])('%j is normalized to %s', (given, stored) => expect(normalizeNumber(given)).toBe(stored))
 
 test.each([
-  '5551234567', // which country?
+  '5551234567', // no country code
   '0015551234567',
   '+1555',
   '+0123456789',
@@ -19,14 +19,14 @@ test.each([
   'tel:+15551234567',
   '+15551234567;ext=1',
   '+15551234567,+15551234568',
-  '+1555123456７', // a digit, but none of ours
+  '+1555123456７', // a fullwidth digit
   '12',
   '123456789',
-])('%j is refused by the rule', (given) => {
+])('%j is refused as a phone number', (given) => {
   expect(() => normalizeNumber(given)).toThrow(/must be a phone number in international form/)
 })
 
-test("a sender name can't receive messages, and the error says so", () => {
+test('an alphanumeric sender name is refused with its own error message', () => {
   expect(() => normalizeNumber('ACME Bank')).toThrow(/a sender name can't receive messages/)
 })
 
@@ -34,12 +34,12 @@ test.each([
   ['+15551234567', '+15551234567'],
   ['72345', '72345'],
   ['ACME', 'ACME'],
-  ['+266696687', '+266696687'], // how Twilio spells an anonymous sender
+  ['+266696687', '+266696687'], // Twilio's value for an anonymous sender
   ['', ''],
   [`A\0\r\nB${'x'.repeat(100)}`, `A\ufffd B${'x'.repeat(35)}…`],
-])('a sender %j is kept as %j', (from, stored) => expect(senderOf(from)).toBe(stored))
+])('the sender %j is stored as %j', (from, stored) => expect(senderOf(from)).toBe(stored))
 
-test('an entry of a list means a sender without case', () => {
+test('an access list entry matches a sender regardless of case', () => {
   expect(matchesNumber('acme', 'ACME')).toBe(true)
   expect(matchesNumber('+15551234567', '+15551234567')).toBe(true)
   expect(matchesNumber('+1555123456', '+15551234567')).toBe(false)

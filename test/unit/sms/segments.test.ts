@@ -7,10 +7,10 @@ test.each([
   ['a'.repeat(161), 2],
   ['a'.repeat(306), 2],
   ['a'.repeat(307), 3],
-  ['é'.repeat(160), 1], // in the alphabet
-  ['€'.repeat(80), 1], // two places each
+  ['é'.repeat(160), 1], // in the GSM alphabet
+  ['€'.repeat(80), 1], // two septets each
   ['€'.repeat(81), 2],
-  // the € does not fit into the first part, nor the rest into the second
+  // The € does not fit into the first part, nor the rest into the second.
   [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
   ['ж'.repeat(70), 1],
   ['ж'.repeat(71), 2],
@@ -19,9 +19,9 @@ test.each([
   ['🚚'.repeat(35), 1],
   ['🚚'.repeat(36), 2],
   ['🚚'.repeat(67), 3], // 33 whole ones in a part of 67
-  [`${'a'.repeat(159)}ç`, 3], // ç is not Ç: one such character makes all of it 16 bits
+  [`${'a'.repeat(159)}ç`, 3], // ç, unlike Ç, is not in the GSM alphabet: the whole text takes 16 bits per character
   ['`', 1],
-])('%#: %i', (text, count) => expect(countSegments(text)).toBe(count))
+])('text %# has %i segments', (text, count) => expect(countSegments(text)).toBe(count))
 
 test('only SMS has segments', () => {
   expect(segmentsOf({ channel: 'sms', text: 'hi' })).toBe(1)

@@ -3,7 +3,7 @@ import twilio from 'twilio'
 import { expect, test } from 'vitest'
 import { isSigned, sign } from '../../../src/channel/sms/signature.ts'
 
-/** Twilio's own library says what a signature is. */
+/** Twilio's own library is the reference for signatures. */
 const { getExpectedTwilioSignature, validateRequest } = twilio
 
 const TOKEN = '12345'
@@ -16,13 +16,13 @@ const FIELDS = {
   To: '+18005551212',
 }
 
-test("we sign as Twilio's library does, and it takes our signatures", () => {
+test('a signature equals that of Twilio’s library, which also accepts it', () => {
   const signature = sign(TOKEN, URL_, new URLSearchParams(FIELDS))
   expect(signature).toBe(getExpectedTwilioSignature(TOKEN, URL_, FIELDS))
   expect(validateRequest(TOKEN, signature, URL_, FIELDS)).toBe(true)
 })
 
-test('whatever the fields hold', () => {
+test('a signature of Twilio’s library is accepted for any fields', () => {
   const field = fc.string({ minLength: 1, unit: fc.constantFrom(...'aB0_é🚚 \n&=+%', '\u0000') })
   fc.assert(
     fc.property(fc.dictionary(field, fc.string({ unit: 'grapheme' })), (fields) => {
@@ -33,7 +33,7 @@ test('whatever the fields hold', () => {
   )
 })
 
-test('a field that comes twice is signed as Twilio signs a list', () => {
+test('a repeated field is signed as Twilio signs a list', () => {
   const form = new URLSearchParams('a=2&a=1&a=2&b=x')
   expect(sign(TOKEN, URL_, form)).toBe(
     getExpectedTwilioSignature(TOKEN, URL_, { a: ['2', '1', '2'], b: 'x' }),
@@ -47,7 +47,7 @@ test.each([
   ['https://example.com:443/x', 'https://example.com:443/x'],
   ['https://example.com:8443/x?a=%7Eb:1', 'https://example.com/x?a=%7Eb:1'],
   ['http://[::1]:4000/x', 'http://[::1]/x'],
-])('%s may be signed as %s', (url, spelled) => {
+])('a request to %s may be signed for %s', (url, spelled) => {
   expect(
     isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS)),
   ).toBe(true)
@@ -68,6 +68,6 @@ test.each([
   [sign(TOKEN, 'https://example.com:8443/x', form), 'https://example.com/x', form],
   [right, URL_, new URLSearchParams({ ...FIELDS, Digits: '1235' })],
   [right, URL_, new URLSearchParams({ ...FIELDS, More: '1' })],
-])('%j for %s is none', (signature, url, fields) => {
+])('the signature %j is not valid for %s (case %#)', (signature, url, fields) => {
   expect(isSigned(TOKEN, url, fields, signature)).toBe(false)
 })

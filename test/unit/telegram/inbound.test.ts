@@ -8,7 +8,7 @@ const chat = { id: 100, type: 'private' }
 const group = { id: -1001, type: 'supergroup', title: 'Plans' }
 const bot = { id: 700, address: '@support_bot' }
 
-/** A message as it is read off the wire. */
+/** Returns a message as parsed from Telegram's JSON. */
 const wire = (content: object): TelegramMessage =>
   readUpdate(
     Buffer.from(
@@ -22,7 +22,7 @@ const inbound = (content: object) =>
 
 const file = { file_id: 'f1', file_unique_id: 'u1', file_size: 10 }
 
-describe('what a message says in words, and its file', () => {
+describe('the text and the file of a message', () => {
   test.each<[string, object, string, object | null]>([
     ['text', { text: 'Hello' }, 'Hello', null],
     ['a caption', { photo: [file], caption: 'Look' }, 'Look', { name: 'photo-5.jpg', type: 'image/jpeg' }],
@@ -80,7 +80,7 @@ describe('what a message says in words, and its file', () => {
       { type: 'video/mp4' },
     ],
     [
-      'an animation, told of as a document too',
+      'an animation that is also sent as a document',
       { animation: file, document: file },
       '[animation]',
       { name: 'animation-5.mp4' },
@@ -94,7 +94,7 @@ describe('what a message says in words, and its file', () => {
     ['a moving sticker', { sticker: { ...file, is_video: true } }, '[sticker]', { type: 'video/webm' }],
     ['a location', { location: { latitude: 52.5, longitude: 13.4 } }, '[location: 52.5, 13.4]', null],
     [
-      'a place, told of as a location too',
+      'a place that is also sent as a location',
       {
         venue: { title: 'Café', address: 'Road 1', location: { latitude: 1, longitude: 2 } },
         location: { latitude: 1, longitude: 2 },
@@ -138,7 +138,7 @@ describe('what a message says in words, and its file', () => {
       null,
     ],
     [
-      'a link behind other words',
+      'a link with its own text',
       {
         text: '🙂 see here',
         entities: [{ type: 'text_link', offset: 7, length: 4, url: 'https://example.com/' }],
@@ -153,12 +153,12 @@ describe('what a message says in words, and its file', () => {
       null,
     ],
     [
-      'one of somebody who hides',
+      'a message forwarded from a hidden user',
       { text: 'Hi', forward_origin: { type: 'hidden_user', sender_user_name: 'D.' } },
       '[forwarded from D.]\nHi',
       null,
     ],
-  ])('%s', (_, content, text, expected) => {
+  ])('are read from %s', (_, content, text, expected) => {
     const read = contentOf(wire(content))
     expect(read?.text).toBe(text)
     if (expected) expect(read?.file).toMatchObject(expected)
@@ -166,13 +166,13 @@ describe('what a message says in words, and its file', () => {
   })
 
   test.each([
-    ['somebody joined', { new_chat_members: [ann] }],
-    ['a title changed', { new_chat_title: 'New' }],
-    ['a message was pinned', { pinned_message: { message_id: 1, date: 0, chat } }],
-    ['a kind of message that is not known', { brand_new: { text: 'x' } }],
-  ])('%s: nothing that anybody wrote', (_, content) => expect(contentOf(wire(content))).toBeNull())
+    ['a new member', { new_chat_members: [ann] }],
+    ['a changed title', { new_chat_title: 'New' }],
+    ['a pinned message', { pinned_message: { message_id: 1, date: 0, chat } }],
+    ['an unknown kind of message', { brand_new: { text: 'x' } }],
+  ])('are missing for %s', (_, content) => expect(contentOf(wire(content))).toBeNull())
 
-  test('a rich message that is nested without end is read as far as Telegram nests', () => {
+  test('are not read from a rich message nested deeper than Telegram allows', () => {
     let nested: object = { type: 'paragraph', text: 'deep' }
     for (let depth = 0; depth < 1_000; depth++) nested = { type: 'blockquote', blocks: [nested] }
     expect(contentOf(wire({ text: 'shallow', rich_message: { blocks: [nested] } }))?.text).toBe('shallow')
@@ -180,7 +180,7 @@ describe('what a message says in words, and its file', () => {
   })
 })
 
-test('what no database takes is replaced, and names have one line', async () => {
+test('characters that cannot be stored are replaced, and names are on one line', async () => {
   const from = { ...ann, first_name: 'A\nnn\0', last_name: '\ud800' }
   expect(await inbound({ from, text: 'a\0b\udc00' })).toMatchObject({
     text: 'a\ufffdb\ufffd',
@@ -188,54 +188,54 @@ test('what no database takes is replaced, and names have one line', async () => 
   })
 })
 
-describe('in a group the bot is spoken to', () => {
-  const said = (content: object) => inbound({ chat: group, ...content })
+describe('in a group, the bot receives a message', () => {
+  const inGroup = (content: object) => inbound({ chat: group, ...content })
   test.each<[string, object]>([
-    ['by its name', { text: 'what do you say, @support_bot?' }],
-    ['by its name in another case', { text: '@Support_BOT hi' }],
-    ['in a caption', { photo: [file], caption: 'see this @support_bot' }],
+    ['that mentions it', { text: 'what do you say, @support_bot?' }],
+    ['that mentions it in another case', { text: '@Support_BOT hi' }],
+    ['that mentions it in a caption', { photo: [file], caption: 'see this @support_bot' }],
     [
-      'by a link to it',
+      'that links to it',
       { text: 'you there', entities: [{ type: 'text_mention', offset: 0, length: 3, user: { id: 700 } }] },
     ],
-    ['by a command', { text: '/help me' }],
-    ['by a command to it', { text: '/help@Support_bot me' }],
+    ['with a command', { text: '/help me' }],
+    ['with a command to it', { text: '/help@Support_bot me' }],
     [
-      'by an answer to it',
+      'that replies to it',
       { text: 'yes', reply_to_message: { message_id: 4, from: { id: 700, is_bot: true } } },
     ],
   ])('%s', async (_, content) =>
-    expect(await said(content)).toMatchObject({ to: ['@support_bot', '-1001'], from: { address: '100' } }),
+    expect(await inGroup(content)).toMatchObject({ to: ['@support_bot', '-1001'], from: { address: '100' } }),
   )
 
   test.each<[string, object]>([
-    ['talk among others', { text: 'hello everybody' }],
-    ['another bot', { text: '@support_bot2 hi' }],
-    ['the end of another name', { text: 'x@support_bot' }],
-    ['a mail address', { text: 'write to me@support_bot.example' }],
-    ['a command to another bot', { text: '/help@other_bot' }],
-    ['an answer to somebody else', { text: 'yes', reply_to_message: { message_id: 4, from: { id: 200 } } }],
+    ['that does not mention it', { text: 'hello everybody' }],
+    ['that mentions another bot', { text: '@support_bot2 hi' }],
+    ['that mentions a longer name ending in its own', { text: 'x@support_bot' }],
+    ['with a mail address that contains its name', { text: 'write to me@support_bot.example' }],
+    ['with a command to another bot', { text: '/help@other_bot' }],
+    ['that replies to someone else', { text: 'yes', reply_to_message: { message_id: 4, from: { id: 200 } } }],
     [
-      'a post of a channel, forwarded by itself',
+      'that is an automatically forwarded channel post',
       { text: '@support_bot', is_automatic_forward: true, sender_chat: { id: -1009, type: 'channel' } },
     ],
-  ])('and not by %s', async (_, content) => expect(await said(content)).toBeNull())
+  ])('but not one %s', async (_, content) => expect(await inGroup(content)).toBeNull())
 
-  test('in a topic, where it is answered too', async () => {
+  test('in a topic, to which its answers go too', async () => {
     const topic = { message_thread_id: 42, is_topic_message: true }
     const opened = { message_id: 42, from: ann, forum_topic_created: { name: 'Topic' } }
-    const message = await said({ text: '@support_bot hi', ...topic, reply_to_message: opened })
+    const message = await inGroup({ text: '@support_bot hi', ...topic, reply_to_message: opened })
     expect(message).toMatchObject({ to: ['@support_bot', '-1001/42'], inReplyTo: null })
   })
 
-  test('by the group itself, in whose name an admin writes', async () => {
+  test('from an anonymous admin, with the group as its sender', async () => {
     const from = { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' }
-    const message = await said({ text: '@support_bot hi', from, sender_chat: group })
+    const message = await inGroup({ text: '@support_bot hi', from, sender_chat: group })
     expect(message).toMatchObject({ from: { address: '-1001', name: 'Plans' }, automatic: null })
   })
 })
 
-test('a bot’s message is a machine’s, and a channel’s is nobody’s', async () => {
+test('a message from a bot is automatic, and a channel post is ignored', async () => {
   expect(await inbound({ from: { ...ann, is_bot: true }, text: 'hi' })).toMatchObject({
     automatic: 'written by a bot',
   })
@@ -249,7 +249,7 @@ test('a bot’s message is a machine’s, and a channel’s is nobody’s', asyn
   expect(await inbound({ from: undefined, text: 'hi' })).toBeNull()
 })
 
-test('an answer names what it answers, in this chat of this bot', async () => {
+test('a reply refers to the message it answers, in this chat of this bot', async () => {
   const message = await inbound({ text: 'yes', reply_to_message: { message_id: 4, from: ann } })
   expect(message).toMatchObject({ messageId: '700:100:5', inReplyTo: '700:100:4', deliveryId: '700/1' })
 })
@@ -265,12 +265,12 @@ test.each([
   ['{"update_id":1,"message":{"message_id":1}}', 'message.chat'],
   ['{"update_id":1,"message":{"message_id":1,"chat":{"id":1,"type":"private"},"text":5}}', 'message.text'],
   ['['.repeat(200_000), 'body'],
-])('%s is no update, and the field is named', (body, field) => {
+])('%s is refused as an update, naming the field %s', (body, field) => {
   expect(() => readUpdate(Buffer.from(body))).toThrow(
     expect.objectContaining({ code: 'invalid_input', field }),
   )
 })
 
-test('kinds of updates that are not asked for are passed over', () => {
+test('other kinds of updates are ignored', () => {
   expect(readUpdate(Buffer.from('{"update_id":1,"edited_message":{"odd":true}}'))).toEqual({ update_id: 1 })
 })

@@ -4,8 +4,8 @@ import type { Connection } from '../../../src/outgoing-http/dial.ts'
 import { deliver } from '../../../src/webhook/delivery/post.ts'
 
 /**
- * A connection whose process is stopped, clock and all, while it is being opened: the request is next, the
- * timer has not rung.
+ * Returns a connection whose process, with its clock, is stopped while the connection is opened: the request
+ * is sent next, and the timer has not fired.
  */
 const stoppedFor = (ms: number) => {
   const aborted: Error[] = []
@@ -33,7 +33,7 @@ const stoppedFor = (ms: number) => {
 
 const attempt = { headers: [], body: Buffer.from('{}'), now: new Date(), timeoutMs: 30 }
 
-test('an attempt whose time was over before its first byte sends none: another worker may be posting by now', async () => {
+test('an attempt whose time is over before its first byte sends nothing, as another worker may be posting by now', async () => {
   const late = stoppedFor(40)
   expect(await deliver(late.connection, attempt)).toMatchObject({
     kind: 'failed',
@@ -43,7 +43,7 @@ test('an attempt whose time was over before its first byte sends none: another w
   expect(await deliver(stoppedFor(0).connection, attempt)).toMatchObject({ kind: 'delivered', status: 204 })
 })
 
-test('an attempt that is over leaves no timer behind', async () => {
+test('a finished attempt leaves no timer behind', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     expect(await deliver(stoppedFor(0).connection, attempt)).toMatchObject({ kind: 'delivered' })

@@ -21,10 +21,10 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     response.destroy()
   },
 }
-const asked: string[] = []
+const requests: string[] = []
 let base: string
 const server = createServer((request, response) => {
-  asked.push(`${request.method} ${request.url}`)
+  requests.push(`${request.method} ${request.url}`)
   answers[request.url!]!(response)
 })
 beforeAll(async () => {
@@ -33,9 +33,9 @@ beforeAll(async () => {
 })
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-test('gives the whole document of a 200', async () => {
+test('a document is returned completely on 200', async () => {
   expect((await getWith('127.0.0.1')(`${base}/a?b=c`)).toString()).toBe('hello')
-  expect(asked.at(-1)).toBe('GET /a?b=c')
+  expect(requests.at(-1)).toBe('GET /a?b=c')
 })
 
 test.each([
@@ -43,12 +43,12 @@ test.each([
   ['/elsewhere', /the response status was 302/],
   ['/long', /longer than 65536 bytes/],
   ['/cut', /./],
-])('%s is none', async (path, says) => {
+])('the response of %s is refused', async (path, says) => {
   await expect(getWith('127.0.0.1')(base + path)).rejects.toThrow(says)
 })
 
-test('asks nobody on a private address', async () => {
-  const before = asked.length
+test('no request is sent to a private address', async () => {
+  const before = requests.length
   await expect(getWith()(`${base}/a?b=c`)).rejects.toThrow()
-  expect(asked).toHaveLength(before)
+  expect(requests).toHaveLength(before)
 })

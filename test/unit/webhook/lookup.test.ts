@@ -9,7 +9,7 @@ const dns = await startDns({
 })
 afterAll(() => dns.stop())
 
-test('the hosts of webhooks are asked of DNS_SERVERS', async () => {
+test('hosts of webhooks are resolved with DNS_SERVERS', async () => {
   const lookup = createLookup(createAllow([]), [dns.address])
   expect(await lookup('hooks.example.com')).toEqual([
     { address: '203.0.113.7', family: 4 },
@@ -19,7 +19,7 @@ test('the hosts of webhooks are asked of DNS_SERVERS', async () => {
   await expect(lookup('empty.example.com')).rejects.toMatchObject({ code: 'ENODATA' })
 })
 
-test('a name that the operator opened is asked of the system, whose hosts file may have it', async () => {
+test('a name in WEBHOOK_ALLOW is resolved by the system, which may have it in its hosts file', async () => {
   const lookup = createLookup(createAllow(['localhost']), [dns.address])
   expect((await lookup('localhost')).map(({ address }) => address)).toContain('127.0.0.1')
 })

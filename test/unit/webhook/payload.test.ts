@@ -16,7 +16,7 @@ const event: PayloadEvent = {
   subject: 'Hi',
 }
 
-test('an email is told of without its content', () => {
+test('the payload of an email has no content', () => {
   expect(JSON.parse(payloadOf(event))).toEqual({
     eventId: 'evt_018f0000000070008000000000000001_42',
     name: 'message.received',
@@ -29,7 +29,7 @@ test('an email is told of without its content', () => {
   })
 })
 
-test('a message to the Message URL comes whole, with its sender', () => {
+test('the payload of a Message URL message has its text and its sender', () => {
   const { message } = JSON.parse(payloadOf({ ...event, channel: 'url', subject: null, text: 'wake up' })).data
   expect(message).toEqual({
     id: event.messageId,
@@ -41,6 +41,6 @@ test('a message to the Message URL comes whole, with its sender', () => {
   })
 })
 
-test('the same event gives the same bytes', () => {
+test('the same event always gives the same bytes', () => {
   expect(payloadOf({ ...event })).toBe(payloadOf(event))
 })

@@ -10,7 +10,7 @@ const delay = (failures: number, more: Partial<Parameters<typeof nextAttemptAt>[
   nextAttemptAt({ failures, createdAt: start, now: start, retryAfterMs: 0, random: 0, ...more }).getTime() -
   start.getTime()
 
-describe('the delay after failure n', () => {
+describe('the delay before the next attempt', () => {
   test.each([
     [1, 10 * S],
     [2, M],
@@ -20,7 +20,7 @@ describe('the delay after failure n', () => {
     [6, 6 * H],
     [7, 6 * H],
     [16, 6 * H],
-  ])('%i: %i ms', (failures, ms) => {
+  ])('after failure %i is %i ms and at most a tenth more', (failures, ms) => {
     expect(delay(failures)).toBe(ms)
     expect(delay(failures, { random: 0.5 })).toBe(ms * 1.05)
     expect(delay(failures, { random: 0.999_999 })).toBeLessThanOrEqual(ms * 1.1)
@@ -29,25 +29,25 @@ describe('the delay after failure n', () => {
 
 describe('Retry-After', () => {
   test.each([
-    ['shorter than planned: as planned', 1, 3 * S, 10 * S],
-    ['longer: as asked', 1, 40 * S, 40 * S],
-    ['longer than the next step: the next step', 1, H, M],
-    ['at the end: six hours are the most', 9, 48 * H, 6 * H],
+    ['is ignored when it is shorter than the planned delay', 1, 3 * S, 10 * S],
+    ['is followed when it is longer than the planned delay', 1, 40 * S, 40 * S],
+    ['is limited to the next step of the schedule', 1, H, M],
+    ['is limited to six hours at the end of the schedule', 9, 48 * H, 6 * H],
   ])('%s', (_, failures, retryAfterMs, ms) => {
     expect(delay(failures, { retryAfterMs })).toBe(ms)
   })
 
-  test('beyond the three days: the end of them', () => {
+  test('is limited to the end of the three days', () => {
     expect(delay(8, { now: at(71 * H), retryAfterMs: 6 * H })).toBe(72 * H)
   })
 })
 
-test('an event is given up three days after it happened, not after its first attempt', () => {
+test('an event is abandoned three days after its creation, not after its first attempt', () => {
   expect(givenUpAt(start)).toEqual(at(72 * H))
   expect(delay(1, { now: at(72 * H - 5 * S) })).toBe(72 * H)
 })
 
-test.each([0, 0.5, 0.999])('at most 17 attempts fit (random %d)', (random) => {
+test.each([0, 0.5, 0.999])('at most 17 attempts fit into three days (random %d)', (random) => {
   let attempts = 0
   let now = start
   while (now < givenUpAt(start)) {

@@ -5,12 +5,12 @@ import { keyOf, newSecret, signedHeaders } from '../../../src/webhook/delivery/s
 const headersOf = (list: string[]) =>
   Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]))
 
-test('a secret is whsec_ and 32 random bytes', () => {
+test('a secret is whsec_ and 32 random bytes in base64', () => {
   expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(newSecret()).not.toBe(newSecret())
 })
 
-test('standardwebhooks verifies what we sign, whatever the body', () => {
+test('the standardwebhooks library verifies the signature of any body', () => {
   const secret = newSecret()
   for (const body of ['{}', '{"subject":"Grüße 🚀"}', 'x'.repeat(100_000)]) {
     const headers = headersOf(signedHeaders([keyOf(secret)], 'evt_1', new Date(), Buffer.from(body)))
@@ -21,7 +21,7 @@ test('standardwebhooks verifies what we sign, whatever the body', () => {
   }
 })
 
-test('the signature is of the id, the time and the body', () => {
+test('the signature covers the ID, the time and the body', () => {
   const secret = newSecret()
   const headers = headersOf(signedHeaders([keyOf(secret)], 'evt_1', new Date(), Buffer.from('{}')))
   const later = String(Number(headers['webhook-timestamp']) + 1)
@@ -30,7 +30,7 @@ test('the signature is of the id, the time and the body', () => {
   expect(() => new Webhook(secret).verify('{}', { ...headers, 'webhook-timestamp': later })).toThrow()
 })
 
-test('while a previous secret is valid, either verifies', () => {
+test('either secret verifies the signature while the previous one is valid', () => {
   const [secret, previous] = [newSecret(), newSecret()]
   const headers = headersOf(
     signedHeaders([keyOf(secret), keyOf(previous)], 'evt_1', new Date(), Buffer.from('{}')),

@@ -3,7 +3,7 @@ import { type Slot, Slots } from '../../../src/webhook/delivery/slots.ts'
 
 const waiter = (workspaceId: string, suspect = false) => ({ workspaceId, suspect })
 
-/** Slots whose work goes on until the test ends it. */
+/** Returns slots whose work runs until the test ends it. */
 const watched = (size: number) => {
   const ran: { workspaceId: string; suspect: boolean }[] = []
   const taken: Slot[] = []
@@ -21,7 +21,7 @@ test('workspaces take turns, however many lanes each has', () => {
   expect(ran.map(({ workspaceId }) => workspaceId)).toEqual(['a', 'a', 'b', 'c', 'a', 'a'])
 })
 
-test('those that failed get at most half of the slots', () => {
+test('lanes that failed before get at most half of the slots', () => {
   const { slots, ran } = watched(8)
   for (let i = 0; i < 20; i++) slots.ask(waiter('a', true))
   expect(ran).toHaveLength(4)
@@ -30,7 +30,7 @@ test('those that failed get at most half of the slots', () => {
   expect(slots.underWay).toBe(8)
 })
 
-test('those that failed are tried although others keep coming', () => {
+test('lanes that failed before are tried even if others keep arriving', () => {
   const { slots, ran, taken } = watched(8)
   for (let i = 0; i < 100; i++) slots.ask(waiter('a'))
   slots.ask(waiter('a', true))
@@ -38,7 +38,7 @@ test('those that failed are tried although others keep coming', () => {
   expect(ran.at(-1)?.suspect).toBe(true)
 })
 
-test('who takes long gives way to who waits, and frees nothing a second time', () => {
+test('a slow lane loses its slot to a waiting one, and does not free it a second time', () => {
   vi.useFakeTimers()
   const { slots, ran, taken } = watched(2)
   for (const id of ['dead', 'dead', 'dead', 'living']) slots.ask(waiter(id))
@@ -47,7 +47,7 @@ test('who takes long gives way to who waits, and frees nothing a second time', (
   expect(ran).toHaveLength(4)
   expect(slots.underWay).toBe(4)
   slots.ask(waiter('next'))
-  taken[0]!.free() // had given its slot away already
+  taken[0]!.free() // it had already lost its slot
   expect(ran).toHaveLength(4)
   expect(slots.underWay).toBe(3)
   taken[3]!.free()

@@ -20,7 +20,7 @@ const lookup: Lookup = async (name) => {
 const check = (url: string, allow: string[] = []) =>
   checkTargetUrl(url, { allow: createAllow(allow), lookup })
 
-describe('taken', () => {
+describe('a webhook URL is accepted', () => {
   test.each([
     ['https://example.com/hook', 'https://example.com/hook'],
     ['https://EXAMPLE.com', 'https://example.com/'],
@@ -33,12 +33,12 @@ describe('taken', () => {
     ],
     ['https://not-yet-there.example.com/', 'https://not-yet-there.example.com/'],
     ['https://example.com/@not-a-credential', 'https://example.com/@not-a-credential'],
-  ])('%s', async (url, stored) => {
+  ])('such as %s', async (url, stored) => {
     expect(await check(url)).toBe(stored)
   })
 })
 
-describe('refused', () => {
+describe('a webhook URL is refused', () => {
   test.each([
     // the scheme and the shape
     'http://example.com/',
@@ -65,7 +65,7 @@ describe('refused', () => {
     'https://example.com:70000/',
     `https://example.com/${'a'.repeat(2048)}`,
     'https://exa\u0000mple.com/',
-    // names that never are public
+    // names that are never public
     'https://localhost/',
     'https://LOCALHOST/',
     'https://localhost./',
@@ -81,7 +81,7 @@ describe('refused', () => {
     'https://db.lan/',
     'https://intranet/',
     'https://example.com./',
-    // addresses, in every spelling
+    // addresses in every notation
     'https://127.0.0.1/',
     'https://127.1/',
     'https://2130706433/',
@@ -128,11 +128,11 @@ describe('refused', () => {
     'https://mapped.example.com/',
     'https://nat64.example.com/',
     'https://meta.example.com/',
-  ])('%j', async (url) => {
+  ])('such as %j', async (url) => {
     await expect(check(url)).rejects.toMatchObject({ code: 'invalid_input', field: 'url' })
   })
 
-  test('without telling where a name leads', async () => {
+  test('without revealing the address of its host', async () => {
     await expect(check('https://inside.example.com/')).rejects.toThrow(
       /^url: must point to a host on the public internet$/,
     )
@@ -151,7 +151,7 @@ describe('WEBHOOK_ALLOW', () => {
     ['https://inside.example.com/', ['10.0.0.0/8']],
     ['https://inside.example.com/', ['INSIDE.example.com']],
     ['http://not-yet-there/', ['not-yet-there']],
-  ])('%s is opened by %j', async (url, allow) => {
+  ])('%s is allowed by %j', async (url, allow) => {
     expect(await check(url, allow)).toBe(url)
   })
 
@@ -163,12 +163,12 @@ describe('WEBHOOK_ALLOW', () => {
     ['https://mixed.example.com/', ['10.0.0.0/8']],
     ['https://[::ffff:127.0.0.1]/', ['127.0.0.0/8']],
     ['http://sub.localhost/', ['localhost']],
-  ])('%s is not opened by %j', async (url, allow) => {
+  ])('%s is not allowed by %j', async (url, allow) => {
     await expect(check(url, allow)).rejects.toMatchObject({ code: 'invalid_input' })
   })
 
   test.each(['http://localhost', '10.0.0.0/64', 'host:99999', 'a b', '*.example.com'])(
-    '%j is no entry',
+    '%j is not a valid entry',
     (entry) => {
       expect(() => createAllow([entry])).toThrow(entry)
     },
