@@ -22,9 +22,9 @@ for (const agent of [ann, bob])
     senders: [owner.email, 'bot@example.com'],
   })
 
-// biome-ignore lint/suspicious/noExplicitAny: messages as the API gives them
+// biome-ignore lint/suspicious/noExplicitAny: messages as the API returns them
 type Json = any
-const say = async (from: TestAgent, to: TestAgent, body: object): Promise<Json> => {
+const send = async (from: TestAgent, to: TestAgent, body: object): Promise<Json> => {
   const known = (await newest(to))[0]?.id
   const sent = await from.api('POST', `/agents/${from.id}/messages`, { text: 'And you?', ...body })
   expect(sent.status).toBe(201)
@@ -36,27 +36,27 @@ const say = async (from: TestAgent, to: TestAgent, body: object): Promise<Json> 
 }
 
 /**
- * Two agents answer each other until one is not woken any more; how many messages were taken, and the one
- * that was not.
+ * Makes two agents answer each other until one refuses a message. Returns the number of accepted messages,
+ * and the refused one.
  */
 const talkUntilRefused = async (
   first: Json,
   [speaker, listener]: [TestAgent, TestAgent],
-): Promise<{ taken: number; refused: Json }> => {
-  let heard = first
-  for (let taken = 1; ; taken++) {
-    heard = await say(listener, speaker, { replyTo: heard.id })
-    if (heard.status === 'refused' || taken > 100) return { taken, refused: heard }
+): Promise<{ accepted: number; refused: Json }> => {
+  let last = first
+  for (let accepted = 1; ; accepted++) {
+    last = await send(listener, speaker, { replyTo: last.id })
+    if (last.status === 'refused' || accepted > 100) return { accepted, refused: last }
     ;[speaker, listener] = [listener, speaker]
   }
 }
 
-test('two agents that answer each other without end are stopped, a person in their thread is not', {
+test('two agents that keep answering each other are stopped, and a person in their thread is not', {
   timeout: 120_000,
 }, async () => {
-  const opening = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Ping' })
-  const { taken, refused } = await talkUntilRefused(opening, [ann, bob])
-  expect(taken).toBe(2 * TURNS)
+  const opening = await send(ann, bob, { channel: 'email', to: [bob.address], subject: 'Ping' })
+  const { accepted, refused } = await talkUntilRefused(opening, [ann, bob])
+  expect(accepted).toBe(2 * TURNS)
   expect(refused).toMatchObject({ status: 'refused', refusal: 'self', admission: null })
   expect(refused.checks.at(-1)).toEqual({
     name: 'admission',
@@ -73,17 +73,17 @@ test('two agents that answer each other without end are stopped, a person in the
   }
   expect(await receive(service, bob, letter)).toMatchObject({ status: 'received', admission: 'team' })
 
-  const other = await say(ann, bob, { channel: 'email', to: [bob.address], subject: 'Something else' })
+  const other = await send(ann, bob, { channel: 'email', to: [bob.address], subject: 'Something else' })
   expect(other).toMatchObject({ status: 'received' })
 
-  // In the thread that was closed, not in the one that has begun since.
+  // In the closed thread, not in the one that was started since.
   const [closed] = (await newest(ann, 100)).filter(({ subject }: Json) => subject === 'Re: Ping')
-  expect(await say(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'refused', refusal: 'self' })
+  expect(await send(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'refused', refusal: 'self' })
   clock.advance(HOUR_MS)
-  expect(await say(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'received' })
+  expect(await send(ann, bob, { replyTo: closed.id })).toMatchObject({ status: 'received' })
 })
 
-test('an agent of another service is stopped by what its mail says, and a person is not', async () => {
+test('an agent of another service is stopped by the mark in its mail, and a person is not', async () => {
   const letter = { from: 'bot@example.com', to: ann.address, subject: 'Ping', text: 'And you?' }
   const marked = { ...letter, headers: { 'X-Sent-By-Agent': 'yes' } }
   const opening = await receive(service, ann, marked)

@@ -27,7 +27,7 @@ const receiveFile = (type: string, content: Buffer) =>
     envelope: { from: 'ann@example.com', to: agent.address },
   })
 
-test('a text file is listed by its type and downloaded with its charset, byte for byte', async () => {
+test('a text file is listed with its type and downloaded with its charset, byte for byte', async () => {
   const content = Buffer.from('Käse;3\r\n', 'latin1')
   const message = await receiveFile('text/csv; charset=ISO-8859-1; header=absent', content)
   expect(message.attachments).toEqual([{ name: 'prices.csv', type: 'text/csv', size: content.length }])
@@ -56,7 +56,7 @@ describe('a link to a file', () => {
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
   }
 
-  test('works for whoever has it, as a download, and nobody keeps a copy on the way', async () => {
+  test('works without a token, as a download that is not cached', async () => {
     const { url } = await linked()
     const answer = await opened(url)
     expect([answer.status, answer.text]).toEqual([200, content.toString()])
@@ -71,7 +71,7 @@ describe('a link to a file', () => {
     expect((await opened(url, { method: 'POST' })).status).toBe(405)
   })
 
-  test('lasts ten minutes', async () => {
+  test('is valid for ten minutes', async () => {
     const { url, expiresAt } = await linked()
     const left = new Date(expiresAt).getTime() - clock.now().getTime()
     expect(left).toBeGreaterThan(9 * MINUTE_MS)
@@ -87,7 +87,7 @@ describe('a link to a file', () => {
     })
   })
 
-  test('opens nothing else: not another file, not for longer, not with another signature', async () => {
+  test('does not work for another file, for longer, or with another signature', async () => {
     const [{ url }, other] = [await linked(), await linked()]
     const expires = Number(new URL(url).searchParams.get('expires'))
     const { text } = await opened(url.replace(/signature=.*/, 'signature=x'))
@@ -104,7 +104,7 @@ describe('a link to a file', () => {
     for (const wrong of changed) expect(await opened(wrong)).toMatchObject({ status: 404, text })
   })
 
-  test('goes with its message', async () => {
+  test('stops working when its message is deleted', async () => {
     const doomed = await createTestAgent(service, await service.workspace())
     const { url, message } = await linked()
     await service.db.prisma.message.delete({ where: { id: message.id } })
@@ -114,13 +114,13 @@ describe('a link to a file', () => {
     ).toBe(404)
   })
 
-  test('is for files that there are', async () => {
+  test('is issued only for existing files', async () => {
     const { message } = await linked()
     const answer = await agent.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/1/link`)
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('comes from GraphQL too, and works in every process', async () => {
+  test('can be requested through GraphQL, and works in every process', async () => {
     const { message } = await linked()
     const query = '{ message(id: "ID") { attachments { name link { url expiresAt } } } }'.replace(
       'ID',
@@ -133,7 +133,7 @@ describe('a link to a file', () => {
     expect((await opened(link.url.replace(/^http:\/\/[^/]+/, other.http))).text).toBe(content.toString())
   })
 
-  test('is in no log', async () => {
+  test('is not logged', async () => {
     const { url } = await linked()
     await opened(url)
     const signature = new URL(url).searchParams.get('signature')!

@@ -15,8 +15,8 @@ import {
 import { giveNumber, openTwilio } from '../support/sms.ts'
 
 /**
- * Workspaces' data keys are replaced beside a running service: whatever is sealed stays readable, and the old
- * keys go.
+ * Replacement of workspaces' data keys while a service runs: sealed values stay readable, and the old keys
+ * are deleted.
  */
 
 const HOUR_MS = 3_600_000
@@ -65,7 +65,7 @@ beforeAll(async () => {
   })
 })
 
-/** A keyring that knows nothing yet, as another process's. */
+/** Returns a keyring with an empty cache, as in another process. */
 const fresh = () => createKeyring(service.db, service.masterKey, () => [], clock)
 const deps = () => ({ ...service.db, clock, log, keyring: fresh(), sealed: SEALED_COLUMNS })
 const rotate = async () => {
@@ -78,7 +78,7 @@ const revealed = async () =>
 const pageOf = async (page: string, first: readonly string[]) =>
   (await service.db.pool.query<{ sealed: Buffer; bound: string }>(page, [owner.id, first, 100_000])).rows
 
-test('every column that holds bytes is sealed anew, or is known not to be sealed with a data key', async () => {
+test('every bytea column is resealed, or is known not to be sealed with a data key', async () => {
   const { rows } = await service.db.pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public' and data_type = 'bytea'`,
@@ -101,13 +101,13 @@ test('every column that holds bytes is sealed anew, or is known not to be sealed
   )
 })
 
-test('everything is sealed anew, the running service reads it, and the old key goes an hour later', async () => {
+test('all values are resealed, the running service reads them, and the old key is deleted an hour later', async () => {
   for (const { name, page, first } of SEALED_COLUMNS)
     expect({ name, rows: (await pageOf(page, first)).length > 0 }).toEqual({ name, rows: true })
   const { replaced, values, unreadable, retired } = await rotate()
   expect({ replaced, unreadable, retired }).toEqual({ replaced: true, unreadable: 0, retired: 1 })
   expect(values).toBeGreaterThan(SECRETS)
-  // What the service seals with the key that it still knows is found when the old key is to go.
+  // A value that the service seals with its cached key is resealed before the old key is deleted.
   await owner.api('PUT', `/agents/${agent.id}/secrets/LATE`, { value: 'late' })
   expect(await revealed()).toEqual({ KEY_0: 'value 0', KEY_249: 'value 249' })
   clock.advance(HOUR_MS + 1)
@@ -130,12 +130,12 @@ test('everything is sealed anew, the running service reads it, and the old key g
   ).toBe(webhook.secret)
 })
 
-test('a change that was interrupted goes on with the same key, whatever a crash left', async () => {
+test('an interrupted replacement continues with the same key after a crash', async () => {
   expect(await replaceDataKey(deps(), service.masterKey, owner.id)).toBe(true)
   const onlySome = SEALED_COLUMNS.slice(1, 3)
   await finishDataKeys({ ...deps(), sealed: onlySome }, { due: false })
   expect(await rotate()).toMatchObject({ replaced: false, unreadable: 0, retired: 1 })
-  // The master key changes in between: the old data keys go with it.
+  // The master key changes in between, and the old data keys are wrapped with the new one.
   const [before, after] = [service.masterKey, randomBytes(32)]
   await service.db.prisma.$transaction((tx) => rewrapDataKeys(tx, after, () => [before]))
   clock.advance(HOUR_MS + 1)
@@ -145,7 +145,7 @@ test('a change that was interrupted goes on with the same key, whatever a crash 
   expect(await revealed()).toEqual({ KEY_0: 'value 0', KEY_249: 'value 249' })
 })
 
-test('a value that no key opens is told of and holds nothing up', async () => {
+test('a value that no key opens is logged and does not block the replacement', async () => {
   const where = { agentId_name: { agentId: agent.id, name: 'KEY_7' } }
   await service.db.prisma.secret.update({ where, data: { sealed: new Uint8Array(64).fill(1) } })
   expect(await rotate()).toMatchObject({ replaced: true, unreadable: 1 })

@@ -18,7 +18,10 @@ import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { startWire, type Wire } from '../support/wire.ts'
 
-/** One service whose database goes away and comes back: each test goes on where the one before it ended. */
+/**
+ * One service whose database becomes unavailable and available again: each test continues where the previous
+ * one ended.
+ */
 const dataDir = temporaryDir()
 let wire: Wire
 let app: App
@@ -84,17 +87,17 @@ afterAll(async () => {
 })
 
 let count = 0
-/** Each of a sender of its own, so that none goes over the rate. */
+/** Sends each mail from a different sender, to stay below the rate limit. */
 const write = (subject: string) =>
   deliver(app.smtp!, { from: `s${count++}@example.com`, to: agent.address, subject, text: 'hi' })
 
-test('while it is there everything works', async () => {
+test('while the database is available, everything works', async () => {
   await write('One')
   await stream.got(1)
   await receiver.got('/hook', 1)
 })
 
-test('while it is away HTTP answers 503 with when to come again, SMTP 451, and health tells which', async () => {
+test('while the database is unavailable, HTTP responds with 503, SMTP with 451, and only /readyz is unhealthy', async () => {
   await wire.cut()
   for (const [method, path, body] of [
     ['GET', `/agents/${agent.id}`],
@@ -122,7 +125,7 @@ test('while it is away HTTP answers 503 with when to come again, SMTP 451, and h
   )
 })
 
-test('once it is back everything works again by itself, the open stream and the webhook too', async () => {
+test('once the database is available again, everything works without a restart, including open streams and webhooks', async () => {
   await wire.mend()
   await until(async () => (await owner('GET', `/agents/${agent.id}`)).status === 200)
   await until(async () => (await owner('GET', '/readyz')).status === 200)
@@ -135,12 +138,12 @@ test('once it is back everything works again by itself, the open stream and the 
   expect(deliveries.map(({ body }) => JSON.parse(body).data.message.subject)).toEqual(['One', 'Two'])
 })
 
-/** The statement that commits a mail with all that belongs to it. */
+/** The statement that commits a mail and everything that belongs to it. */
 const STORING = 'store arrivals'
 const SIDES = ['before', 'after'] as const
 
 test.each(SIDES)(
-  'cut off %s a mail is committed: 451, and the same mail sent again is there once',
+  'when the connection breaks %s a mail is committed, it gets 451, and sending it again stores it once',
   async (side) => {
     const subject = `Cut off ${side}`
     const raw = `From: cut-${side}@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${side}@example.com>\r\n\r\nhi`
@@ -161,7 +164,7 @@ test.each(SIDES)(
 )
 
 test.each(SIDES)(
-  'cut off %s a request with a key is committed: 503, and asked again it is done once',
+  'when the connection breaks %s a request with a key is committed, it gets 503, and a retry runs it once',
   async (side) => {
     const body = { channel: 'email', to: ['bo@example.com'], subject: `Key cut off ${side}`, text: 'hi' }
     const send = () =>
@@ -182,7 +185,7 @@ test.each(SIDES)(
   },
 )
 
-test('gone and back again and again, in the middle of mail: what got 250 is stored, in order, once', async () => {
+test('during repeated outages, every mail that got 250 is stored once and in order', async () => {
   const accepted: string[] = []
   const refused: number[] = []
   let over = false

@@ -20,7 +20,7 @@ import { startRelay } from '../support/relay.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Domains are looked at by the clock: what the service does while nobody asks. */
+/** Periodic checks of domains, without requests. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -28,10 +28,10 @@ const DAY = 24 * HOUR
 const PLACE = { mailDomain: 'agents.localhost', mailHost: 'agents.localhost' }
 
 const zone: Zone = {}
-/** Names for which the name servers fail, with c-ares' word for it. */
+/** Names for which the name servers fail, with the c-ares error code. */
 const failing = new Map<string, string>()
-/** How often each name was asked for its MX. */
-const asked = new Map<string, number>()
+/** Number of MX lookups of each name. */
+const lookups = new Map<string, number>()
 const letters: { to: string; subject: string; text: string }[] = []
 const clock = createFakeClock()
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
     leaveDomain: (tx, domainId) => leaveDomain(tx, domainId, PLACE.mailDomain),
     mailer: { send: (letter) => void letters.push(letter) },
     freshResolver: async (name, type) => {
-      if (type === 'MX') asked.set(name, (asked.get(name) ?? 0) + 1)
+      if (type === 'MX') lookups.set(name, (lookups.get(name) ?? 0) + 1)
       if (failing.has(name)) throw Object.assign(new Error('x'), { code: failing.get(name) })
       return resolver(name, type)
     },
@@ -61,7 +61,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await deps.prisma.workspace.deleteMany()
-  asked.clear()
+  lookups.clear()
   failing.clear()
   letters.length = 0
 })
@@ -99,13 +99,13 @@ const verified = async (owner: Viewer, name: string): Promise<ListedDomain> => {
 
 const stateOf = async ({ id }: ListedDomain) =>
   (await deps.prisma.domain.findUniqueOrThrow({ where: { id } })).state
-/** Moves time on, and lets a worker look for what is due. Returns how many domains it looked at. */
+/** Advances the clock and lets a worker check what is due. Returns the number of domains it checked. */
 const after = (ms: number): Promise<number> => {
   clock.advance(ms)
   return recheckDomains(deps, new AbortController().signal)
 }
 
-test('a day after its last check a domain is looked at again, and not before', async () => {
+test('a domain is checked again a day after its last check, and not earlier', async () => {
   const domain = await verified(await newOwner('a@example.com'), 'a.example')
   expect(await after(DAY - 1)).toBe(0)
   expect(await after(1)).toBe(1)
@@ -113,7 +113,7 @@ test('a day after its last check a domain is looked at again, and not before', a
   expect(await after(DAY - 1)).toBe(0)
 })
 
-test('records that are gone break it at the second look, an hour after the first; the owners get a letter each, once', async () => {
+test('missing records break a domain at the second check, an hour after the first, and each owner gets one mail', async () => {
   const owner = await newOwner('b@example.com')
   await deps.prisma.member.create({
     data: { workspaceId: owner.workspaceId, email: 'b2@example.com', role: 'owner' },
@@ -137,7 +137,7 @@ test('records that are gone break it at the second look, an hour after the first
   expect(await stateOf(domain)).toBe('verified')
 })
 
-test('one bad hour breaks nothing, however often', async () => {
+test('a single failed check never breaks a domain, however often it happens', async () => {
   const domain = await verified(await newOwner('c@example.com'), 'c.example')
   for (let day = 0; day < 3; day++) {
     withdraw(zone, domain, 'mx')
@@ -149,7 +149,7 @@ test('one bad hour breaks nothing, however often', async () => {
 })
 
 test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED'])(
-  'name servers that fail for days (%s) break nothing, and are asked every hour',
+  'name servers that fail for days (%s) do not break a domain, which is checked every hour',
   async (code) => {
     const name = `d-${code.toLowerCase()}.example`
     const domain = await verified(await newOwner('d@example.com'), name)
@@ -161,7 +161,7 @@ test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED'])(
   },
 )
 
-test('failures count in a row, with silence between them', async () => {
+test('an inconclusive check between two failures does not reset their count', async () => {
   const domain = await verified(await newOwner('e@example.com'), 'e.example')
   withdraw(zone, domain, 'dkim')
   await after(DAY)
@@ -174,7 +174,7 @@ test('failures count in a row, with silence between them', async () => {
   expect(await stateOf(domain)).toBe('broken')
 })
 
-test('a pending one becomes verified without anybody asking; one that never was verified does not break', async () => {
+test('a pending domain is verified without a request, and one that was never verified does not break', async () => {
   const owner = await newOwner('f@example.com')
   const domain = await newDomain(owner, 'f.example', ['mx'])
   for (let day = 0; day < 3; day++) expect(await after(DAY)).toBe(1)
@@ -185,7 +185,7 @@ test('a pending one becomes verified without anybody asking; one that never was 
   expect(letters).toEqual([])
 })
 
-test('who loses a name to another workspace is told, and the other one has it', async () => {
+test('a workspace that loses a domain to another one is notified, and the other one has the domain', async () => {
   const domain = await verified(await newOwner('old@example.com'), 'g.example')
   const rival = await newOwner('new@example.com')
   const theirs = await newDomain(rival, 'g.example', ['ownership', 'dkim'])
@@ -200,7 +200,7 @@ test('who loses a name to another workspace is told, and the other one has it', 
   ).toEqual(['old@example.com'])
 })
 
-test('three processes look at 50 domains once each, and a killed one leaves its share to the others', async () => {
+test('three workers check 50 domains once each, and the domains of a killed worker are checked later', async () => {
   const owner = await newOwner('h@example.com')
   const { workspaceId } = owner
   const names = Array.from({ length: 50 }, (_, n) => `h${n}.example`)
@@ -213,21 +213,21 @@ test('three processes look at 50 domains once each, and a killed one leaves its 
     recheckAt: at,
   }))
   await deps.prisma.domain.createMany({ data: added })
-  // Real keys would take their time to make: hence not by `addDomain`.
+  // Not added with `addDomain`, which would take time to create real keys.
   const key = { workspaceId, selector: 's', publicKey: 'KEY', privateKey: new Uint8Array() }
   await deps.prisma.dkimKey.createMany({ data: names.map((domain) => ({ ...key, domain })) })
   clock.advance(DAY)
   const { signal } = new AbortController()
   const checked = await Promise.all([1, 2, 3].map(() => recheckDomains(deps, signal)))
   expect(checked.reduce((sum, one) => sum + one)).toBe(50)
-  expect([...asked.values()]).toEqual(Array.from({ length: 50 }, () => 1))
-  // Taken, and never finished.
+  expect([...lookups.values()]).toEqual(Array.from({ length: 50 }, () => 1))
+  // Claimed, and never finished.
   await deps.prisma.domain.updateMany({ data: { recheckAt: new Date(clock.now().getTime() + 5 * MINUTE) } })
   expect(await after(5 * MINUTE - 1)).toBe(0)
   expect(await after(1)).toBe(50)
 })
 
-test('one that cannot be concluded holds nothing up, and is tried again', async () => {
+test('a domain that is deleted during its check does not block the others', async () => {
   const owner = await newOwner('i@example.com')
   const domain = await newDomain(owner, 'i.example')
   const other = await newDomain(owner, 'j.example')
@@ -241,15 +241,15 @@ test('one that cannot be concluded holds nothing up, and is tried again', async 
   expect(await stateOf(other)).toBe('verified')
 })
 
-test('a worker that stops asks no further', async () => {
+test('a worker that stops starts no further check', async () => {
   const owner = await newOwner('k@example.com')
   await newDomain(owner, 'k.example')
   clock.advance(DAY)
   expect(await recheckDomains(deps, AbortSignal.abort())).toBe(0)
 })
 
-describe('in a running service', () => {
-  test('a worker does it by itself, and the letter arrives', async () => {
+describe('periodic checks in a running service', () => {
+  test('run by themselves, and the owner gets a mail about a broken domain', async () => {
     const relay = await startRelay()
     afterAll(() => relay.stop())
     const service = await startService({

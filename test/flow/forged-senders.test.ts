@@ -11,9 +11,9 @@ import { type Letter, rawOf } from '../support/mail.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** What nobody has proven must not count against the one in whose name it was sent. */
+/** Unverified mail must not count against the sender it names. */
 
-/** It is always a quarter past a minute: no window ends in the middle of a test. */
+/** The clock stands at a quarter past a minute, so that no window ends during a test. */
 const still = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 15_000)
 const zone = { ...proves('example.com'), ...proves('bots.example'), ...proves('sold.example') }
 const service = await startService({
@@ -29,7 +29,7 @@ const agentThatAdmits = async (admit: string, senders: string[] = []): Promise<T
 }
 
 let forged = 0
-/** Mail from elsewhere on the internet than where its sender's domain sends from: not proven. */
+/** Delivers mail from an address that its sender's domain does not authorize, so that it is not verified. */
 const forge = async (agent: Pick<TestAgent, 'address'>, letter: Letter, remoteIp = '203.0.113.9') => {
   const raw = await rawOf({
     to: agent.address,
@@ -52,7 +52,7 @@ const times = async (count: number, work: () => Promise<unknown>) => {
     await Promise.all(Array.from({ length: Math.min(10, count - done) }, work))
 }
 
-test('31 forged mails leave the genuine one of their sender its rate', async () => {
+test('31 forged mails do not use up the rate limit of the genuine sender', async () => {
   const agent = await agentThatAdmits('list', [owner.email])
   await times(31, () => forge(agent, { from: owner.email }))
   const refusals = (await newest(agent, 40)).map(({ refusal }: { refusal: string }) => refusal)
@@ -66,7 +66,7 @@ test('31 forged mails leave the genuine one of their sender its rate', async () 
   })
 })
 
-test('mail that nothing proves is counted by where it comes from: an address, or a network of IPv6', async () => {
+test('unverified mail is counted by its source, which is an IPv4 address or an IPv6 network', async () => {
   const agent = await agentThatAdmits('anyone')
   const from = async (remoteIp: string) => {
     await forge(agent, { from: `somebody-${forged}@example.com` }, remoteIp)
@@ -78,7 +78,7 @@ test('mail that nothing proves is counted by where it comes from: an address, or
   expect(await from('198.51.100.1')).toBeNull()
 })
 
-test('forged messages of agents close no thread for the agent in whose name they were sent', async () => {
+test('forged messages in the name of an agent do not close its thread', async () => {
   const agent = await agentThatAdmits('anyone')
   const bot = {
     from: 'bot@bots.example',
@@ -99,7 +99,7 @@ test('forged messages of agents close no thread for the agent in whose name they
   expect(items.at(-1).id).toBe(opening.id)
 })
 
-test('a refused copy of a Message-ID does not take the answers to it into its own thread', async () => {
+test('a refused mail with a copied Message-ID does not take replies into its own thread', async () => {
   const agent = await agentThatAdmits('list', [owner.email])
   const messageId = '<known-to-many@example.com>'
   await forge(agent, { from: 'eve@example.com', messageId, subject: 'Bait' })
@@ -112,7 +112,7 @@ test('a refused copy of a Message-ID does not take the answers to it into its ow
   expect(items.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id])
 })
 
-test('who proves an address of an own domain that is verified no longer is not of the team', async () => {
+test('the sender of an own domain that is no longer verified is not on the team', async () => {
   const [agent, sales] = [await agentThatAdmits('team'), await createTestAgent(service, owner, 'Sales')]
   const { prisma } = service.db
   const data = { workspaceId: owner.id, name: 'sold.example', ownershipToken: 't', state: 'broken' as const }
@@ -132,7 +132,7 @@ test('who proves an address of an own domain that is verified no longer is not o
   expect(await receive(service, agent, letter)).toMatchObject({ status: 'received', admission: 'team' })
 })
 
-test('forged mail keeps nobody from reaching the postmaster', async () => {
+test('forged mail does not keep others from reaching the postmaster', async () => {
   const office = { address: 'postmaster@agents.localhost' }
   const passedOn = async () => {
     const folder = join(service.dataDir, 'outbox')

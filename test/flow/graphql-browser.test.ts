@@ -9,10 +9,10 @@ import { startGraphql } from '../support/graphql.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-/** The graphql-sse client in a page of a real browser, in both modes of the protocol. */
+/** Runs the graphql-sse client in a page of a real browser, in both modes of the protocol. */
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-/** As root it needs no sandbox; without the others it looks for hosts of its maker. */
+/** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
     ' ',
@@ -20,7 +20,7 @@ const FLAGS =
 
 if (!CHROMIUM)
   process.stderr.write(
-    'graphql-browser: no chromium is installed (apt-get install chromium): its test is skipped\n',
+    'graphql-browser: the test is skipped because Chromium is not installed (apt-get install chromium)\n',
   )
 
 const library = readFileSync(
@@ -30,30 +30,30 @@ const library = readFileSync(
 const PAGE = `<!doctype html><meta charset="utf-8"><title>subscriber</title><script src="/graphql-sse.js"></script><script>
   const { token, id } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   const query = 'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
-  const tell = (body) => fetch('/told', { method: 'POST', body: JSON.stringify(body) })
+  const report = (body) => fetch('/reports', { method: 'POST', body: JSON.stringify(body) })
   for (const singleConnection of [false, true]) {
     const client = graphqlSse.createClient({
       url: '/graphql' + (singleConnection ? '/stream' : ''), singleConnection, headers: { Authorization: 'Bearer ' + token }, retryAttempts: 0,
     })
     client.subscribe({ query, variables: { id, after: 0 } }, {
-      next: ({ data }) => tell({ singleConnection, event: data.messageReceived }),
-      error: (error) => tell({ singleConnection, error: String(error) + JSON.stringify(error) }),
+      next: ({ data }) => report({ singleConnection, event: data.messageReceived }),
+      error: (error) => report({ singleConnection, error: String(error) + JSON.stringify(error) }),
       complete: () => undefined,
     })
   }
 </script>`
 
-interface Told {
+interface Report {
   singleConnection: boolean
   event?: { id: number; message: { text: string } }
   error?: string
 }
 
-test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphql-sse', async () => {
+test.skipIf(!CHROMIUM)('a page in a browser receives events in both modes of graphql-sse', async () => {
   const service = await startGraphql()
   const tenant = await service.tenant()
   const agent = await service.agent(tenant)
-  const told: Told[] = []
+  const reports: Report[] = []
   const files: Record<string, [string, string | Buffer]> = {
     '/': ['text/html', PAGE],
     '/graphql-sse.js': ['text/javascript', library],
@@ -61,10 +61,10 @@ test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphq
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const url = request.url ?? '/'
     if (url.startsWith('/graphql') && !files[url]) return service.graphql.handle(request, response)
-    if (url === '/told') {
+    if (url === '/reports') {
       let body = ''
       for await (const chunk of request) body += chunk
-      told.push(JSON.parse(body))
+      reports.push(JSON.parse(body))
       return void response.end()
     }
     const [type, content] = files[url] ?? ['text/plain', '']
@@ -90,11 +90,11 @@ test.skipIf(!CHROMIUM)('a page in a browser hears events in both modes of graphq
     server.close()
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
   })
-  await until(() => told.length >= 2, 15_000)
+  await until(() => reports.length >= 2, 15_000)
   await service.letter(agent, tenant, 'after')
-  await until(() => told.length >= 4)
+  await until(() => reports.length >= 4)
   for (const singleConnection of [false, true]) {
-    const events = told.filter((one) => one.singleConnection === singleConnection)
+    const events = reports.filter((one) => one.singleConnection === singleConnection)
     expect(events.map(({ event, error }) => error ?? [event?.id, event?.message.text])).toEqual([
       [1, 'before'],
       [2, 'after'],

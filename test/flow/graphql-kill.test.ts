@@ -23,14 +23,14 @@ afterAll(() => cleanUp(dataDir))
 const EVENTS =
   'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
 
-interface Told {
+interface MessageEvent {
   id: number
   message: { text: string }
 }
 
 const MAILS = 120
 
-test('killed in mid-stream and started again: `after` resumes, nothing is lost, nothing comes twice', {
+test('after a SIGKILL in mid-stream and a restart, `after` resumes without losing or repeating an event', {
   timeout: 180_000,
 }, async () => {
   await start()
@@ -41,7 +41,7 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
 
   const accepted: string[] = []
   let killed = false
-  /** Sends again, under the same Message-ID, whatever was not answered for. */
+  /** Sends every mail until it is accepted, always with the same Message-ID. */
   const send = async (n: number): Promise<void> => {
     const letter = {
       from: `ann${n % 10}@example.com`,
@@ -57,21 +57,21 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
     for (let n = 0; n < MAILS; n += 4) await Promise.all([n, n + 1, n + 2, n + 3].map(send))
   })()
 
-  const told: Told[] = []
+  const events: MessageEvent[] = []
   const reading = (async () => {
-    while (told.length < MAILS) {
+    while (events.length < MAILS) {
       const client = createClient({
         url: `${ready.http}/graphql`,
         headers: { Authorization: `Bearer ${token}` },
         retryAttempts: 0,
       })
       await new Promise<void>((resolve) => {
-        client.subscribe<{ messageReceived: Told }>(
-          { query: EVENTS, variables: { id, after: told.at(-1)?.id ?? 0 } },
+        client.subscribe<{ messageReceived: MessageEvent }>(
+          { query: EVENTS, variables: { id, after: events.at(-1)?.id ?? 0 } },
           {
             next: ({ data }) => {
-              if (data) told.push(data.messageReceived)
-              if (told.length >= MAILS) client.dispose()
+              if (data) events.push(data.messageReceived)
+              if (events.length >= MAILS) client.dispose()
             },
             error: () => resolve(),
             complete: () => resolve(),
@@ -79,16 +79,16 @@ test('killed in mid-stream and started again: `after` resumes, nothing is lost, 
         )
       })
       client.dispose()
-      if (told.length < MAILS) await until(() => killed, 60_000)
+      if (events.length < MAILS) await until(() => killed, 60_000)
     }
   })()
 
-  await until(() => told.length >= MAILS / 3, 60_000)
+  await until(() => events.length >= MAILS / 3, 60_000)
   service.kill('SIGKILL')
   await service.exited
   await start()
   killed = true
   await Promise.all([writing, reading])
-  expect(told.map((one) => one.id)).toEqual(Array.from({ length: MAILS }, (_, n) => n + 1))
-  expect(told.map(({ message }) => message.text.trim()).sort()).toEqual([...accepted].sort())
+  expect(events.map((one) => one.id)).toEqual(Array.from({ length: MAILS }, (_, n) => n + 1))
+  expect(events.map(({ message }) => message.text.trim()).sort()).toEqual([...accepted].sort())
 })

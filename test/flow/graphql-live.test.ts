@@ -8,7 +8,8 @@ import { createTestAgent, startService, type TestAgent } from '../support/servic
 import { until } from '../support/until.ts'
 
 /**
- * Two processes' worth of service on one database, with workers: what one does, subscribers of both are told.
+ * Two processes of the service on one database, with workers: subscribers of both receive changes made by
+ * either one.
  */
 const service = await startService({ environment: { RATE_LIMIT: '100000' } })
 const other = await service.again({ ROLES: 'api' })
@@ -22,7 +23,7 @@ afterAll(() => {
   for (const dispose of disposals) dispose()
 })
 
-/** Reads a subscription until it is stopped. */
+/** Collects the results of a subscription until the end of the file. */
 const follow = (base: string, query: string, variables: Record<string, unknown>, token = tenant.token) => {
   const client = createClient({
     url: `${base}/graphql`,
@@ -45,7 +46,7 @@ const follow = (base: string, query: string, variables: Record<string, unknown>,
   }
 }
 
-/** One that takes mail from anybody: nothing here proves who writes. */
+/** Creates an agent that accepts mail from anyone, because nothing here proves the sender. */
 const openAgent = async (): Promise<TestAgent> => {
   const agent = await createTestAgent(service, tenant)
   await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
@@ -57,7 +58,10 @@ const ask = (query: string, variables: object) => tenant.api('POST', '/graphql',
 const openNow = async (base: string): Promise<number> =>
   Number(/^ams_graphql_subscriptions (\d+)$/m.exec(await (await fetch(`${base}/metrics`)).text())?.[1])
 
-/** Readers of these processes, once the service has them: what happens from now on they hear. */
+/**
+ * Opens subscriptions on these processes and waits until they are active, so that they miss nothing
+ * afterwards.
+ */
 const opened = async (at: readonly string[], query: string, variables: Record<string, unknown>) => {
   const before = await Promise.all(bases.map(openNow))
   const readers = at.map((base) => follow(base, query, variables))
@@ -76,7 +80,7 @@ interface Changed {
   status: string
 }
 
-test('status moves are told on every process: taken, then sent', async () => {
+test('status changes of a message reach subscribers on every process', async () => {
   const agent = await createTestAgent(service, tenant)
   const readers = await opened(bases, MESSAGES, { id: agent.id })
   const sent = await ask(SEND, {
@@ -85,21 +89,21 @@ test('status moves are told on every process: taken, then sent', async () => {
   const { id } = sent.body.data.sendMessage.message
   for (const reader of readers) {
     await until(() => reader.data<Changed>().some(({ status }) => status === 'sent'))
-    const told = reader.data<Changed>()
-    expect(new Set(told.map((one) => one.id))).toEqual(new Set([id]))
-    // A status that is left at once may be skipped, but none is told twice, and the last one is the truth.
-    expect(['sending sent', 'sent']).toContain(told.map(({ status }) => status).join(' '))
+    const changes = reader.data<Changed>()
+    expect(new Set(changes.map((one) => one.id))).toEqual(new Set([id]))
+    // A status that changes again at once may be skipped, but none is repeated, and the last one is correct.
+    expect(['sending sent', 'sent']).toContain(changes.map(({ status }) => status).join(' '))
   }
 })
 
 const WEBHOOKS = `subscription ($id: UUID!) { webhookChanged(agentId: $id) { webhookId webhook { url attempts error lastDeliveredAt } } }`
 
-interface WebhookTold {
+interface WebhookEvent {
   webhookId: string
   webhook: { url: string; attempts: number; error: string | null; lastDeliveredAt: string | null } | null
 }
 
-test('webhooks are told as they are added, fail, deliver and are removed, on every process', async () => {
+test('webhooks that are added, fail, deliver and are removed reach subscribers on every process', async () => {
   let status = 500
   const receiver = createServer((_request, response) => response.writeHead(status).end()).listen(
     0,
@@ -110,18 +114,18 @@ test('webhooks are told as they are added, fail, deliver and are removed, on eve
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
   const agent = await openAgent()
   const readers = await opened(bases, WEBHOOKS, { id: agent.id })
-  const told = async (fits: (one: WebhookTold) => boolean) => {
-    for (const reader of readers) await until(() => reader.data<WebhookTold>().some(fits))
+  const received = async (fits: (one: WebhookEvent) => boolean) => {
+    for (const reader of readers) await until(() => reader.data<WebhookEvent>().some(fits))
   }
   const added = await tenant.api('POST', `/agents/${agent.id}/webhooks`, { url })
-  await told(({ webhook }) => webhook?.url === url && webhook.attempts === 0)
+  await received(({ webhook }) => webhook?.url === url && webhook.attempts === 0)
   await post(service, { from: tenant.email, to: agent.address, text: 'first' })
-  await told(({ webhook }) => webhook?.attempts === 1 && webhook.error !== null)
+  await received(({ webhook }) => webhook?.attempts === 1 && webhook.error !== null)
   status = 204
   await service.db.pool.query('update webhook set retry_at = now() where id = $1', [added.body.id])
-  await told(({ webhook }) => webhook?.lastDeliveredAt !== null && webhook?.attempts === 0)
+  await received(({ webhook }) => webhook?.lastDeliveredAt !== null && webhook?.attempts === 0)
   await tenant.api('DELETE', `/agents/${agent.id}/webhooks/${added.body.id}`)
-  await told(({ webhookId, webhook }) => webhookId === added.body.id && webhook === null)
+  await received(({ webhookId, webhook }) => webhookId === added.body.id && webhook === null)
 })
 
 const EVENTS =
@@ -134,7 +138,7 @@ const write = (agent: TestAgent, from: number, to: number) =>
     Promise.resolve() as Promise<unknown>,
   )
 
-test('a reader moves between processes with `after`: nothing is lost, nothing comes twice', async () => {
+test('a reader that switches between processes with `after` neither loses nor repeats an event', async () => {
   const agent = await openAgent()
   const before = await Promise.all(bases.map(openNow))
   const writing = write(agent, 1, 20)
@@ -157,7 +161,7 @@ test('a reader moves between processes with `after`: nothing is lost, nothing co
     await until(async () => (await openNow(base)) === before[index])
 })
 
-test('many subscribers of the same share one execution', async () => {
+test('many subscribers of the same events share one execution', async () => {
   const agent = await openAgent()
   const readers = await opened(Array<string>(30).fill(service.http), EVENTS, { id: agent.id })
   const texts: string[] = []
@@ -170,7 +174,7 @@ test('many subscribers of the same share one execution', async () => {
   for (const reader of readers) await until(() => reader.results.length === 1)
   service.db.pool.query = query
   expect(new Set(readers.map(({ results }) => JSON.stringify(results[0]))).size).toBe(1)
-  // Its message is read once in each process, not once for each of the thirty.
+  // The message is read once in each process, not once for each of the thirty subscribers.
   expect(
     texts.filter((text) => /^SELECT .*"message"/s.test(text) && /"text"/.test(text)).length,
   ).toBeLessThanOrEqual(2)

@@ -47,7 +47,7 @@ const hostile: Hostile[] = [
     text: /caf. hello/,
   },
   {
-    says: 'bytes that are not of their charset',
+    says: 'bytes that are invalid in their charset',
     raw: () => latin1(`${head('Subject: x', 'Content-Type: text/plain; charset=utf-8')}caf\xe9 hello\r\n`),
     text: /hello/,
   },
@@ -57,13 +57,13 @@ const hostile: Hostile[] = [
     subject: 'deep',
   },
   {
-    says: 'a boundary that never comes',
+    says: 'a boundary that never occurs',
     raw: () =>
       `${head('Subject: x', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=never')}the words\r\n`,
     text: /the words/,
   },
   {
-    says: 'a part that breaks off',
+    says: 'a truncated part',
     raw: () =>
       `${head('Subject: x', 'Content-Type: multipart/mixed; boundary=b')}--b\r\nContent-Type: text/plain\r\n\r\nthe words\r\n--b\r\nContent-Ty`,
     text: /the words/,
@@ -77,7 +77,7 @@ const hostile: Hostile[] = [
   { says: 'no header at all', raw: () => 'just words\r\n', text: /^just words$/ },
   { says: 'nothing at all', raw: () => '\r\n' },
   {
-    says: 'half a surrogate pair in an encoded word',
+    says: 'an unpaired surrogate in an encoded word',
     raw: () => `${head('Subject: =?utf-8?b?7aCA?= x')}hello\r\n`,
     text: /hello/,
   },
@@ -101,39 +101,42 @@ const hostile: Hostile[] = [
     text: /^hello$/,
   },
   {
-    says: 'an attachment whose name climbs',
+    says: 'an attachment whose name is a path out of its folder',
     raw: () =>
       `${head('Subject: x', 'Content-Type: text/plain; name="../../etc/passwd"', 'Content-Disposition: attachment')}hello\r\n`,
   },
 ]
 
-test.each(hostile)('$says is stored, readable, and raises its event', async ({ raw, subject, text }) => {
-  const bytes = Buffer.from(raw())
-  const message = await receiveRaw(bytes)
-  expect(message.status).toBe('received')
-  if (subject !== undefined) expect(message.subject).toBe(subject)
-  if (text !== undefined) expect(message.text).toMatch(text)
-  expect(JSON.stringify(message)).not.toContain('\\u0000')
-  const stored = await fetch(`${service.http}/agents/${agent.id}/messages/${message.id}/raw`, {
-    headers: { Authorization: `Bearer ${agent.token}` },
-  })
-  // SMTP ends every message with a line end; what stands before it is as it was sent.
-  expect(
-    Buffer.from(await stored.arrayBuffer())
-      .subarray(0, bytes.length)
-      .equals(bytes),
-  ).toBe(true)
-  const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
-  expect(events.at(-1).messageId).toBe(message.id)
-})
+test.each(hostile)(
+  'a mail with $says is stored, readable, and raises its event',
+  async ({ raw, subject, text }) => {
+    const bytes = Buffer.from(raw())
+    const message = await receiveRaw(bytes)
+    expect(message.status).toBe('received')
+    if (subject !== undefined) expect(message.subject).toBe(subject)
+    if (text !== undefined) expect(message.text).toMatch(text)
+    expect(JSON.stringify(message)).not.toContain('\\u0000')
+    const stored = await fetch(`${service.http}/agents/${agent.id}/messages/${message.id}/raw`, {
+      headers: { Authorization: `Bearer ${agent.token}` },
+    })
+    // SMTP ends every message with a line break; the bytes before it are as they were sent.
+    expect(
+      Buffer.from(await stored.arrayBuffer())
+        .subarray(0, bytes.length)
+        .equals(bytes),
+    ).toBe(true)
+    const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
+    expect(events.at(-1).messageId).toBe(message.id)
+  },
+)
 
-test('all of them came in order, none twice, and the list of all can be read', async () => {
+test('all hostile mails arrived in order and once, and the list of them can be read', async () => {
   const events = (await agent.api('GET', `/agents/${agent.id}/events?limit=100`)).body.items
   expect(events.map(({ id }: { id: number }) => id)).toEqual(hostile.map((_, index) => index + 1))
   expect(await newest(agent, 100)).toHaveLength(hostile.length)
 })
 
-test('more than 25 MiB: 552, just under it is stored', { timeout: 60_000 }, async () => {
+test('a mail over 25 MiB gets 552, and one just under it is stored', { timeout: 60_000 }, async () => {
   const bytes = (size: number) =>
     Buffer.from(
       head('Subject: Big')

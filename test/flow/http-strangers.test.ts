@@ -14,8 +14,8 @@ import {
 import { until } from '../support/until.ts'
 
 /**
- * What strangers do at the HTTP port to keep others out. A trusted proxy says where requests come from; time
- * is moved, not waited for.
+ * Attempts by strangers to keep others from using the HTTP port. A trusted proxy gives the source addresses;
+ * time is advanced by the test.
  */
 
 let clock: FakeClock
@@ -25,7 +25,7 @@ let agent: TestAgent
 const sockets: Socket[] = []
 
 beforeAll(async () => {
-  // limits by the minute begin with it
+  // Limits per minute start with the minute.
   clock = createFakeClock(new Date(Math.floor(Date.now() / 60_000) * 60_000))
   service = await startService({
     environment: { INBOUND_SECRET: SECRET, TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8' },
@@ -40,18 +40,18 @@ afterEach(() => {
 
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 
-describe('tokens that do not count', () => {
+describe('requests with invalid tokens', () => {
   const guess = (address: string, n = 0) =>
     apiOf(service.http, `amt_guess${n}`)('GET', '/agents', undefined, from(address))
 
-  test('are answered 429 from the 31st on in a minute; a good one from the same address works, and other addresses have their own', async () => {
+  test('get 429 from the 31st in a minute, while a valid token from the same address and other addresses still work', async () => {
     const address = '203.0.113.1'
     for (let n = 0; n < 30; n++) expectFailure(await guess(address, n), 'unauthorized')
     const refused = await guess(address)
     expectFailure(refused, 'rate_limited', /^Too many requests with invalid tokens/)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await owner.api('GET', '/agents', undefined, from(address))).status).toBe(200)
-    clock.advance(2_000) // a good token is not remembered for long: it is looked up again
+    clock.advance(2_000) // a valid token is cached only briefly, so it is looked up again
     expect((await owner.api('GET', '/agents', undefined, from(address))).status).toBe(200)
     expectFailure(await guess('203.0.113.2'), 'unauthorized')
     const graphql = await apiOf(service.http, 'amt_guess')(
@@ -67,19 +67,19 @@ describe('tokens that do not count', () => {
     expectFailure(await guess(address), 'unauthorized')
   })
 
-  test('of one IPv6 network count together', async () => {
+  test('are counted per IPv6 network', async () => {
     for (let n = 0; n < 30; n++) expectFailure(await guess(`2001:db8:1:2:${n}::1`, n), 'unauthorized')
     expectFailure(await guess('2001:db8:1:2:ffff::9'), 'rate_limited')
     expectFailure(await guess('2001:db8:1:3::1'), 'unauthorized')
   })
 
-  test('what a client writes into X-Forwarded-For itself changes nothing', async () => {
+  test('are counted for the right address even if the client sets X-Forwarded-For itself', async () => {
     const address = '203.0.113.5'
     for (let n = 0; n < 30; n++) await guess(`198.51.100.${n}, ${address}, 10.0.0.7`, n)
     expectFailure(await guess(`8.8.8.8, ${address}`), 'rate_limited')
   })
 
-  test('of a proxy that names nobody, and of this machine, are not counted: it may be everybody', async () => {
+  test('are not counted from an unnamed address behind a proxy or from this machine, which may be anyone', async () => {
     const untrusting = await service.again({ TRUST_PROXY: '' })
     for (let n = 0; n < 40; n++) {
       expectFailure(
@@ -91,7 +91,7 @@ describe('tokens that do not count', () => {
   })
 })
 
-/** A request whose body is begun and not ended. */
+/** Sends a request with only the beginning of its body. */
 const begin = (path: string, headers: Record<string, string>, body = '') => {
   const { hostname, port } = new URL(service.http)
   const socket = connect(Number(port), hostname)
@@ -112,21 +112,21 @@ const begin = (path: string, headers: Record<string, string>, body = '') => {
   }
 }
 
-describe('a body that stands still', () => {
+describe('a request body that stalls', () => {
   const json = { 'Content-Type': 'application/json', 'Content-Length': '1000' }
   test.each<[string, () => [string, Record<string, string>]]>([
     ['in REST', () => ['/agents', { ...json, Authorization: `Bearer ${owner.token}` }]],
     ['in GraphQL', () => ['/graphql', { ...json, Authorization: `Bearer ${owner.token}` }]],
-    ['in GraphQL, of somebody unknown', () => ['/graphql', { ...json, Authorization: 'Bearer x' }]],
+    ['in GraphQL, with an unknown token', () => ['/graphql', { ...json, Authorization: 'Bearer x' }]],
     [
       'on a page',
       () => ['/join/x', { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '1000' }],
     ],
     [
-      'of mail',
+      'of a handed-over mail',
       () => ['/inbound/email', { ...json, 'X-Timestamp': `${now()}`, 'X-Signature': 'a'.repeat(64) }],
     ],
-  ])('%s: 408, and the connection ends', async (_, request) => {
+  ])('%s gets 408, and the connection is closed', async (_, request) => {
     const [path, headers] = request()
     const begun = begin(path, { ...headers, ...from('203.0.113.20') }, '{')
     await until(() => {
@@ -143,7 +143,7 @@ describe('a body that stands still', () => {
 const now = () => Math.floor(clock.now().getTime() / 1000)
 const LONG = 2 * 1024 * 1024
 
-describe('long mails over HTTP', () => {
+describe('long mails handed over by HTTP', () => {
   const unproven = (address: string) =>
     begin(
       '/inbound/email',
@@ -156,7 +156,7 @@ describe('long mails over HTTP', () => {
       'From: eve@example.com\r\n',
     )
 
-  test('of strangers who stand still keep out none whose envelope is signed, nor an older sender', {
+  test('from strangers who stall do not keep out a signed envelope or a sender with the older signature', {
     timeout: 30_000,
   }, async () => {
     for (let n = 0; n < 6; n++) unproven(`203.0.113.${30 + n}`)
@@ -181,8 +181,8 @@ describe('long mails over HTTP', () => {
   })
 })
 
-describe('large requests of one token', () => {
-  test('have two places: a third waits, and is then told to come again; another token has its own', {
+describe('large requests with one token', () => {
+  test('have two places: a third request waits and then gets 429, and another token has its own places', {
     timeout: 40_000,
   }, async () => {
     const path = `/agents/${agent.id}/messages`
@@ -198,7 +198,7 @@ describe('large requests of one token', () => {
       )
     const held = [upload(agent.token), upload(agent.token)]
     const body = { channel: 'email', to: ['bo@example.com'], text: 'hi', attachments: [file()] }
-    // As soon as the service has seen both of them.
+    // Repeats until the service has received the start of both requests.
     const third = await until(async () => {
       const answer = await agent.api('POST', path, body)
       return answer.status !== 201 && answer
@@ -219,8 +219,8 @@ const file = () => ({
   content: Buffer.alloc(LONG).toString('base64'),
 })
 
-describe('requests that are sent ahead on one connection', () => {
-  /** Sends so many at once, and reads nothing until `socket.resume()`. */
+describe('pipelined requests on one connection', () => {
+  /** Sends this many requests together, and reads no response until `socket.resume()`. */
   const sendAhead = (path: (n: number) => string, count: number) => {
     const { hostname, port } = new URL(service.http)
     const socket = connect(Number(port), hostname)
@@ -234,7 +234,7 @@ describe('requests that are sent ahead on one connection', () => {
     return socket
   }
 
-  test('are answered in their order', async () => {
+  test('are answered in order', async () => {
     const socket = sendAhead((n) => (n % 2 === 0 ? `/nowhere-${n}` : '/healthz'), 40)
     let text = ''
     socket.resume().on('data', (chunk: string) => {
@@ -245,7 +245,7 @@ describe('requests that are sent ahead on one connection', () => {
     expect(statuses).toEqual(Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? '404' : '200')))
   })
 
-  test('hundreds at a time: the connection is closed, and others are answered meanwhile', async () => {
+  test('by the hundreds close the connection, and other clients are served meanwhile', async () => {
     const flood = sendAhead(() => '/openapi.json', 1_500)
     expect((await owner.api('GET', '/agents')).status).toBe(200)
     flood.resume()
@@ -253,7 +253,7 @@ describe('requests that are sent ahead on one connection', () => {
     expect((await fetch(`${service.http}/healthz`)).status).toBe(200)
   })
 
-  test('are not answered behind one that asks for the end of the connection', async () => {
+  test('are not answered after one with Connection: close', async () => {
     const { hostname, port } = new URL(service.http)
     const socket = connect(Number(port), hostname).setEncoding('latin1')
     sockets.push(socket)

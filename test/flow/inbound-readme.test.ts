@@ -16,10 +16,10 @@ import {
   type TestService,
 } from '../support/service.ts'
 
-/** What the README tells others to run, as it stands there. */
+/** The examples of the README, run as they are written there. */
 
 const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
-/** The first block of a language that says this. */
+/** Returns the first code block of a language that contains a text. */
 const block = (language: string, says: string): string =>
   [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
     ([, of, text]) => of === language && text!.includes(says),
@@ -54,7 +54,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
+describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix in the README', () => {
   const pipe = (args: string[], raw: Buffer | string, environment = {}): Promise<number | null> => {
     const env = { PATH: process.env.PATH, SERVICE_URL: service.http, INBOUND_SECRET: SECRET, ...environment }
     const child = spawn(script, args, { env: env as NodeJS.ProcessEnv, stdio: ['pipe', 'ignore', 'ignore'] })
@@ -62,13 +62,13 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
     return new Promise((resolve) => child.once('exit', resolve))
   }
 
-  test('hands a message over, with what SPF needs', async () => {
+  test('hands over a message with the data that SPF needs', async () => {
     const raw = `From: owner@example.com\nTo: ${agent.address}\nSubject: By a pipe\nMessage-ID: <pipe@example.com>\n\nhello\n`
     expect(await pipe(['owner@example.com', agent.address, '127.0.0.1', 'mail.example.com'], raw)).toBe(0)
     expect(await newest(agent)).toMatchObject([{ subject: 'By a pipe', status: 'received', text: 'hello' }])
   })
 
-  test('a DKIM signature holds, although a pipe gives its lines no carriage returns', async () => {
+  test('preserves a DKIM signature although a pipe has no carriage returns', async () => {
     const raw = await rawOf({
       from: 'ann@signed.example',
       to: agent.address,
@@ -82,19 +82,19 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
     expect(message.checks).toContainEqual(expect.objectContaining({ name: 'dkim', verdict: 'pass' }))
   })
 
-  test('a bounce has no sender', async () => {
+  test('hands over a bounce without a sender', async () => {
     expect(
       await pipe(['', agent.address], 'From: postmaster@example.com\nSubject: Undelivered\n\nsorry\n'),
     ).toBe(0)
     expect(await newest(agent)).toMatchObject([{ subject: 'Undelivered', refusal: 'self' }])
   })
 
-  test('tells Postfix what to do with what is not taken', async () => {
+  test('returns the exit status that Postfix needs for a message that is not accepted', async () => {
     const raw = 'From: owner@example.com\n\nhello\n'
-    // EX_NOUSER: it bounces
+    // EX_NOUSER: Postfix bounces the message.
     expect(await pipe(['owner@example.com', 'nobody@agents.localhost'], raw)).toBe(67)
     expect(await pipe(['owner@example.com', agent.address], '')).toBe(65) // EX_DATAERR
-    // EX_TEMPFAIL: it waits
+    // EX_TEMPFAIL: Postfix retries later.
     expect(
       await pipe(['owner@example.com', agent.address], raw, { INBOUND_SECRET: 'another-secret-of-16' }),
     ).toBe(75)
@@ -104,7 +104,7 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix', () => {
   })
 })
 
-describe('the worker for Cloudflare', () => {
+describe('the worker for Cloudflare in the README', () => {
   const work = async (to: string, raw: string, environment = {}) => {
     const source = block('js', 'async email(message')
     const { default: worker } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
@@ -119,14 +119,14 @@ describe('the worker for Cloudflare', () => {
     return rejections
   }
 
-  test('hands a message over', async () => {
+  test('hands over a message', async () => {
     expect(
       await work(agent.address, 'From: owner@example.com\r\nSubject: By a worker\r\n\r\nhellö\r\n'),
     ).toEqual([])
     expect(await newest(agent)).toMatchObject([{ subject: 'By a worker', text: 'hellö' }])
   })
 
-  test('has an unknown recipient rejected, and what may work later tried again', async () => {
+  test('rejects an unknown recipient and fails with an error on what may work later', async () => {
     const raw = 'From: owner@example.com\r\n\r\nhello\r\n'
     expect(await work('nobody@agents.localhost', raw)).toEqual(['No such recipient here'])
     await expect(work(agent.address, raw, { INBOUND_SECRET: 'another-secret-of-16' })).rejects.toThrow(

@@ -29,7 +29,7 @@ const zone: Zone = {
 }
 
 let dnsIsDown = false
-/** Holds the service's time, so that no minute ends while messages of one are counted. */
+/** Stops the service's clock, so that no minute ends while messages of one minute are counted. */
 let heldAt: Date | null = null
 let service: TestService
 let owner: Tenant
@@ -45,7 +45,7 @@ beforeAll(async () => {
   owner = await service.workspace()
 })
 
-/** An agent with its email access set. */
+/** Creates an agent with these settings of its email access. */
 const agentWith = async (admit: string, senders: string[]): Promise<TestAgent> => {
   const agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit, senders })
@@ -86,7 +86,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'a member where the team may',
+      says: 'a member where the team may write',
       admit: 'team',
       senders: [],
       from: 'OWNER',
@@ -110,7 +110,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'a stranger where anyone may',
+      says: 'a stranger where anyone may write',
       admit: 'anyone',
       senders: [],
       from: 's@stranger.example',
@@ -118,7 +118,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'an unproven one where anyone may',
+      says: 'an unproven sender where anyone may write',
       admit: 'anyone',
       senders: [],
       from: 'u@nowhere.example',
@@ -126,7 +126,7 @@ describe('admission', () => {
       spf: 'none',
     },
     {
-      says: 'a forged member where anyone may',
+      says: 'a forged member where anyone may write',
       admit: 'anyone',
       senders: [],
       from: 'FORGED',
@@ -134,7 +134,7 @@ describe('admission', () => {
       spf: 'none',
     },
     {
-      says: 'a member where only the list may',
+      says: 'a member where only the list may write',
       admit: 'list',
       senders: [],
       from: 'OWNER',
@@ -142,7 +142,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'a stranger where only the list may',
+      says: 'a stranger where only the list may write',
       admit: 'list',
       senders: [],
       from: 's@stranger.example',
@@ -150,7 +150,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'a stranger where the team may',
+      says: 'a stranger where the team may write',
       admit: 'team',
       senders: [],
       from: 's@stranger.example',
@@ -158,7 +158,7 @@ describe('admission', () => {
       spf: 'pass',
     },
     {
-      says: 'a listed one unproven',
+      says: 'an unproven listed sender',
       admit: 'list',
       senders: ['u@nowhere.example'],
       from: 'u@nowhere.example',
@@ -207,7 +207,7 @@ describe('admission', () => {
     expect(unsigned).toMatchObject({ status: 'refused', refusal: 'unverified' })
   })
 
-  test("an SPF pass of another domain than From's proves nothing", async () => {
+  test('an SPF pass of a domain other than From’s proves nothing', async () => {
     const agent = await agentWith('list', [owner.email])
     const raw = await rawOf(letterTo(agent, owner.email))
     const message = await receive(service, agent, {
@@ -217,7 +217,7 @@ describe('admission', () => {
     expect(message).toMatchObject({ status: 'refused', refusal: 'unverified' })
   })
 
-  test('Authentication-Results that the mail brings are not believed', async () => {
+  test('Authentication-Results in the mail itself are ignored', async () => {
     const agent = await agentWith('list', ['u@nowhere.example'])
     const headers = {
       'Authentication-Results':
@@ -235,7 +235,7 @@ describe('admission', () => {
     expect(message.status).toBe('refused')
   })
 
-  // Of domains that nobody has asked for yet: answers are remembered.
+  // With domains that have not been looked up yet, because answers are cached.
   describe('while DNS fails', () => {
     beforeEach(() => {
       dnsIsDown = true
@@ -244,7 +244,7 @@ describe('admission', () => {
       dnsIsDown = false
     })
 
-    test('a listed sender is asked to come again, and is then received', async () => {
+    test('a listed sender gets 451 and is received on the next attempt', async () => {
       const agent = await agentWith('list', ['bo@late.example'])
       const letter = letterTo(agent, 'bo@late.example')
       await expect(post(service, letter)).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describe('admission', () => {
       expect(await receive(service, agent, letter)).toMatchObject({ status: 'received', admission: 'listed' })
     })
 
-    test('what nothing could prove is refused for good', async () => {
+    test('a sender that no record could prove is refused permanently', async () => {
       const agent = await agentWith('list', ['bo@listed.example'])
       const raw = await rawOf(letterTo(agent, 'bo@listed.example'))
       const forged = { raw, envelope: { from: 'eve@stranger.example', to: agent.address } }
@@ -265,7 +265,7 @@ describe('admission', () => {
       })
     })
 
-    test('where anyone may write, and where only others may, nobody has to come again', async () => {
+    test('a sender whose proof does not matter is received or refused without a retry', async () => {
       const open = await agentWith('anyone', ['bo@unheard.example'])
       expect(await receive(service, open, letterTo(open, 'bo@unheard.example'))).toMatchObject({
         status: 'received',
@@ -282,7 +282,7 @@ describe('admission', () => {
   test.each([
     ['several addresses in From', 'From: OWNER, eve@stranger.example', 'from'],
     ['a group in From', 'From: team: OWNER;', 'from'],
-  ])('%s prove nothing, although the envelope is its own', async (_, from, name) => {
+  ])('%s prove nothing, even if the envelope matches', async (_, from, name) => {
     const agent = await agentWith('list', [owner.email])
     const raw = `${from.replace('OWNER', owner.email)}\r\nTo: ${agent.address}\r\n\r\nhello\r\n`
     const message = await receive(service, agent, { raw, envelope: { from: owner.email, to: agent.address } })
@@ -290,7 +290,7 @@ describe('admission', () => {
     expect(message.checks).toContainEqual(check(name, 'fail'))
   })
 
-  test('text appended behind the end of an l= signature proves nothing', async () => {
+  test('text appended after the part that an l= signature covers proves nothing', async () => {
     const agent = await agentWith('list', ['ann@signed.example'])
     const raw = await rawOf({ ...letterTo(agent, 'ann@signed.example'), text: 'hello\n' })
     const { signatures } = await dkimSign(raw, {
@@ -319,7 +319,7 @@ describe('admission', () => {
     })
   })
 
-  test('a From that nobody can read: the envelope tells whom it came from, and proves nothing', async () => {
+  test('with an unreadable From, the envelope gives the sender but proves nothing', async () => {
     const agent = await agentWith('list', ['bo@listed.example'])
     const raw = `From: the weather station\r\nTo: ${agent.address}\r\n\r\n21 degrees\r\n`
     const message = await receive(service, agent, {
@@ -341,8 +341,8 @@ describe('admission', () => {
       { headers: Array.from({ length: 26 }, () => ({ key: 'Received', value: 'from a by b' })) },
     ],
     ['a null return path', { envelope: { from: '' } }],
-    ['a loop mark of our own', { headers: { 'X-Loop': 'agents.localhost' } }],
-  ])('%s is self, although anyone may write', async (_, more) => {
+    ['a loop mark of this service', { headers: { 'X-Loop': 'agents.localhost' } }],
+  ])('mail with %s is refused as “self”, even if anyone may write', async (_, more) => {
     const agent = await agentWith('anyone', [])
     const letter = letterTo(agent, owner.email, more)
     const envelope =
@@ -354,12 +354,12 @@ describe('admission', () => {
     })
   })
 
-  test("mail from the agent's own address is self", async () => {
+  test('mail from the agent’s own address is refused as “self”', async () => {
     const agent = await agentWith('anyone', [])
     expect((await receive(service, agent, letterTo(agent, agent.address))).refusal).toBe('self')
   })
 
-  test("the agent's own message, coming back, is self", async () => {
+  test('the agent’s own message, returned to it, is refused as “self”', async () => {
     const agent = await agentWith('anyone', [])
     const sent = (
       await agent.api('POST', `/agents/${agent.id}/messages`, {
@@ -372,7 +372,7 @@ describe('admission', () => {
     expect((await receive(service, agent, letter)).refusal).toBe('self')
   })
 
-  test('30 messages a minute of one sender are taken, the next refused; another sender has a rate of its own', async () => {
+  test('the 31st message of a sender in a minute is refused, and another sender has its own limit', async () => {
     heldAt = new Date()
     onTestFinished(() => {
       heldAt = null
@@ -389,26 +389,26 @@ describe('admission', () => {
     expect(await eventsOf(agent)).toHaveLength(31)
   })
 
-  test('a refused message raises no event, the next one the first', async () => {
+  test('a refused message raises no event, and the next accepted one has ID 1', async () => {
     const agent = await agentWith('list', [owner.email])
     await receive(service, agent, letterTo(agent, 's@stranger.example'))
-    const taken = await receive(service, agent, letterTo(agent, owner.email))
+    const accepted = await receive(service, agent, letterTo(agent, owner.email))
     const events = await eventsOf(agent)
     expect(events).toEqual([
       {
         id: 1,
         type: 'message.received',
         channel: 'email',
-        messageId: taken.id,
-        createdAt: taken.createdAt,
+        messageId: accepted.id,
+        createdAt: accepted.createdAt,
         sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
       },
     ])
   })
 })
 
-describe('what was said is kept once', () => {
-  test('the same mail again, after a lost answer, is one message and one event', async () => {
+describe('duplicates of a mail', () => {
+  test('with the same Message-ID and body are one message and one event', async () => {
     const agent = await agentWith('anyone', [])
     const raw = await rawOf(letterTo(agent, owner.email, { messageId: '<once@example.com>' }))
     const again = { raw, envelope: { from: owner.email, to: agent.address } }
@@ -422,7 +422,7 @@ describe('what was said is kept once', () => {
     expect((await eventsOf(agent)).map(({ id }: { id: number }) => id)).toEqual([1, 2])
   })
 
-  test('the same Message-ID with another body is another message', async () => {
+  test('with the same Message-ID and another body are separate messages', async () => {
     const agent = await agentWith('anyone', [])
     for (const text of ['one', 'two'])
       await post(service, letterTo(agent, owner.email, { messageId: '<same@example.com>', text }))
@@ -430,7 +430,7 @@ describe('what was said is kept once', () => {
     expect(await eventsOf(agent)).toHaveLength(2)
   })
 
-  test('two agents in one envelope each get theirs; a blind copy names nobody', async () => {
+  test('for two agents in one envelope are one message each, and the blind copy is not named', async () => {
     const [first, second] = [await agentWith('anyone', []), await agentWith('anyone', [])]
     await post(service, {
       from: owner.email,
@@ -447,7 +447,7 @@ describe('what was said is kept once', () => {
     expect(await eventsOf(second)).toHaveLength(1)
   })
 
-  test('an agent named twice gets it once', async () => {
+  test('for one agent named several times in the envelope are one message', async () => {
     const agent = await agentWith('anyone', [])
     const [local, domain] = agent.address.split('@')
     const to = [agent.address, `${local}+tag@${domain}`, `${local!.toUpperCase()}@${domain!.toUpperCase()}`]
@@ -456,7 +456,7 @@ describe('what was said is kept once', () => {
   })
 })
 
-describe('the postmaster', () => {
+describe('mail to the postmaster', () => {
   const outbox = async () => {
     const folder = join(service.dataDir, 'outbox')
     const files = existsSync(folder) ? await readdir(folder) : []
@@ -466,7 +466,7 @@ describe('the postmaster', () => {
   }
   const to = 'postmaster@agents.localhost'
 
-  test("a person's mail goes on to the owner of the first workspace; a machine's stays here, so that nothing circles", async () => {
+  test('is forwarded to the owner of the first workspace, except automatic mail, so that none circulates', async () => {
     await post(service, {
       from: 'admin@listed.example',
       to,
@@ -491,8 +491,8 @@ describe('the postmaster', () => {
   })
 })
 
-describe('what is not taken', () => {
-  test('an unknown recipient: 550, the known one beside it gets the mail', async () => {
+describe('recipients that do not exist', () => {
+  test('get 550, and a known recipient beside them gets the mail', async () => {
     const agent = await agentWith('anyone', [])
     await expect(
       post(service, { from: owner.email, to: 'nobody@agents.localhost', text: 'x' }),

@@ -10,7 +10,7 @@ const { id: agentId } = await agent(await tenant())
 const NOW = new Date()
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600_000)
 
-test('the records of deliveries and of sends are each deleted after seven days, not before', async () => {
+test('delivery jobs and send jobs are deleted after seven days, and not earlier', async () => {
   const job = (kind: 'webhook' | 'send', days: number) => ({
     kind,
     agentId,

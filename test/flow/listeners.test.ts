@@ -42,7 +42,7 @@ const addWebhook = async (agent: TestAgent) => {
 
 const QUERY =
   'subscription ($agentId: UUID!, $after: SafeInt) { messageReceived(agentId: $agentId, after: $after) { id } }'
-/** Takes the events of a GraphQL subscription until `leave`. */
+/** Collects the events of a GraphQL subscription until `leave`. */
 const subscribe = (agent: TestAgent, token: string) => {
   const client = createClient({
     url: `${service.http}/graphql`,
@@ -68,7 +68,7 @@ const subscribe = (agent: TestAgent, token: string) => {
   return { got, leave: () => client.dispose() }
 }
 
-test('a mail reaches the stream, a GraphQL subscription and a webhook as one event with one id', async () => {
+test('a mail reaches the stream, a GraphQL subscription and a webhook as one event with the same ID', async () => {
   const agent = await createTestAgent(service, owner, 'Listening Bot')
   const path = await addWebhook(agent)
   const stream = await connect(agent)
@@ -112,7 +112,7 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
   dashboard.leave()
 })
 
-test(`${ALL.length} mails of ${SENDERS} senders at once: every listener hears ids 1 to ${ALL.length}, in order`, async () => {
+test(`${ALL.length} mails from ${SENDERS} concurrent senders reach every listener as events 1 to ${ALL.length} in order`, async () => {
   const agent = await createTestAgent(service, owner, 'Busy Bot')
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: ['*@example.com'] })
   const path = await addWebhook(agent)
@@ -134,7 +134,7 @@ test(`${ALL.length} mails of ${SENDERS} senders at once: every listener hears id
   expect((await dashboard.got(ALL.length)).map(({ id }) => id)).toEqual(ALL)
   const deliveries = await receiver.got(path, ALL.length)
   expect(deliveries.map(({ verified }) => Number(verified.cursor))).toEqual(ALL)
-  // Each sender's mails stand in the log in the order in which it sent them.
+  // The mails of each sender are in the log in the order in which it sent them.
   const subjects = deliveries.map(({ verified }) => verified.data.message.subject as string)
   for (let sender = 0; sender < SENDERS; sender++) {
     const own = subjects.filter((subject) => subject.startsWith(`${sender}/`))

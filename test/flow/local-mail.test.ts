@@ -21,7 +21,7 @@ const settled = (agent: typeof ann, id: string) =>
     return body.status !== 'sending' && body
   })
 
-test('an agent reaches another of its workspace without leaving the process, under the same admission', async () => {
+test('mail between agents of a workspace stays in the process and is subject to the same admission', async () => {
   await bob.api('PUT', `/agents/${bob.id}/access/email`, { admit: 'team', senders: [] })
   const sent = await ann.api('POST', `/agents/${ann.id}/messages`, {
     channel: 'email',
@@ -51,7 +51,7 @@ test('an agent reaches another of its workspace without leaving the process, und
   expect(items.map(({ id }: { id: string }) => id)).toEqual([back.id, sent.body.id])
 })
 
-test("another workspace's agent is let in like any sender; one that doesn't exist fails; the rest still goes out", async () => {
+test('an agent of another workspace is admitted like any sender, an unknown one fails, and other recipients get the mail', async () => {
   const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
     channel: 'email',
     to: [eve.address, 'nobody@agents.localhost', 'cy@example.com'],
@@ -65,7 +65,7 @@ test("another workspace's agent is let in like any sender; one that doesn't exis
   expect(existsSync(join(service.dataDir, 'outbox'))).toBe(true)
 })
 
-test('an agent that writes to itself is not woken by it', async () => {
+test('an agent’s mail to itself is refused', async () => {
   const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
     channel: 'email',
     to: [ann.address],
@@ -75,7 +75,7 @@ test('an agent that writes to itself is not woken by it', async () => {
   expect(await firstMessage(ann)).toMatchObject({ status: 'refused', refusal: 'self', text: 'note to self' })
 })
 
-test("an agent on a verified own domain is reached without leaving the process; on one that isn't (any more) mail goes out", async () => {
+test('mail to an agent on an own domain stays in the process only while the domain is verified', async () => {
   const { prisma } = service.db
   const domain = await prisma.domain.create({
     data: { workspaceId: tenant.id, name: 'acme.example', ownershipToken: 't', state: 'verified' },
@@ -109,7 +109,7 @@ test("an agent on a verified own domain is reached without leaving the process; 
   expect(await firstMessage(bob)).toMatchObject({ subject: 'inside' })
 })
 
-test('an agent proves its address on an own domain only while that is verified', async () => {
+test('an agent’s address on an own domain is proven only while the domain is verified', async () => {
   const { prisma } = service.db
   const domain = await prisma.domain.create({
     data: { workspaceId: other.id, name: 'sold.example', ownershipToken: 't', state: 'broken' },

@@ -6,7 +6,7 @@ import { createReceiver } from '../support/receiver.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** What the log has at its default level. */
+/** The log at its default level. */
 const lines: { text: string; fields: Record<string, unknown> }[] = []
 const write = (fields: object, text: string) =>
   void lines.push({ text, fields: fields as Record<string, unknown> })
@@ -19,7 +19,7 @@ const owner = await service.workspace()
 const agent = await createTestAgent(service, owner)
 const linesOf = (text: string) => lines.filter((line) => line.text === text).map(({ fields }) => fields)
 
-test('a request, a message that comes in and each attempt to deliver it have one line each, and no secret is in any', async () => {
+test('each request, incoming message and delivery attempt has one log line, and none contains a secret', async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   receiver.always('/hook?key=receivers-own', (res) => void res.writeHead(204).end())
   const { body: webhook } = await owner.api('POST', `/agents/${agent.id}/webhooks`, {
@@ -82,13 +82,13 @@ test('a request, a message that comes in and each attempt to deliver it have one
 })
 
 test.each(['/agents', '/graphql'])(
-  'a client that goes away in the middle of its request to %s is no trouble of ours',
+  'a client that disconnects in the middle of a request to %s is not logged as an error',
   async (path) => {
     const { hostname, port } = new URL(service.http)
     const socket = connect(Number(port), hostname)
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/json\r\n`
     socket.write(`${head}Content-Length: 100\r\n\r\n{"name": `)
-    await fetch(`${service.http}/healthz`) // answered behind it, so that it is being read by now
+    await fetch(`${service.http}/healthz`) // answered after the request above, which is therefore being read by now
     lines.length = 0
     socket.destroy()
     await until(() => linesOf('request').some((fields) => fields.path === path && fields.status === null))

@@ -8,7 +8,7 @@ const clock = createFakeClock()
 const service = await startService({ world: { clock } })
 const owner = await service.workspace()
 
-test('a text for the Message URL is kept for a minute for a client that comes back, and no longer', async () => {
+test('a Message URL text is kept for one minute for a client that reconnects, and no longer', async () => {
   const agent = await createTestAgent(service, owner)
   const { body: connection } = await agent.api('PUT', `/agents/${agent.id}/connection`, {
     client: 'c',
@@ -19,7 +19,7 @@ test('a text for the Message URL is kept for a minute for a client that comes ba
       `${service.http}/agents/${agent.id}/connections/${connection.id}/events?after=${after}`,
       agent.token,
     )
-  const say = async (text: string) =>
+  const send = async (text: string) =>
     expect((await owner.api('POST', `/agents/${agent.id}/url`, { text })).status).toBe(200)
   const textsOf = async (count: number) => {
     const again = await open(0)
@@ -28,7 +28,7 @@ test('a text for the Message URL is kept for a minute for a client that comes ba
     return texts
   }
   const listening = await open(0)
-  await say('first')
+  await send('first')
   await listening.got(1)
   clock.advance(30_000)
   expect(await textsOf(1)).toEqual(['first'])
@@ -37,7 +37,7 @@ test('a text for the Message URL is kept for a minute for a client that comes ba
   connection.id = body.id
   const next = await open(1)
   await until(() => next.opening !== '')
-  await say('second')
+  await send('second')
   await next.got(1)
   expect(await textsOf(2)).toEqual([null, 'second'])
   next.close()

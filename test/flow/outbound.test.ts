@@ -48,7 +48,7 @@ const becomes = (id: string, status: string) =>
   })
 const start = async (...to: string[]) =>
   (await agent.api('POST', path, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
-/** Moves time on, a second at a time for the workers that look every second, until `done`. */
+/** Advances the clock, then by another second at a time, as workers poll every second, until `done`. */
 const pass = async <T>(ms: number, done: () => T | Promise<T>) => {
   clock.advance(ms)
   return until(async () => {
@@ -59,7 +59,7 @@ const pass = async <T>(ms: number, done: () => T | Promise<T>) => {
 }
 const jobOf = async (id: string) =>
   (await service.db.pool.query('select attempts, due_at from job where lane = $1', [id])).rows[0]
-/** Resolves when the message was tried `count` times and its job waits again (or is done). */
+/** Resolves when the message was attempted `count` times and its job is waiting again or done. */
 const tried = (id: string, count: number) => until(async () => (await jobOf(id)).attempts === count)
 
 const question = {
@@ -71,9 +71,9 @@ const question = {
   text: 'Well?\n\nBo',
 }
 
-test('a reply goes out in the thread of what it answers', async () => {
-  const asked = await receive(service, agent, { ...question, to: agent.address })
-  const { body } = await agent.api('POST', path, { replyTo: asked.id, text: 'Here – ☕.' })
+test('a reply is sent in the thread of the message it answers', async () => {
+  const original = await receive(service, agent, { ...question, to: agent.address })
+  const { body } = await agent.api('POST', path, { replyTo: original.id, text: 'Here – ☕.' })
   expect(body).toMatchObject({
     status: 'sending',
     counterpart: 'bo@example.com',
@@ -106,10 +106,10 @@ test('a reply goes out in the thread of what it answers', async () => {
   }
   const third = await receive(service, agent, answer)
   const thread = (await agent.api('GET', `${path}?thread=${third.id}`)).body.items
-  expect(thread.map(({ id }: { id: string }) => id)).toEqual([third.id, body.id, asked.id])
+  expect(thread.map(({ id }: { id: string }) => id)).toEqual([third.id, body.id, original.id])
 })
 
-test('a reply to an own message goes to whom that went', async () => {
+test('a reply to the agent’s own message goes to the same recipients', async () => {
   const first = await start('bo@example.com', 'cy@example.com')
   await becomes(first.id, 'sent')
   const { body } = await agent.api('POST', path, { replyTo: first.id, text: 'and also' })
@@ -119,12 +119,12 @@ test('a reply to an own message goes to whom that went', async () => {
   expect(answers[0]!.mail.inReplyTo).toBe(`<${first.id}@agents.localhost>`)
 })
 
-test('a forward carries the text and the attachments', async () => {
+test('a forward has the text and the attachments of the original', async () => {
   const content = Buffer.from([0, 1, 2, 255])
   const attachments = [{ filename: 'zahlen ☕.bin', contentType: 'application/x-numbers', content }]
-  const asked = await receive(service, agent, { ...question, to: agent.address, attachments })
+  const original = await receive(service, agent, { ...question, to: agent.address, attachments })
   const { body } = await agent.api('POST', path, {
-    forward: asked.id,
+    forward: original.id,
     to: ['cy@example.com'],
     text: 'See below.',
   })
@@ -143,7 +143,7 @@ test('a forward carries the text and the attachments', async () => {
   expect(Buffer.from(mail.attachments[0]!.content as ArrayBuffer).equals(content)).toBe(true)
 })
 
-test('copies are named; each recipient has an envelope with a return path of their own, and the same mail in it', async () => {
+test('each recipient gets the same mail, which names the copies, in an envelope with its own return path', async () => {
   await agent.api('POST', path, {
     channel: 'email',
     to: ['bo@example.com'],
@@ -161,8 +161,8 @@ test('copies are named; each recipient has an envelope with a return path of the
   expect(mail.bcc).toBeUndefined()
 })
 
-describe('what the relay says', () => {
-  test("550: failed, with the server's words, tried once", async () => {
+describe('a message whose relay responds with', () => {
+  test('550 fails with the server’s response after a single attempt', async () => {
     relay.refuse('gone@example.com', '550 5.1.1 No such user here')
     const { id } = await start('gone@example.com')
     expect((await becomes(id, 'failed')).error).toMatch(/550.*5\.1\.1.*No such user here/)
@@ -171,7 +171,7 @@ describe('what the relay says', () => {
     expect(relay.attempts('gone@example.com')).toBe(1)
   })
 
-  test('450: stays sending, tried again after a minute under the same Message-ID', async () => {
+  test('450 stays in “sending” and is retried after a minute with the same Message-ID', async () => {
     relay.refuse('later@example.com', '450 4.2.1 Come back later')
     const { id } = await start('later@example.com')
     await tried(id, 1)
@@ -188,7 +188,7 @@ describe('what the relay says', () => {
     expect(relay.mails.at(-1)!.mail.messageId).toBe(`<${id}@agents.localhost>`)
   })
 
-  test('a refusal after DATA is temporary or final as its code says', async () => {
+  test('a refusal after DATA is retried or fails depending on the code', async () => {
     relay.refuseData('451 4.3.0 Try again', '554 5.7.1 We do not like it')
     const { id } = await start('data@example.com')
     await tried(id, 1)
@@ -197,7 +197,7 @@ describe('what the relay says', () => {
     expect(relay.attempts('data@example.com')).toBe(2)
   })
 
-  test('some recipients refused for good: the others get it once, and the message failed for those', async () => {
+  test('550 for some recipients fails for those, and the others get it once', async () => {
     relay.refuse('gone@example.com', '550 5.1.1 No such user here')
     const { id } = await start('ok@example.com', 'gone@example.com')
     const message = await becomes(id, 'failed')
@@ -205,7 +205,7 @@ describe('what the relay says', () => {
     expect(relay.mails.map(({ to }) => to)).toEqual([['ok@example.com']])
   })
 
-  test('some recipients put off: only those are tried again', async () => {
+  test('450 for some recipients is retried for those only', async () => {
     relay.refuse('slow@example.com', '450 4.2.1 Come back later')
     const { id } = await start('fast@example.com', 'slow@example.com')
     await tried(id, 1)
@@ -216,7 +216,7 @@ describe('what the relay says', () => {
     expect(relay.mails.map(({ mail }) => mail.to?.length)).toEqual([2, 2])
   })
 
-  test('nothing, because it is down: tried again when it is back', async () => {
+  test('nothing, because it is down, is retried until it is back', async () => {
     await relay.stop()
     const { id } = await start('bo@example.com')
     await tried(id, 1)
@@ -225,7 +225,7 @@ describe('what the relay says', () => {
     await pass(MINUTE, async () => (await read(id)).status === 'sent')
   })
 
-  test('450 for 24 hours: given up, with the last words', { timeout: 40_000 }, async () => {
+  test('450 for 24 hours fails with the last response', { timeout: 40_000 }, async () => {
     relay.refuse('never@example.com', '450 4.2.2 Mailbox full')
     const { id, createdAt } = await start('never@example.com')
     for (let attempt = 1; (await read(id)).status === 'sending'; attempt++) {
@@ -243,7 +243,7 @@ describe('what the relay says', () => {
   })
 })
 
-test('an agent that is deleted sends nothing more', async () => {
+test('a deleted agent sends nothing more', async () => {
   relay.refuse('later@example.com', '450 4.2.1 Come back later')
   const { id } = await start('later@example.com')
   await tried(id, 1)
@@ -257,7 +257,7 @@ test('an agent that is deleted sends nothing more', async () => {
   expect(relay.attempts('later@example.com')).toBe(before)
 })
 
-test('without a relay a mail is captured whole in the outbox, readable by its owner only', async () => {
+test('without a relay a mail is written completely to the outbox, readable only by the service’s user', async () => {
   const offline = await startService()
   const tenant = await offline.workspace()
   const bot = await createTestAgent(offline, tenant)
@@ -283,7 +283,7 @@ test('without a relay a mail is captured whole in the outbox, readable by its ow
   })
 })
 
-test('a captured mail has the return path of each recipient, in their order', async () => {
+test('a mail in the outbox has the return path of each recipient, in order', async () => {
   const offline = await startService()
   const bot = await createTestAgent(offline, await offline.workspace())
   const letter = {

@@ -28,8 +28,8 @@ beforeAll(async () => {
 const write = async (agent: TestAgent, ...to: string[]) =>
   (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'hi' })).body
     .id as string
-/** A worker of its own, which sends as `send` does, until the test ends. */
-const working = (send: Channel['send']) => {
+/** Starts a separate worker that sends with `send`, until the test stops it. */
+const startWorker = (send: Channel['send']) => {
   const email = { send } as unknown as Channel
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
   const outbox = new Outbox({ ...service.db, clock, log, notifier, channels: { email }, random: () => 0 })
@@ -37,11 +37,11 @@ const working = (send: Channel['send']) => {
   return outbox
 }
 
-test("recipients whose servers hang hold up their agent's mail and nobody else's", async () => {
+test('recipients whose servers hang delay only the mail of their own agent', async () => {
   const [slow, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]
-  const begun: string[] = []
-  const outbox = working(({ envelopeTo }: Outbound, signal) => {
-    begun.push(envelopeTo[0]!)
+  const started: string[] = []
+  const outbox = startWorker(({ envelopeTo }: Outbound, signal) => {
+    started.push(envelopeTo[0]!)
     const refused = {
       accepted: [],
       rejected: envelopeTo.map((recipient) => ({ recipient, reason: 'stopped', permanent: true })),
@@ -51,20 +51,20 @@ test("recipients whose servers hang hold up their agent's mail and nobody else's
   })
   for (let n = 0; n < 40; n++) await write(slow, `slow${n}@example.com`)
   clock.advance(1_000)
-  await until(() => begun.length >= 16)
+  await until(() => started.length >= 16)
   const id = await write(other, 'quick@example.com')
   await until(() => {
     clock.advance(1_000)
-    return begun.includes('quick@example.com')
+    return started.includes('quick@example.com')
   })
   await until(
     async () => (await other.api('GET', `/agents/${other.id}/messages/${id}`)).body.status === 'sent',
   )
-  expect(begun.filter((recipient) => recipient.startsWith('slow')).length).toBeLessThan(40)
+  expect(started.filter((recipient) => recipient.startsWith('slow')).length).toBeLessThan(40)
   await outbox.stop(0)
 })
 
-test('who has a mail when the worker dies does not get it from the next one', async () => {
+test('a recipient that got a mail before its worker died does not get it again from the next one', async () => {
   const relay: Relay = await startRelay()
   const channel = createEmailChannel({
     mailDomain: 'agents.localhost',
@@ -77,7 +77,7 @@ test('who has a mail when the worker dies does not get it from the next one', as
   })
   const agent = await createTestAgent(service, owner)
   const id = await write(agent, 'a@example.com', 'b@example.com', 'c@example.com')
-  // Dies between two recipients: what it noted until then is there, nothing else.
+  // Dies between two recipients: only the progress recorded until then is stored.
   const dying = (message: Outbound, signal: AbortSignal, progress?: Progress) => {
     if (message.id !== id) return Promise.resolve({ accepted: message.envelopeTo, rejected: [] })
     const took: Progress['took'] = async (recipient, part) => {
@@ -86,7 +86,7 @@ test('who has a mail when the worker dies does not get it from the next one', as
     }
     return channel.send(message, signal, { of: (recipient) => progress!.of(recipient), took })
   }
-  const first = working(dying)
+  const first = startWorker(dying)
   clock.advance(1_000)
   await relay.got(2)
   await until(
@@ -94,7 +94,7 @@ test('who has a mail when the worker dies does not get it from the next one', as
       (await service.db.pool.query('select attempts from job where lane = $1', [id])).rows[0].attempts === 1,
   )
   await first.stop(0)
-  const second = working((message, signal, progress) =>
+  const second = startWorker((message, signal, progress) =>
     message.id === id
       ? channel.send(message, signal, progress)
       : Promise.resolve({ accepted: message.envelopeTo, rejected: [] }),

@@ -20,7 +20,7 @@ const leaseLeft = async (): Promise<number> => {
   return rows[0]!.seconds
 }
 
-test('a worker that is killed keeps what it was sending from the others for 10 s at most', async () => {
+test('a killed worker keeps its messages from other workers for at most 10 s', async () => {
   const [killed, other] = [randomUUID(), randomUUID()]
   const [job] = await claimSends(service.db, killed, later(), 10)
   expect(job).toMatchObject({ messageId: message.id, owner: killed })
@@ -28,7 +28,7 @@ test('a worker that is killed keeps what it was sending from the others for 10 s
   expect(await claimSends(service.db, other, later(), 10)).toEqual([])
   await renewSends(service.db, killed, [job!.id])
   expect(await leaseLeft()).toBeGreaterThan(5)
-  // What 10 s do.
+  // The same as waiting for 10 s.
   await service.db.pool.query("update job set lease_until = lease_until - interval '10 s' where id = $1", [
     job!.id,
   ])

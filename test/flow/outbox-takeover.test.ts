@@ -8,8 +8,8 @@ import { createTestAgent, startService, type TestAgent, type TestService } from 
 import { until } from '../support/until.ts'
 
 /**
- * A message belongs to the worker that sends it for as long as the lease is renewed, and then to the next one
- * alone.
+ * A message belongs to the worker that is sending it for as long as its lease is renewed, and then only to
+ * the next worker.
  */
 
 const clock = createFakeClock()
@@ -24,12 +24,12 @@ beforeAll(async () => {
 interface Held {
   message: Outbound
   progress: Progress
-  /** Ends the attempt. */
+  /** Finishes the attempt. */
   end(result: Partial<SendResult>): void
 }
 
 let running: Outbox[] = []
-/** A worker whose channel holds each message until the test says what became of it, or the worker stops. */
+/** Starts a worker whose channel holds each message until the test ends the attempt or the worker stops. */
 const startWorker = () => {
   log = createTestLog()
   const held: Held[] = []
@@ -68,14 +68,14 @@ const jobOf = async (id: string) => {
   const text = `select state, attempts, log, extract(epoch from lease_until - now())::float8 as "leaseLeft" from job where lane = $1`
   return (await service.db.pool.query(text, [id])).rows[0]
 }
-/** Resolves when the worker has renewed the lease, which was nearly over. */
+/** Resolves when the worker has renewed the lease, which was about to end. */
 const renewed = (id: string) =>
   until(async () => {
     clock.advance(1_000)
     return (await jobOf(id)).leaseLeft > 5
   })
 
-test('a message stays its worker’s for as long as the attempt lasts, also while the worker stops', async () => {
+test('a message stays with its worker for as long as the attempt lasts, even while the worker stops', async () => {
   const id = await write('slow@example.com')
   const { outbox, held } = startWorker()
   await until(() => held.length === 1)
@@ -89,7 +89,7 @@ test('a message stays its worker’s for as long as the attempt lasts, also whil
   expect(await read(id)).toMatchObject({ status: 'sent', error: null })
 })
 
-test('what an attempt came to is not written once another worker has the message', async () => {
+test('the result of an attempt is not written once another worker has the message', async () => {
   const id = await write('ann@example.com')
   const first = startWorker()
   await until(() => first.held.length === 1)
@@ -118,14 +118,14 @@ test('what an attempt came to is not written once another worker has the message
   })
 })
 
-test('a worker that breaks an attempt off gives back its own claim only', async () => {
+test('a worker whose attempt fails releases only its own claim', async () => {
   const id = await write('bob@example.com')
   const first = startWorker()
   await until(() => first.held.length === 1)
   await leaseEndsIn(id, -1)
   const second = startWorker()
   await until(() => second.held.length === 1)
-  // An attempt that throws gives its claim back, so that the message is tried again at once.
+  // An attempt that throws releases its claim, so that the message is retried immediately.
   first.held[0]!.end({ accepted: null as unknown as string[] })
   await until(() => first.log.text().includes('attempt to send a message failed unexpectedly'))
   await first.outbox.stop(0)

@@ -13,7 +13,10 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** One service in several processes, each with a part of it: what one does, listeners at the others hear. */
+/**
+ * One service in several processes with different roles: listeners in one process receive the events of the
+ * others.
+ */
 let service: TestService
 let smtp: App
 let skins: App
@@ -49,7 +52,7 @@ const addWebhook = async ({ id, api }: TestAgent): Promise<string> => {
   return path
 }
 
-/** Connects at the first process, streams from another. */
+/** Connects to the first process and opens the stream on another one. */
 const listen = async (agent: TestAgent) => {
   const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
   const stream = await openEvents(
@@ -84,9 +87,7 @@ const cursors = (path: string) =>
   receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/**
- * An agent whose every kind of listener has heard its first event, and the process that delivers its webhook.
- */
+/** Creates an agent with one listener of each kind; `heard` waits until each of them has this many events. */
 const withEveryListener = async () => {
   const agent = await createOpenAgent()
   const path = await addWebhook(agent)
@@ -108,14 +109,14 @@ const withEveryListener = async () => {
   return { agent, path, stream, subscription, heard }
 }
 
-describe('connected at one process, streamed from another, born in a third, delivered by a fourth', () => {
+describe('connected to one process, streamed from another, with mail received by a third and webhooks sent by a fourth', () => {
   let worker: App
   beforeAll(async () => {
     worker = await service.again({ ROLES: 'worker' })
   })
   afterAll(() => worker.stop(1_000))
 
-  test('an event reaches every listener at once', async () => {
+  test('an event reaches every listener immediately', async () => {
     const { agent, heard } = await withEveryListener()
     await mail(agent)
     await heard(1, 2_000)
@@ -123,7 +124,7 @@ describe('connected at one process, streamed from another, born in a third, deli
     await heard(4, 1_000)
   })
 
-  test('a client that came back to another process still listens when its first stream is found to be gone', async () => {
+  test('a client that reconnected to another process still counts as listening when its first stream is found closed', async () => {
     const agent = await createOpenAgent()
     const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
     const open = ({ http }: { http: string }) =>
@@ -135,14 +136,14 @@ describe('connected at one process, streamed from another, born in a third, deli
       (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
     const before = await until(leaseUntil)
     first.close()
-    // ended, and renewed long before the next heartbeat
+    // Ended, and renewed long before the next heartbeat.
     await until(async () => ((await leaseUntil()) ?? 0) > before, 5_000)
     expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([
       { kind: 'client', client: 'c', machine: 'm' },
     ])
   })
 
-  test('a text for the Message URL that got lost on its way to the process that streams is asked for', async () => {
+  test('a Message URL text that was lost on its way to the streaming process is requested again', async () => {
     const agent = await createOpenAgent()
     const stream = await listen(agent)
     const { pool } = service.db
@@ -165,7 +166,7 @@ describe('connected at one process, streamed from another, born in a third, deli
     expect(lost).toBe(1)
   })
 
-  describe('with every notification between processes lost', () => {
+  describe('when every notification between processes is lost', () => {
     const query = { original: undefined as unknown }
     beforeEach(() => {
       const { pool } = service.db
@@ -181,7 +182,7 @@ describe('connected at one process, streamed from another, born in a third, deli
       }
     })
 
-    test('events still arrive within 2 s, at listeners that are idle and at those that have just heard one', async () => {
+    test('events arrive within 2 s, both at idle listeners and at those that have just received one', async () => {
       const { agent, heard } = await withEveryListener()
       for (let count = 1; count <= 4; count++) {
         await mail(agent)
@@ -189,7 +190,7 @@ describe('connected at one process, streamed from another, born in a third, deli
       }
     })
 
-    test('a client that another one replaces is told so on the other process within 2 s', async () => {
+    test('a client replaced by another one is notified on the other process within 2 s', async () => {
       const { agent, stream } = await withEveryListener()
       const from = performance.now()
       await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'd', machine: 'm' })
@@ -198,7 +199,7 @@ describe('connected at one process, streamed from another, born in a third, deli
       expect(stream.frames.map(({ event }) => event)).toEqual(['replaced'])
     })
 
-    test('a revoked token closes its stream on the other process within a second', async () => {
+    test('a revoked token closes its stream on the other process within about a second', async () => {
       const { agent, stream, heard } = await withEveryListener()
       await mail(agent)
       await heard(1, 2_000)
@@ -206,12 +207,12 @@ describe('connected at one process, streamed from another, born in a third, deli
       const from = performance.now()
       await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)
       await stream.ended
-      expect(performance.now() - from).toBeLessThan(1_500) // a busy machine has half a second more
+      expect(performance.now() - from).toBeLessThan(1_500) // half a second of tolerance for a busy machine
     })
   })
 })
 
-test('a worker that stops hands its lanes to the others at once, not when its leases end', async () => {
+test('a worker that stops releases its lanes immediately instead of when its leases end', async () => {
   const first = await service.again({ ROLES: 'worker' })
   const agents = await Promise.all(Array.from({ length: 10 }, createOpenAgent))
   const paths = await Promise.all(agents.map(addWebhook))

@@ -8,7 +8,7 @@ import { createTestAgent, startService, type TestAgent, type TestService } from 
 
 const run = promisify(execFile)
 
-/** Whether a program is there; some of Debian's (swaks) are scripts that want others. */
+/** Tests whether a program runs; some in Debian (swaks) are scripts with dependencies. */
 const runs = (program: string, ...args: string[]): boolean => {
   try {
     execFileSync(program, args, { stdio: 'ignore', timeout: 20_000 })
@@ -35,13 +35,13 @@ const fileOf = (name: string, content: string): string => {
 const letter = (subject: string) =>
   `From: Ann <${FROM}>\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@example.com>\r\n\r\nGrüße\r\n.\r\n..two dots\r\n`
 /**
- * What stands alone on a line is a dot, and two are two: the client doubles them and the server takes that
- * back (RFC 5321 4.5.2).
+ * The expected text: a line with a single dot, and one with two. The client doubles leading dots and the
+ * server removes them again (RFC 5321 4.5.2).
  */
 const DOTTED = 'Grüße\n.\n..two dots'
 
-describe('mail comes in from', () => {
-  test('nodemailer, over STARTTLS or not, a picture in it', async () => {
+describe('mail is received from', () => {
+  test('nodemailer, with and without STARTTLS, with an image', async () => {
     const attachments = [{ filename: 'dot.png', content: Buffer.from([137, 80, 78, 71]) }]
     await post(service, { from: FROM, to: agent.address, subject: 'nodemailer', text: 'Grüße', attachments })
     expect((await newest(agent))[0]).toMatchObject({
@@ -51,7 +51,7 @@ describe('mail comes in from', () => {
     })
   })
 
-  test.skipIf(!runs('curl', '--version'))('curl (skipped where it is not installed)', async () => {
+  test.skipIf(!runs('curl', '--version'))('curl (skipped if it is not installed)', async () => {
     const file = fileOf('curl.eml', letter('curl'))
     const url = `smtp://${service.smtp.host}:${service.smtp.port}`
     await run('curl', [
@@ -74,31 +74,28 @@ describe('mail comes in from', () => {
     })
   })
 
-  test.skipIf(!runs('swaks', '--version'))(
-    'swaks, over TLS (skipped where it is not installed)',
-    async () => {
-      const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--tls']
-      const mail = [
-        '--from',
-        FROM,
-        '--to',
-        agent.address,
-        '--header',
-        'Subject: swaks',
-        '--body',
-        'hi',
-        '--attach',
-        '@/etc/hostname',
-      ]
-      await run('swaks', [...server, ...mail], { timeout: 60_000 })
-      const [message] = await newest(agent)
-      expect(message).toMatchObject({ subject: 'swaks', text: 'hi' })
-      expect(message.attachments).toHaveLength(1)
-    },
-  )
+  test.skipIf(!runs('swaks', '--version'))('swaks over TLS (skipped if it is not installed)', async () => {
+    const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--tls']
+    const mail = [
+      '--from',
+      FROM,
+      '--to',
+      agent.address,
+      '--header',
+      'Subject: swaks',
+      '--body',
+      'hi',
+      '--attach',
+      '@/etc/hostname',
+    ]
+    await run('swaks', [...server, ...mail], { timeout: 60_000 })
+    const [message] = await newest(agent)
+    expect(message).toMatchObject({ subject: 'swaks', text: 'hi' })
+    expect(message.attachments).toHaveLength(1)
+  })
 
   test.skipIf(!runs('swaks', '--version'))(
-    'swaks, its lines sent ahead (PIPELINING; skipped where it is not installed)',
+    'swaks with PIPELINING (skipped if it is not installed)',
     async () => {
       const server = ['--server', service.smtp.host, '--port', String(service.smtp.port), '--pipeline']
       await run(
@@ -112,7 +109,7 @@ describe('mail comes in from', () => {
     },
   )
 
-  test.skipIf(!runs('msmtp', '--version'))('msmtp (skipped where it is not installed)', async () => {
+  test.skipIf(!runs('msmtp', '--version'))('msmtp (skipped if it is not installed)', async () => {
     const where = [
       `--host=${service.smtp.host}`,
       `--port=${service.smtp.port}`,
@@ -127,7 +124,7 @@ describe('mail comes in from', () => {
   })
 
   test.skipIf(!runs('python3', '-c', 'import smtplib'))(
-    'python3 smtplib, in 8 bits and UTF-8 (skipped where it is not installed)',
+    'Python’s smtplib with 8BITMIME and SMTPUTF8 (skipped if it is not installed)',
     async () => {
       const program = `
 import smtplib, ssl, sys

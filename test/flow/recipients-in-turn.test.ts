@@ -8,8 +8,8 @@ import { ANN, useSms } from '../support/sms-world.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Two writers about recipients of one message take turns: otherwise each would take the other's recipient for
- * still on its way, and the message would stay `sending` for good. Here the first writer is the test, which
+ * Two writers that update recipients of one message take turns: otherwise each could consider the other's
+ * recipient unsettled, and the message would stay `sending` forever. Here, the first writer is the test, which
  * locks the message.
  */
 
@@ -36,7 +36,10 @@ const WAITERS = `
   select 1 from pg_stat_activity
    where datname = current_database() and wait_event_type = 'Lock' and query ~ '^\\s*select 1 from message '`
 
-/** Begins `write` while somebody else has locked the message; resolves once it has waited for the lock. */
+/**
+ * Starts `write` while another transaction holds the message's lock; resolves once it has waited for the
+ * lock.
+ */
 const whileHeld = async <Result>(
   { databaseUrl, db }: TestService,
   messageId: string,
@@ -56,11 +59,11 @@ const whileHeld = async <Result>(
   }
 }
 
-test('a provider’s report waits for its turn', async () => {
+test('a provider’s report waits for a lock on the message', async () => {
   const { body: message } = await sms.send({ channel: 'sms', to: [ANN, BOB], text: 'both' })
   const [first] = await until(() => {
-    const taken = sms.twilio.sent.filter(({ body }) => body === 'both')
-    return taken.length === 2 && taken
+    const accepted = sms.twilio.sent.filter(({ body }) => body === 'both')
+    return accepted.length === 2 && accepted
   })
   await until(
     async () =>
@@ -74,7 +77,7 @@ test('a provider’s report waits for its turn', async () => {
   expect([reported, Object.values(others)]).toEqual(['sent', ['sending']])
 })
 
-test('the result of an attempt waits for its turn, and so does a bounce', async () => {
+test('the result of an attempt and a bounce wait for a lock on the message', async () => {
   relay.refuse('later@example.com', '450 4.2.1 Come back later')
   const held = relay.holdData()
   const send = { channel: 'email', to: ['now@example.com', 'later@example.com'], text: 'hi' }

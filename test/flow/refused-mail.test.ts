@@ -8,7 +8,9 @@ import { newest, post, receive } from '../support/letter.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Strangers decide how much refused mail there is: what of it is kept, and for how long. */
+/**
+ * Strangers decide how much refused mail there is; these tests cover what is stored of it, and for how long.
+ */
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -30,7 +32,7 @@ const letterTo = (agent: TestAgent, from: string, subject: string) => ({
   attachments: [{ filename: 'a.txt', content: 'a file' }],
 })
 
-test('refused mail takes no place of the plan', async () => {
+test('refused mail does not count towards the plan’s stored messages', async () => {
   const tenant = await service.workspace()
   await prisma.workspace.update({ where: { id: tenant.id }, data: { planKey: 'tiny' } })
   const agent = await agentOf(tenant)
@@ -53,7 +55,7 @@ test('refused mail takes no place of the plan', async () => {
   expect(data.workspace.plan.usage.storedMessages).toBe(2)
 })
 
-test('refused mail is deleted with all that belongs to it after as many days as the workspace says', async () => {
+test('refused mail is deleted with all of its data after the workspace’s number of days', async () => {
   const [tenant, other] = [await service.workspace(), await service.workspace()]
   const [agent, theirs] = [await agentOf(tenant), await agentOf(other)]
   const set = await tenant.api('PATCH', '/workspace', { keepRefusedDays: 2 })
@@ -81,7 +83,7 @@ test('refused mail is deleted with all that belongs to it after as many days as 
   expect(await newest(theirs, 10)).toMatchObject([{ subject: 'kept for 30 days' }])
 })
 
-test('a backlog is deleted whole, in batches; what is kept longer stays', async () => {
+test('a backlog is deleted completely in batches, and newer refused mail is kept', async () => {
   const tenant = await service.workspace()
   const agent = await agentOf(tenant)
   await post(service, letterTo(agent, STRANGER, 'the first'))
@@ -93,7 +95,7 @@ test('a backlog is deleted whole, in batches; what is kept longer stays', async 
   expect(await newest(agent, 10)).toMatchObject([{ subject: 'the first' }])
 })
 
-test('the setting is read and changed over GraphQL in the same words', async () => {
+test('the setting can be read and changed through GraphQL with the same limits', async () => {
   const { api } = await service.workspace()
   const change = async (days: number) => {
     const query =
@@ -105,7 +107,7 @@ test('the setting is read and changed over GraphQL in the same words', async () 
   expect((await api('GET', '/workspace')).body.settings.keepRefusedDays).toBe(7)
 })
 
-/** As if so much had been counted in this day before. */
+/** Simulates that this much was counted earlier in the day. */
 const counted = (key: string, count: number) => {
   const day = Math.floor(clock.now().getTime() / DAY) * DAY
   return prisma.rateCount.create({
@@ -113,16 +115,16 @@ const counted = (key: string, count: number) => {
   })
 }
 
-test('a sender of whom too many messages were refused today hears so, unless somebody takes the message', async () => {
+test('a sender over its daily limit of refused messages gets 451, unless another recipient accepts the message', async () => {
   const tenant = await service.workspace()
   const [closed, open] = [await agentOf(tenant), await agentOf(tenant)]
   await tenant.api('PUT', `/agents/${open.id}/access/email`, { admit: 'anyone', senders: [] })
   await counted(`refused messages:${closed.id}:${STRANGER}`, 200)
   const answer = await until(async () => {
-    clock.advance(1_000) // what this process counts is added to what others did
+    clock.advance(1_000) // what this process counts is added to the counts of others
     return post(service, letterTo(closed, STRANGER, 'one more'))
       .catch((error: { response: string }) => error.response)
-      .then((said) => typeof said === 'string' && said)
+      .then((response) => typeof response === 'string' && response)
   })
   expect(answer).toBe('451 4.3.0 Too many messages to this recipient were refused today.')
   const before = (await newest(closed, 100)).length
@@ -137,7 +139,7 @@ test('a sender of whom too many messages were refused today hears so, unless som
   })
 })
 
-test('refused mail past the bytes of a day is kept in part, and its evidence says so', async () => {
+test('refused mail over the agent’s daily limit in bytes is stored in part, and its checks explain that', async () => {
   const tenant = await service.workspace()
   const agent = await agentOf(tenant)
   await counted(`refused bytes:${agent.id}`, 128 * 1024 * 1024)
@@ -156,7 +158,7 @@ test('refused mail past the bytes of a day is kept in part, and its evidence say
   expect((await agent.api('GET', `/agents/${agent.id}/messages/${partly.id}/raw`)).status).toBe(404)
 })
 
-test('what is counted for a day outlives the counters of a minute', async () => {
+test('daily counters are kept longer than counters of a minute', async () => {
   await counted('refused messages:long', 1)
   const at = clock.now()
   await prisma.rateCount.create({

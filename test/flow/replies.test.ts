@@ -31,7 +31,7 @@ beforeEach(async () => {
 type Mail = Relay['mails'][0]
 const send = async (body: object) => (await agent.api('POST', path, { text: 'hi', ...body })).body
 const out = async (count = 1): Promise<Mail> => (await relay.got(count)).at(-1)!
-/** A mail with just these header lines, read as the agent reads it. */
+/** Delivers a mail with only these header lines and returns the agent's message. */
 const incoming = async (...headers: string[]) => {
   const raw = [...headers, `To: ${agent.address}`, '', 'text'].join('\r\n')
   await deliver(`${service.smtp.host}:${service.smtp.port}`, {
@@ -45,37 +45,37 @@ const threadOf = async (id: string): Promise<string[]> =>
     .map((item: { id: string }) => item.id)
     .toReversed()
 
-describe('an answer goes', () => {
+describe('a reply goes', () => {
   test.each([
     ['to Reply-To', ['From: Bo <bo@example.com>', 'Reply-To: desk@example.org'], 'desk@example.org'],
     [
-      'to the first of several',
+      'to the first of several Reply-To addresses',
       ['From: bo@example.com', 'Reply-To: Desk <desk@example.org>, other@example.org'],
       'desk@example.org',
     ],
     [
-      'past what is no address',
+      'to the first valid address in Reply-To',
       ['From: bo@example.com', 'Reply-To: <>, nobody, "x y"@z, desk@example.org'],
       'desk@example.org',
     ],
     [
-      'to a member of a group',
+      'to a member of a group in Reply-To',
       ['From: bo@example.com', 'Reply-To: Team: desk@example.org;'],
       'desk@example.org',
     ],
     [
-      'to From where Reply-To has no address',
+      'to From if Reply-To has no address',
       ['From: bo@example.com', 'Reply-To: undisclosed:;'],
       'bo@example.com',
     ],
     [
-      'with the local part in its own case',
+      'with the case of the local part preserved',
       ['From: Bo <Reply+AbC12@Example.COM>'],
       'Reply+AbC12@example.com',
     ],
   ])('%s', async (_, headers, expected) => {
-    const asked = await incoming(...headers, 'Message-ID: <q@example.com>')
-    const answer = await send({ replyTo: asked.id })
+    const original = await incoming(...headers, 'Message-ID: <q@example.com>')
+    const answer = await send({ replyTo: original.id })
     expect(answer).toMatchObject({ to: [expected], counterpart: expected })
     const { to, mail } = await out()
     expect([to, mail.to?.map(({ address }) => address), mail.inReplyTo]).toEqual([
@@ -85,7 +85,7 @@ describe('an answer goes', () => {
     ])
   })
 
-  test('by name only to who wrote', async () => {
+  test('with a recipient name only if it goes to the sender', async () => {
     const same = await send({ replyTo: (await incoming('From: Bo <Bo@example.com>')).id })
     const other = await send({
       replyTo: (await incoming('From: Bo <bo@example.com>', 'Reply-To: desk@example.com')).id,
@@ -94,13 +94,13 @@ describe('an answer goes', () => {
     await out(2)
   })
 
-  test('to whom the caller names: everybody, say', async () => {
-    const asked = await incoming(
+  test('to the recipients that the caller names, such as all of them', async () => {
+    const original = await incoming(
       'From: bo@example.com',
       'Cc: cy@example.com',
       'Message-ID: <all@example.com>',
     )
-    await send({ replyTo: asked.id, to: ['bo@example.com'], cc: ['Cy@example.com', 'BO@example.com'] })
+    await send({ replyTo: original.id, to: ['bo@example.com'], cc: ['Cy@example.com', 'BO@example.com'] })
     const { mail } = await out(2)
     expect(relay.mails.map(({ to }) => to)).toEqual([['bo@example.com'], ['Cy@example.com']])
     expect([mail.cc?.map(({ address }) => address), mail.references]).toEqual([
@@ -110,7 +110,7 @@ describe('an answer goes', () => {
   })
 })
 
-test('a recipient named twice in two cases is one; their case stays on the way, through refusals and retries too', async () => {
+test('a recipient given twice in different cases is one, and its case is preserved, even after a refusal', async () => {
   relay.refuse('Full@example.com', '550 5.2.2 Mailbox full')
   const { id, to } = await send({
     channel: 'email',
@@ -128,7 +128,7 @@ test('a recipient named twice in two cases is one; their case stays on the way, 
   ])
 })
 
-test('an agent of the service is reached in any case, and with a plus-tag', async () => {
+test('an agent of the service is reached regardless of case, and with a plus tag', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'team', senders: [] })
   const [local, domain] = other.address.split('@')
@@ -138,7 +138,7 @@ test('an agent of the service is reached in any case, and with a plus-tag', asyn
     .toMatchObject({ status: 'received', counterpart: agent.address })
 })
 
-describe('thread', () => {
+describe('the thread', () => {
   test.each([
     ['neither Message-ID nor References', [], null],
     ['a Message-ID', ['Message-ID: <a@x>'], { messageId: '<a@x>', references: [] }],
@@ -147,7 +147,7 @@ describe('thread', () => {
     expect((await incoming('From: bo@example.com', ...headers)).thread).toEqual(thread)
   })
 
-  /** How each client marks its answer to `id`, the answer to `first`. */
+  /** Headers with which each client marks its reply to `id`, which is itself a reply to `first`. */
   const CLIENTS: [string, (id: string, first: string) => string[]][] = [
     [
       'Gmail',
@@ -189,11 +189,11 @@ describe('thread', () => {
       ],
     ],
     [
-      'one that only has References',
+      'a client that sends only References',
       (id, first) => [`References: ${first} ${id}`, 'Message-ID: <ref@example.com>'],
     ],
     [
-      'one that knows the first alone',
+      'a client that refers only to the first message',
       (_, first) => [
         `References: ${first}`,
         'In-Reply-To: <lost@example.com>',
@@ -201,11 +201,11 @@ describe('thread', () => {
       ],
     ],
     [
-      'one that writes about it',
+      'a client with a comment in In-Reply-To',
       (id) => [`In-Reply-To: Message of "Fri, 20 Nov" ${id}`, 'Message-ID: <mua@example.com>'],
     ],
   ]
-  test.each(CLIENTS)('%s: the answer to an answer joins the conversation', async (_, headersOf) => {
+  test.each(CLIENTS)('of a conversation with %s has the reply to a reply', async (_, headersOf) => {
     const first = await incoming('From: bo@example.com', 'Subject: Hello', 'Message-ID: <first@example.com>')
     const answer = await send({ replyTo: first.id })
     const { mail } = await out()
@@ -220,7 +220,7 @@ describe('thread', () => {
     expect(last.references?.split(' ').slice(-1)).toEqual([second.thread.messageId])
   })
 
-  test('strangers with the same subject are strangers', async () => {
+  test('of one sender does not include a stranger’s mail with the same subject', async () => {
     const one = await incoming(
       'From: bo@example.com',
       'Subject: Re: Invoice',
@@ -234,14 +234,14 @@ describe('thread', () => {
     expect([await threadOf(one.id), await threadOf(two.id)]).toEqual([[one.id], [two.id]])
   })
 
-  test('the answer to a forward comes back to where the forwarded mail is', async () => {
-    const asked = await receive(service, agent, {
+  test('of a forwarded mail has the forward and the reply to it', async () => {
+    const original = await receive(service, agent, {
       from: 'bo@example.com',
       to: agent.address,
       messageId: '<f@example.com>',
       text: 'Well?',
     })
-    const forward = await send({ forward: asked.id, to: ['cy@example.com'] })
+    const forward = await send({ forward: original.id, to: ['cy@example.com'] })
     const { mail } = await out()
     expect([mail.inReplyTo, forward.thread]).toEqual([undefined, null])
     await post(service, {
@@ -251,6 +251,6 @@ describe('thread', () => {
       messageId: '<g@example.com>',
       text: 'Yes.',
     })
-    expect(await threadOf(asked.id)).toEqual([asked.id, forward.id, (await newest(agent))[0].id])
+    expect(await threadOf(original.id)).toEqual([original.id, forward.id, (await newest(agent))[0].id])
   })
 })

@@ -48,8 +48,8 @@ const becomes = (id: string, status: string) =>
 const send = async (...to: string[]) =>
   (await agent.api('POST', `${path}/messages`, { channel: 'email', to, subject: 'Hello', text: 'hi' })).body
 /**
- * A message that the relay took, and the return paths that it took it with, in the recipients' order; the
- * first one under its own name.
+ * Sends a message through the relay and returns the return path of each recipient in order; `returnPath` is
+ * the first one.
  */
 const sent = async (...to: string[]) => {
   const { id } = await send(...to)
@@ -57,9 +57,9 @@ const sent = async (...to: string[]) => {
   const returnPaths = relay.mails.slice(-to.length).map(({ from }) => from)
   return { id, returnPath: returnPaths[0]!, returnPaths }
 }
-/** The return path that all recipients of a message had before each had one. */
+/** Returns the older form of return path, which all recipients of a message share. */
 const shared = (id: string) => sharedPath(id, deriveKey(service.masterKey, 'return path'), 'agents.localhost')
-const comesBack = (returnPath: string | string[], raw: string, from = '') =>
+const bounceTo = (returnPath: string | string[], raw: string, from = '') =>
   deliver(`${service.smtp.host}:${service.smtp.port}`, { envelope: { from, to: returnPath }, raw })
 const recipientsOf = async (id: string) => (await agent.api('GET', `${path}/messages/${id}/recipients`)).body
 const statusesOf = async (id: string) =>
@@ -73,9 +73,9 @@ const suppressions = async () => (await agent.api('GET', `${path}/suppressions`)
 const inbox = async () => (await agent.api('GET', `${path}/messages?direction=inbound`)).body.items
 
 describe('a bounce', () => {
-  test("makes the message failed, with the other side's words, and its recipient suppressed; nobody is woken", async () => {
+  test('fails the message with the remote server’s response, suppresses its recipient and raises no event', async () => {
     const { id, returnPath } = await sent('bo@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
     expect(await read(id)).toMatchObject({ status: 'failed', error: '550 5.1.1 No such user here' })
     expect(await suppressions()).toEqual([
       {
@@ -90,9 +90,9 @@ describe('a bounce', () => {
     expect((await agent.api('GET', `${path}/events`)).body.items).toEqual([])
   })
 
-  test('later sends to the recipient fail, saying why, without reaching the relay; the others get theirs', async () => {
+  test('makes later sends to the recipient fail without reaching the relay, and the other recipients get theirs', async () => {
     const { returnPath } = await sent('gone@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('gone@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('gone@example.com')] }))
     const before = relay.attempts('gone@example.com')
     const { error } = await becomes((await send('gone@example.com', 'cy@example.com')).id, 'failed')
     expect(error).toMatch(
@@ -111,7 +111,7 @@ describe('a bounce', () => {
     )
   })
 
-  test('that never was, because the server refused the mailbox at once, counts as one; a refusal of the moment does not', async () => {
+  test('is also recorded when the server refuses the mailbox directly, but not for a temporary problem', async () => {
     relay.refuse('No.One@example.com', '550 5.1.1 No such user here')
     relay.refuse('brimful@example.com', '552 5.2.2 Mailbox full')
     const { id } = await send('No.One@example.com', 'brimful@example.com', 'di@example.com')
@@ -129,14 +129,14 @@ describe('a bounce', () => {
     expect(relay.attempts('No.One@example.com') + relay.attempts('no.one@example.com')).toBe(1)
   })
 
-  test('that comes while another message waits for its next attempt ends that one: the relay is not asked again', async () => {
+  test('ends the pending retry of another message to the same recipient without contacting the relay', async () => {
     const { returnPath } = await sent('late@example.com')
     relay.refuse('late@example.com', '450 4.2.1 Come back later')
     const { id } = await send('late@example.com', 'di@example.com')
     await until(
       async () => (await service.db.prisma.job.findFirstOrThrow({ where: { lane: id } })).attempts === 1,
     )
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('late@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('late@example.com')] }))
     relay.refuse('late@example.com', null)
     const before = relay.attempts('late@example.com')
     const { error } = await until(async () => {
@@ -149,18 +149,18 @@ describe('a bounce', () => {
     expect(relay.attempts('late@example.com')).toBe(before)
   })
 
-  test('taken from the list a recipient is written to again', async () => {
+  test('no longer has an effect once the recipient is removed from the suppression list', async () => {
     const { returnPath } = await sent('back@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('back@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('back@example.com')] }))
     expect((await agent.api('DELETE', `${path}/suppressions/Back%40example.com`)).status).toBe(204)
     expect(await suppressions()).toEqual([])
     expectFailure(await agent.api('DELETE', `${path}/suppressions/back%40example.com`), 'not_found')
     await becomes((await send('back@example.com')).id, 'sent')
   })
 
-  test('of one of several recipients names it, and leaves the others sent', async () => {
+  test('of one of several recipients names that recipient and leaves the others sent', async () => {
     const { id, returnPaths } = await sent('a@example.com', 'b@example.com')
-    await comesBack(returnPaths[1]!, dsn({ recipients: [unknownUser('b@example.com')] }))
+    await bounceTo(returnPaths[1]!, dsn({ recipients: [unknownUser('b@example.com')] }))
     expect(await read(id)).toMatchObject({
       status: 'failed',
       error: 'b@example.com: 550 5.1.1 No such user here',
@@ -176,22 +176,22 @@ describe('a bounce', () => {
     ])
   })
 
-  test('that a recipient makes up about another one of the message counts for the one who made it up', async () => {
+  test('that names another recipient of the message counts for the recipient whose return path it uses', async () => {
     const { id, returnPaths } = await sent('mallory@example.com', 'victim@example.com')
-    await comesBack(returnPaths[0]!, dsn({ recipients: [unknownUser('victim@example.com')] }))
+    await bounceTo(returnPaths[0]!, dsn({ recipients: [unknownUser('victim@example.com')] }))
     expect(await statusesOf(id)).toEqual({ 'mallory@example.com': 'failed', 'victim@example.com': 'sent' })
     expect((await read(id)).error).toBe('mallory@example.com: 550 5.1.1 No such user here')
     expect(await suppressions()).toMatchObject([{ recipient: 'mallory@example.com' }])
   })
 
-  test('that came to the paths of several recipients counts for each of them, with its own words', async () => {
+  test('to the return paths of several recipients counts for each of them with its own detail', async () => {
     const { id, returnPaths } = await sent('a@example.com', 'b@example.com', 'c@example.com')
     const full = {
       ...unknownUser('c@example.com'),
       Status: '5.2.2',
       'Diagnostic-Code': 'smtp; 552 5.2.2 Mailbox full',
     }
-    await comesBack(
+    await bounceTo(
       [returnPaths[0]!, returnPaths[2]!],
       dsn({ recipients: [unknownUser('a@example.com'), full] }),
     )
@@ -206,30 +206,27 @@ describe('a bounce', () => {
     expect(await suppressions()).toMatchObject([{ recipient: 'a@example.com' }])
   })
 
-  test('to a return path from before each recipient had one counts where there was only one recipient', async () => {
+  test('to a shared return path in the older form counts only if the message had a single recipient', async () => {
     const one = await sent('bo@example.com')
     const two = await sent('a@example.com', 'b@example.com')
-    await comesBack(shared(two.id), dsn({ recipients: [unknownUser('b@example.com')] }))
-    await comesBack(shared(two.id), arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<a@example.com>' }))
-    await comesBack(shared(one.id), dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
+    await bounceTo(shared(two.id), dsn({ recipients: [unknownUser('b@example.com')] }))
+    await bounceTo(shared(two.id), arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<a@example.com>' }))
+    await bounceTo(shared(one.id), dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
     expect(await read(two.id)).toMatchObject({ status: 'sent', error: null })
     expect((await read(one.id)).status).toBe('failed')
     expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com' }])
   })
 
-  test('of a full mailbox fails the message and suppresses nobody', async () => {
+  test('because of a full mailbox fails the message and suppresses no recipient', async () => {
     const { id, returnPath } = await sent('full@example.com')
-    await comesBack(
-      returnPath,
-      dsn({ recipients: [{ ...unknownUser('full@example.com'), Status: '5.2.2' }] }),
-    )
+    await bounceTo(returnPath, dsn({ recipients: [{ ...unknownUser('full@example.com'), Status: '5.2.2' }] }))
     expect((await read(id)).status).toBe('failed')
     expect(await suppressions()).toEqual([])
   })
 
-  test('that names an address behind ours is about our only recipient', async () => {
+  test('that names an address behind an alias counts for the alias', async () => {
     const { id, returnPath } = await sent('alias@example.com')
-    await comesBack(
+    await bounceTo(
       returnPath,
       dsn({
         recipients: [{ 'Final-Recipient': 'rfc822;x@elsewhere.example', Action: 'failed', Status: '5.1.1' }],
@@ -239,9 +236,9 @@ describe('a bounce', () => {
     expect(await suppressions()).toMatchObject([{ recipient: 'alias@example.com' }])
   })
 
-  test('that names none of several recipients is about the one whose path it came to', async () => {
+  test('that names none of several recipients counts for the one whose return path it uses', async () => {
     const { id, returnPaths } = await sent('c@example.com', 'd@example.com')
-    await comesBack(returnPaths[1]!, dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
+    await bounceTo(returnPaths[1]!, dsn({ recipients: [unknownUser('x@elsewhere.example')] }))
     expect(await read(id)).toMatchObject({
       status: 'failed',
       error: 'd@example.com: 550 5.1.1 No such user here',
@@ -249,7 +246,7 @@ describe('a bounce', () => {
     expect(await suppressions()).toMatchObject([{ recipient: 'd@example.com' }])
   })
 
-  test('in capitals, twice, with a sender of its own and in plain words counts once', async () => {
+  test('in plain text, repeated, with its own sender and a return path in capitals counts once', async () => {
     const { id, returnPath } = await sent('qmail@example.com')
     const raw = [
       'From: MAILER-DAEMON@q.example',
@@ -260,8 +257,8 @@ describe('a bounce', () => {
       '<qmail@example.com>:',
       'Remote host said: 550 5.1.1 User unknown',
     ].join('\r\n')
-    await comesBack(returnPath.toUpperCase(), raw, 'MAILER-DAEMON@q.example')
-    await comesBack(returnPath, raw)
+    await bounceTo(returnPath.toUpperCase(), raw, 'MAILER-DAEMON@q.example')
+    await bounceTo(returnPath, raw)
     expect(await read(id)).toMatchObject({
       status: 'failed',
       error: 'Remote host said: 550 5.1.1 User unknown',
@@ -269,16 +266,16 @@ describe('a bounce', () => {
     expect(await suppressions()).toHaveLength(1)
   })
 
-  test('faster than the answer to the message itself is not overwritten by it', async () => {
+  test('that arrives before the relay’s response is not overwritten by it', async () => {
     const settling = relay.holdData()
     const { id } = await send('fast@example.com')
     const { from } = await settling.begun
-    await comesBack(from, dsn({ recipients: [unknownUser('fast@example.com')] }))
+    await bounceTo(from, dsn({ recipients: [unknownUser('fast@example.com')] }))
     settling.go()
     expect((await becomes(id, 'failed')).error).toBe('550 5.1.1 No such user here')
   })
 
-  test('is heard by who watches changes, and read over GraphQL', async () => {
+  test('reaches subscribers of changes and can be read through GraphQL', async () => {
     const leaving = new AbortController()
     const watching = await fetch(`${service.http}/graphql`, {
       method: 'POST',
@@ -293,14 +290,14 @@ describe('a bounce', () => {
       }),
     })
     const { id, returnPath } = await sent('seen@example.com')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('seen@example.com')] }))
-    let heard = ''
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('seen@example.com')] }))
+    let received = ''
     for await (const chunk of watching.body!.pipeThrough(new TextDecoderStream())) {
-      heard += chunk
-      if (heard.includes('failed')) break
+      received += chunk
+      if (received.includes('failed')) break
     }
     leaving.abort()
-    expect(heard).toContain(`{"id":"${id}","status":"failed","error":"550 5.1.1 No such user here"}`)
+    expect(received).toContain(`{"id":"${id}","status":"failed","error":"550 5.1.1 No such user here"}`)
     const ask = async (query: string) => (await agent.api('POST', '/graphql', { query })).body.data
     const { agent: read } = await ask(
       `{ agent(id: "${agent.id}") { suppressions { edges { node { channel recipient reason detail } } } } }`,
@@ -321,59 +318,59 @@ describe('a bounce', () => {
     expect(await suppressions()).toEqual([])
   })
 
-  test('of a deleted message is taken and heard by nobody', async () => {
+  test('of a deleted message is accepted and ignored', async () => {
     const { id, returnPath } = await sent('e@example.com')
     await owner.api('DELETE', path)
     expect(
-      (await comesBack(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response,
+      (await bounceTo(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response,
     ).toMatch(/^250/)
     expect(await service.db.prisma.message.findUnique({ where: { id } })).toBeNull()
   })
 })
 
-describe('what is no bounce changes nothing', () => {
+describe('mail to a return path that is not a bounce changes nothing', () => {
   const group = (action: string) =>
     dsn({ recipients: [{ ...unknownUser('bo@example.com'), Action: action }] })
   test.each([
     ['a notice of delay', group('delayed')],
     ['a notice of success', group('delivered')],
     [
-      'an answer of absence',
+      'an out-of-office reply',
       'From: bo@example.com\r\nAuto-Submitted: auto-replied\r\nSubject: Out of office\r\n\r\nback on 5.1.2027',
     ],
-    ['nothing at all', '\r\n\r\n'],
+    ['an empty message', '\r\n\r\n'],
     ['a report that something is not spam', arf({ 'Feedback-Type': 'not-spam' })],
-  ])('%s', async (_, raw) => {
+  ])('such as %s', async (_, raw) => {
     const { id, returnPath } = await sent('bo@example.com')
-    expect((await comesBack(returnPath, raw)).response).toMatch(/^250/)
+    expect((await bounceTo(returnPath, raw)).response).toMatch(/^250/)
     expect(await read(id)).toMatchObject({ status: 'sent', error: null })
     expect(await suppressions()).toEqual([])
     expect(await inbox()).toEqual([])
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
     expect((await read(id)).status).toBe('failed')
   })
 
-  test('a bounce to a return path that nobody made is refused at RCPT', async () => {
+  test('and a bounce to a forged return path is refused at RCPT', async () => {
     const { id, returnPath } = await sent('bo@example.com')
     const forged = returnPath.replace(/.@/, (end) => (end[0] === '0' ? '1@' : '0@'))
     await expect(
-      comesBack(forged, dsn({ recipients: [unknownUser('bo@example.com')] })),
+      bounceTo(forged, dsn({ recipients: [unknownUser('bo@example.com')] })),
     ).rejects.toMatchObject({ responseCode: 550 })
     expect((await read(id)).status).toBe('sent')
   })
 
-  test("a bounce to the agent's own address is kept as refused, moves nothing and wakes nobody", async () => {
+  test('and a bounce to the agent’s own address is stored as refused and raises no event', async () => {
     const { id } = await sent('bo@example.com')
-    await comesBack(agent.address, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    await bounceTo(agent.address, dsn({ recipients: [unknownUser('bo@example.com')] }))
     expect(await inbox()).toMatchObject([{ status: 'refused', refusal: 'self' }])
     expect((await read(id)).status).toBe('sent')
     expect((await agent.api('GET', `${path}/events`)).body.items).toEqual([])
   })
 
-  test("one message's return path moves no other message, whatever the bounce says", async () => {
+  test('and a bounce that names a recipient of another message does not change that message', async () => {
     const mine = await sent('bo@example.com')
     const other = await sent('victim@example.com')
-    await comesBack(
+    await bounceTo(
       mine.returnPath,
       dsn({ recipients: [unknownUser('bo@example.com'), unknownUser('victim@example.com')] }),
     )
@@ -384,9 +381,9 @@ describe('what is no bounce changes nothing', () => {
 })
 
 describe('a complaint', () => {
-  test('makes the message reported, and who complained suppressed', async () => {
+  test('marks the message as reported and suppresses the recipient who complained', async () => {
     const { id, returnPath } = await sent('bo@example.com')
-    await comesBack(
+    await bounceTo(
       returnPath,
       arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<bo@example.com>' }),
       'fbl@isp.example',
@@ -394,11 +391,11 @@ describe('a complaint', () => {
     expect(await read(id)).toMatchObject({ status: 'reported', error: null })
     expect(await suppressions()).toMatchObject([{ recipient: 'bo@example.com', reason: 'complaint' }])
     expect((await becomes((await send('bo@example.com')).id, 'failed')).error).toContain('they complained')
-    await comesBack(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
     expect((await read(id)).status).toBe('reported')
   })
 
-  test('to the postmaster or for abuse, from a feedback loop, is about the mail whose return path it tells', async () => {
+  test('from a feedback loop to the postmaster or abuse address counts for the return path that it contains', async () => {
     for (const [office, recipient] of [
       ['abuse', 'ed@example.com'],
       ['postmaster', 'flo@example.com'],
@@ -406,13 +403,13 @@ describe('a complaint', () => {
       const { id, returnPath } = await sent(recipient)
       const fields = { 'Feedback-Type': 'abuse', 'Original-Rcpt-To': `<${recipient}>` }
       const forged = returnPath.replace(/[0-9a-f]@/, (last) => (last[0] === '0' ? '1@' : '0@'))
-      await comesBack(
+      await bounceTo(
         `${office}@agents.localhost`,
         arf({ ...fields, 'Original-Mail-From': `<${forged}>` }),
         'fbl@isp.example',
       )
       expect((await read(id)).status).toBe('sent')
-      await comesBack(
+      await bounceTo(
         `${office}@agents.localhost`,
         arf({ ...fields, 'Original-Mail-From': `<${returnPath}>` }),
         'fbl@isp.example',
@@ -422,45 +419,45 @@ describe('a complaint', () => {
     expect(await suppressions()).toHaveLength(2)
   })
 
-  test('is of the recipient whose path it came to, whomever it names', async () => {
+  test('counts for the recipient whose return path it uses, even if it names another one', async () => {
     const { id, returnPaths } = await sent('cy@example.com', 'di@example.com')
-    await comesBack(
-      returnPaths[1]!,
-      arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<cy@example.com>' }),
-    )
+    await bounceTo(returnPaths[1]!, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<cy@example.com>' }))
     expect((await read(id)).status).toBe('reported')
     expect(await suppressions()).toMatchObject([{ recipient: 'di@example.com', reason: 'complaint' }])
   })
 
-  test('to the abuse address is of the recipient whose path it tells', async () => {
+  test('to the abuse address counts for the recipient whose return path it contains', async () => {
     const { returnPaths } = await sent('gus@example.com', 'hal@example.com')
     const fields = { 'Original-Rcpt-To': '<gus@example.com>', 'Original-Mail-From': `<${returnPaths[1]!}>` }
-    await comesBack('abuse@agents.localhost', arf({ 'Feedback-Type': 'abuse', ...fields }), 'fbl@isp.example')
+    await bounceTo('abuse@agents.localhost', arf({ 'Feedback-Type': 'abuse', ...fields }), 'fbl@isp.example')
     expect(await suppressions()).toMatchObject([{ recipient: 'hal@example.com', reason: 'complaint' }])
   })
 })
 
-test('an answer to a mail whose Reply-To is a return path or the postmaster reaches nobody, and moves nothing', async () => {
+test('a reply to a mail whose Reply-To is a return path or a system address fails and changes nothing', async () => {
   const { id, returnPath } = await sent('bo@example.com')
   for (const replyTo of [returnPath, 'postmaster@agents.localhost', 'no-reply@agents.localhost']) {
-    const asked = await receive(service, agent, {
+    const original = await receive(service, agent, {
       from: 'eve@example.com',
       to: agent.address,
       replyTo,
       subject: replyTo,
       text: 'hi',
     })
-    const { body } = await agent.api('POST', `${path}/messages`, { replyTo: asked.id, text: 'Status: 5.1.1' })
+    const { body } = await agent.api('POST', `${path}/messages`, {
+      replyTo: original.id,
+      text: 'Status: 5.1.1',
+    })
     expect((await becomes(body.id, 'failed')).error).toBe('550 5.1.1 No such recipient here')
   }
   expect((await read(id)).status).toBe('sent')
   expect(await suppressions()).toEqual([])
 })
 
-test('the list comes in pages, newest first', async () => {
+test('the suppression list is returned in pages, newest first', async () => {
   for (const name of ['a', 'b', 'c']) {
     const { returnPath } = await sent(`${name}@example.com`)
-    await comesBack(returnPath, dsn({ recipients: [unknownUser(`${name}@example.com`)] }))
+    await bounceTo(returnPath, dsn({ recipients: [unknownUser(`${name}@example.com`)] }))
     if (name !== 'a') clock.advance(1)
   }
   const first = (await agent.api('GET', `${path}/suppressions?limit=2`)).body

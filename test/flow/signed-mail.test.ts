@@ -54,7 +54,7 @@ const send = async (more: object = {}) =>
     })
   ).body
 
-/** What a receiving server makes of it: another implementation than the one that signed. */
+/** Verifies a mail as a receiving server does, with another implementation than the one that signed it. */
 const verify = async (raw: Buffer, sender: string) => {
   const { dkim, dmarc } = await authenticate(raw, {
     ip: '192.0.2.9',
@@ -73,7 +73,7 @@ const verify = async (raw: Buffer, sender: string) => {
   }
 }
 
-test('mail from the domain of the service is signed, and its signature aligned', async () => {
+test('mail from the service’s domain has an aligned signature', async () => {
   const keys = await keysOf(MAIL_DOMAIN, null)
   publish(keys)
   zone[`_dmarc.${MAIL_DOMAIN}`] = { TXT: ['v=DMARC1; p=reject; adkim=s'] }
@@ -89,7 +89,7 @@ test('mail from the domain of the service is signed, and its signature aligned',
   )
 })
 
-test('a changed text, subject or recipient breaks the signature', async () => {
+test('a changed text, subject or recipient invalidates the signature', async () => {
   publish(await keysOf(MAIL_DOMAIN, null))
   await send({ subject: 'Invoice', text: 'Pay Ann.' })
   const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
@@ -106,7 +106,7 @@ test('a changed text, subject or recipient breaks the signature', async () => {
 })
 
 test.each(['\n', '\r\n', '\r'])(
-  'a mail with a mail in it, lines ended by %j, is signed as it arrives',
+  'a mail with an attached mail whose lines end with %j has a valid signature on arrival',
   async (end) => {
     publish(await keysOf(MAIL_DOMAIN, null))
     const content = Buffer.from(
@@ -118,7 +118,7 @@ test.each(['\n', '\r\n', '\r'])(
   },
 )
 
-test('a letter of the service itself is signed too', async () => {
+test('system mail is signed too', async () => {
   publish(await keysOf(MAIL_DOMAIN, null))
   expect((await owner.api('POST', '/members/invitations', { email: 'new@example.com' })).status).toBe(201)
   const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
@@ -126,7 +126,7 @@ test('a letter of the service itself is signed too', async () => {
   expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass', domain: MAIL_DOMAIN }])
 })
 
-test('an own domain signs with its own key once it is verified', async () => {
+test('mail from an own domain is signed with the domain’s key once it is verified', async () => {
   const name = 'acme.example'
   const { prisma } = service.db
   const domain = await prisma.domain.create({
@@ -159,7 +159,7 @@ test('an own domain signs with its own key once it is verified', async () => {
   await prisma.address.updateMany({ where: { agentId: agent.id }, data: { primary: true } })
 })
 
-test('after a rotation the old key signs until the record of the new one is there', async () => {
+test('after a rotation, the old key signs until the new key’s record is published', async () => {
   const deps = { ...service.db, keyring: service.keyring, clock }
   const [first] = await keysOf(MAIL_DOMAIN, null)
   publish([first!])
@@ -178,7 +178,7 @@ test('after a rotation the old key signs until the record of the new one is ther
   expect(selectors).toEqual([first!.selector, second!.selector])
 })
 
-test('what is captured is what would have left: signed, with its return path', async () => {
+test('a mail in the outbox is signed and has its return path, as if it had been sent', async () => {
   const offline = await startService({ environment: { MAIL_DOMAIN }, world: { resolver } })
   const bot = await createTestAgent(offline, await offline.workspace())
   publish(

@@ -7,8 +7,8 @@ import { ANN, OURS, useSms } from '../support/sms-world.ts'
 const world = useSms()
 const { path, messages, newest, events, send, text, isNow, sent } = world
 
-describe('in', () => {
-  test('a text is stored and wakes the agent; the answer says nothing back', async () => {
+describe('an incoming text', () => {
+  test('is stored and raises an event, and the response to Twilio is empty', async () => {
     const before = (await events()).length
     const answer = await text('Where is my order? 🚚')
     expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
@@ -43,7 +43,7 @@ describe('in', () => {
   test.each([
     ['without a signature', {}],
     ['with another signature', { 'X-Twilio-Signature': 'bm90IHRoaXMgb25l' }],
-  ])('a call %s is 403: nothing is stored, and it is counted', async (_, headers: Record<string, string>) => {
+  ])('%s gets 403, is not stored, and is counted', async (_, headers: Record<string, string>) => {
     const before = (await messages()).length
     const counted = async () =>
       Number(
@@ -72,7 +72,7 @@ describe('in', () => {
     expect(await messages()).toHaveLength(before + 1)
   })
 
-  test('a call that comes twice, also at once, is stored once', async () => {
+  test('that is delivered twice, even concurrently, is stored once', async () => {
     const before = (await messages()).length
     const answers = await Promise.all(Array.from({ length: 5 }, () => text('once', { MessageSid: 'SMonce' })))
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
@@ -80,7 +80,7 @@ describe('in', () => {
     expect((await messages()).slice(0, -before)).toHaveLength(2)
   })
 
-  test('what cannot be stored as it is, is; what names no number of ours is answered and dropped', async () => {
+  test('with characters that cannot be stored is stored with replacements, and one to an unknown number is dropped', async () => {
     expect((await text('a\0b')).status).toBe(200)
     expect(await newest()).toMatchObject({ text: 'a\ufffdb' })
     const before = (await messages()).length
@@ -97,7 +97,7 @@ describe('in', () => {
   test.each([
     ['72345', '72345'],
     ['ACME Bank', 'ACME Bank'],
-  ])('%s may write; a number can be answered, a name in clear words not', async (from, counterpart) => {
+  ])('from %s is accepted, and can be replied to only if that is a number', async (from, counterpart) => {
     await text('Your code is 1', {}, from)
     const message = await newest()
     expect(message).toMatchObject({ counterpart, status: 'received' })
@@ -106,7 +106,7 @@ describe('in', () => {
     else expectFailure(answer, 'invalid_input', /^replyTo: a sender name can't receive messages/)
   })
 
-  test('who may wake the agent is decided as for email', async () => {
+  test('is subject to the same access rules as email', async () => {
     const put = (access: object) => world.agent.api('PUT', `${path()}/access/sms`, access)
     await put({ admit: 'list', senders: [ANN, 'acme'] })
     await text('listed')
@@ -133,7 +133,7 @@ describe('in', () => {
     expect(await newest()).toMatchObject({ status: 'refused', refusal: 'self' })
   })
 
-  test('more than 30 a minute of one sender are refused', async () => {
+  test('is refused if it is more than the 30th from one sender in a minute', async () => {
     world.clock.advance(60_000)
     const from = '+15557770000'
     for (let n = 0; n < 31; n++) await text(`${n}`, {}, from)
@@ -142,10 +142,10 @@ describe('in', () => {
   })
 })
 
-describe('files', () => {
+describe('files in a text', () => {
   const bytes = Buffer.from('not really a picture')
 
-  test('are fetched with our credentials, and kept; the text may be empty', async () => {
+  test('are downloaded with the account’s credentials and stored, even if the text is empty', async () => {
     const [one, two] = [
       world.twilio.hold(bytes, 'image/jpeg'),
       world.twilio.hold(Buffer.from('BEGIN:VCARD'), 'text/vcard'),
@@ -175,11 +175,11 @@ describe('files', () => {
   })
 
   test.each([
-    ['elsewhere', 'http://127.0.0.1:9/secret', /not at Twilio/],
-    ['in the inside', 'http://169.254.169.254/latest/meta-data', /not at Twilio/],
-    ['nowhere', 'no url', /Invalid URL/],
-    ['gone', '/2010-04-01/Accounts/ACx/Media/MEgone', /HTTP 404/],
-  ])('%s are left out, and the message says so', async (_, url, says) => {
+    ['at another host', 'http://127.0.0.1:9/secret', /not at Twilio/],
+    ['in the internal network', 'http://169.254.169.254/latest/meta-data', /not at Twilio/],
+    ['without a URL', 'no url', /Invalid URL/],
+    ['that no longer exist', '/2010-04-01/Accounts/ACx/Media/MEgone', /HTTP 404/],
+  ])('%s are left out, and the checks of the message explain that', async (_, url, says) => {
     await text('look', { NumMedia: '1', MediaUrl0: url.startsWith('/') ? world.twilio.url + url : url })
     const { attachments, checks, status } = await newest()
     expect({ attachments, status }).toEqual({ attachments: [], status: 'received' })
@@ -187,7 +187,7 @@ describe('files', () => {
   })
 
   test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'])(
-    'a redirect to https://%s is not followed',
+    'are not followed by a redirect to https://%s',
     async (host) => {
       let calls = 0
       const inside = createServer(() => calls++)
@@ -203,7 +203,7 @@ describe('files', () => {
     },
   )
 
-  test('a file that is too large is left out', async () => {
+  test('that are too large are left out', async () => {
     const large = world.twilio.hold(Buffer.alloc(10 * 1024 * 1024 + 1), 'video/mp4')
     await text('look', { NumMedia: '1', MediaUrl0: large })
     expect((await newest()).checks).toContainEqual(
@@ -215,28 +215,28 @@ describe('files', () => {
 describe('STOP, START and HELP', () => {
   const BO = '+15553330000'
 
-  test('STOP wakes nobody, and closes the pair until START: a send fails without a call', async () => {
-    const heard = (await events()).length
+  test('STOP raises no event and blocks messages to the sender until START, without calling Twilio', async () => {
+    const before = (await events()).length
     await text('Stop.', {}, BO)
     expect(await newest()).toMatchObject({
       text: 'Stop.',
       status: 'received',
       checks: [{}, { name: 'keyword', verdict: 'stop' }, {}],
     })
-    expect(await events()).toHaveLength(heard)
+    expect(await events()).toHaveLength(before)
     const calls = world.twilio.requests.length
     const { body: closed } = await send({ channel: 'sms', to: [BO], text: 'hello?' })
     expect(await isNow(closed.id, 'failed')).toMatchObject({
       error: expect.stringMatching(/has opted out of messages from \+15005550101/),
     })
     expect(world.twilio.requests).toHaveLength(calls)
-    await sent('hello', ANN) // the pair is closed, nobody else is
+    await sent('hello', ANN) // only this pair of numbers is blocked
     await text('START', {}, BO)
-    expect(await events()).toHaveLength(heard)
+    expect(await events()).toHaveLength(before)
     await sent('hello again', BO)
   })
 
-  test('START of one message that comes again later does not undo a STOP after it', async () => {
+  test('a START that is delivered again does not undo a later STOP', async () => {
     await text('START', { MessageSid: 'SMstart' }, BO)
     await text('STOP', {}, BO)
     await text('START', { MessageSid: 'SMstart' }, BO)
@@ -244,26 +244,26 @@ describe('STOP, START and HELP', () => {
     await isNow(closed.id, 'failed')
   })
 
-  test('YES opens the pair for who had stopped it, and is an answer from anybody else', async () => {
-    const heard = (await events()).length
+  test('YES unblocks a sender that had sent STOP, and is an ordinary answer from any other', async () => {
+    const before = (await events()).length
     await text('yes', {}, BO)
-    expect(await events()).toHaveLength(heard)
+    expect(await events()).toHaveLength(before)
     await sent('welcome back', BO)
     await text('yes', {}, BO)
-    expect(await events()).toHaveLength(heard + 1)
+    expect(await events()).toHaveLength(before + 1)
   })
 
-  test('HELP wakes nobody, and closes nothing', async () => {
-    const heard = (await events()).length
+  test('HELP raises no event and blocks nothing', async () => {
+    const before = (await events()).length
     await text('help', {}, BO)
     expect((await newest()).checks).toContainEqual(
       expect.objectContaining({ name: 'keyword', verdict: 'help' }),
     )
-    expect(await events()).toHaveLength(heard)
+    expect(await events()).toHaveLength(before)
     await sent('hi', BO)
   })
 
-  test('a STOP that only Twilio knows of (21610) is remembered', async () => {
+  test('a STOP that only Twilio has recorded (error 21610) is stored', async () => {
     const to = '+15554440000'
     world.twilio.insteads.push({
       pattern: /Messages\.json/,
@@ -286,7 +286,7 @@ describe('STOP, START and HELP', () => {
   })
 })
 
-test('the credentials are in no log and no answer', async () => {
+test('the credentials are not in the log, in messages or in events', async () => {
   const all = world.log.text() + JSON.stringify(await messages()) + JSON.stringify(await events())
   expect(all).toContain('outgoing message sent')
   for (const credential of [

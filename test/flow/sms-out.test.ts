@@ -6,8 +6,8 @@ import { until } from '../support/until.ts'
 const world = useSms()
 const { path, messages, newest, send, text, isNow, sent } = world
 
-describe('out', () => {
-  test('a text goes to Twilio, is on its way until Twilio says more, and then sent', async () => {
+describe('an outgoing text', () => {
+  test('goes to Twilio and stays in “sending” until Twilio reports it as sent', async () => {
     const { message, sms } = await sent('Hello Ann')
     expect(message).toMatchObject({
       channel: 'sms',
@@ -24,7 +24,7 @@ describe('out', () => {
     expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
   })
 
-  test('an answer goes to whom it answers, from the number that was written to, in one thread', async () => {
+  test('in reply to a text goes to its sender, from the number that received it, in one thread', async () => {
     await text('a question')
     const question = await newest()
     const { body: answer } = await send({ replyTo: question.id, text: 'an answer' })
@@ -47,13 +47,16 @@ describe('out', () => {
     ['undelivered', '30003', 'Unreachable destination handset (Twilio error 30003)'],
     ['failed', '30007', 'Message filtered (Twilio error 30007)'],
     ['failed', '99999', 'Twilio could not deliver the message (Twilio error 99999)'],
-  ])('%s: it failed, with words for %s', async (status, ErrorCode, error) => {
-    const { message, sms } = await sent()
-    await world.twilio.report(sms, status, { ErrorCode })
-    expect(await isNow(message.id, 'failed')).toMatchObject({ error })
-  })
+  ])(
+    'that Twilio reports as %s with error %s fails with an explanation',
+    async (status, ErrorCode, error) => {
+      const { message, sms } = await sent()
+      await world.twilio.report(sms, status, { ErrorCode })
+      expect(await isNow(message.id, 'failed')).toMatchObject({ error })
+    },
+  )
 
-  test('reports out of order and twice never lead back', async () => {
+  test('keeps its final status when reports arrive late or twice', async () => {
     const { message, sms } = await sent()
     await world.twilio.report(sms, 'delivered')
     for (const late of ['sent', 'queued', 'delivered', 'undelivered'])
@@ -68,7 +71,7 @@ describe('out', () => {
     })
   })
 
-  test('a report on what is no message of ours changes nothing', async () => {
+  test('is not affected by a report on an unknown message', async () => {
     const { sms } = await sent()
     const unknown = { ...sms, sid: 'SMunknown', to: '+15550000000' }
     expect((await world.twilio.report(unknown, 'failed')).status).toBe(200)
@@ -77,7 +80,7 @@ describe('out', () => {
     ).toBe(200)
   })
 
-  test('to several: each has its own report, and the message is what becomes of all', async () => {
+  test('to several recipients has a report for each, and its status follows from all of them', async () => {
     const { body: message } = await send({ channel: 'sms', to: [ANN, '+15551110000'], text: 'hello all' })
     const ofAll = () => world.twilio.sent.filter(({ body }) => body === 'hello all')
     const [one, two] = await until(
@@ -93,17 +96,17 @@ describe('out', () => {
 
   test.each([
     [
-      'a text over 1,600 characters',
+      'more than 1,600 characters',
       { to: [ANN], text: 'x'.repeat(1_601) },
       /text: must be at most 1600 characters/,
     ],
-    ['a copy', { to: [ANN], cc: [ANN], text: 'x' }, /does not support Cc/],
-    ['a number without its country', { to: ['5551234567'], text: 'x' }, /to\[0\]: must be a phone number/],
-  ])('%s is refused', async (_, body, says) => {
+    ['a Cc recipient', { to: [ANN], cc: [ANN], text: 'x' }, /does not support Cc/],
+    ['a number without a country code', { to: ['5551234567'], text: 'x' }, /to\[0\]: must be a phone number/],
+  ])('is refused if it has %s', async (_, body, says) => {
     expectFailure(await send({ channel: 'sms', ...body }), 'invalid_input', says)
   })
 
-  test('as many as 60 a minute', async () => {
+  test('is limited to 60 a minute', async () => {
     world.clock.advance(60_000)
     const answers = []
     for (let n = 0; n < 61; n++) answers.push(await send({ channel: 'sms', to: [ANN], text: `${n}` }))
@@ -114,18 +117,18 @@ describe('out', () => {
   })
 })
 
-test('a report that never comes is asked for: after 10 minutes, and again while it is on its way', async () => {
-  // What the tests before it have left on its way is not asked for.
+test('a missing report is requested from Twilio after 10 minutes, and again until it is final', async () => {
+  // Messages that earlier tests left in transit must not be requested.
   await world.service.db.pool.query(`update recipient set status = 'sent' where status = 'sending'`)
   const { message, sms } = await sent('lost report')
   const settled = () =>
     world.service.db.prisma.recipient.findFirst({ where: { messageId: message.id, providerId: sms.sid } })
   await until(settled)
-  const asked = () =>
+  const statusRequests = () =>
     world.twilio.requests.filter((line) =>
       line.endsWith(`GET /2010-04-01/Accounts/${world.twilio.accountSid}/Messages/${sms.sid}.json`),
     )
-  // Rows are stamped by the real world.clock, and asked about by this one.
+  // Rows have timestamps of the real clock, but the worker compares them with the fake one.
   const overdue = async () => {
     await world.service.db.pool.query('update recipient set updated_at = $1 where message_id = $2', [
       new Date(world.clock.now().getTime() - 601_000),
@@ -134,7 +137,7 @@ test('a report that never comes is asked for: after 10 minutes, and again while 
     world.clock.advance(601_000)
   }
   await overdue()
-  await until(() => asked().length === 1)
+  await until(() => statusRequests().length === 1)
   sms.status = 'delivered'
   await until(async () => {
     await overdue()
@@ -157,7 +160,7 @@ test('a report that never comes is asked for: after 10 minutes, and again while 
   })
 })
 
-describe('when Twilio does not take it', () => {
+describe('when Twilio does not accept a text', () => {
   let count = 0
   const instead = (answer: (typeof world.twilio.insteads)[number]['answer'] | null) => {
     world.twilio.insteads.length = 0
@@ -174,23 +177,26 @@ describe('when Twilio does not take it', () => {
   test.each([
     ['21211', 400, "The 'To' number +1555 is not a valid phone number."],
     ['20003', 401, 'Authenticate'],
-  ])('error %s (%i): failed at once, in its words', async (code, status, message) => {
-    instead({ status, body: JSON.stringify({ code: Number(code), message, status }) })
-    const { id, calls } = await attempted()
-    expect(await isNow(id, 'failed')).toMatchObject({ error: `${message} (Twilio error ${code})` })
-    expect(calls()).toBe(1)
-    instead(null)
-  })
+  ])(
+    'error %s with status %i fails it after one call, with Twilio’s message',
+    async (code, status, message) => {
+      instead({ status, body: JSON.stringify({ code: Number(code), message, status }) })
+      const { id, calls } = await attempted()
+      expect(await isNow(id, 'failed')).toMatchObject({ error: `${message} (Twilio error ${code})` })
+      expect(calls()).toBe(1)
+      instead(null)
+    },
+  )
 
   test.each([
     ['429', { status: 429, body: '{"code":20429,"message":"Too Many Requests"}' }],
     ['500', { status: 500, body: 'Internal Server Error' }],
     ['503 with HTML', { status: 503, body: '<html>' }],
     ['200 with garbage', { status: 200, body: '{"sid": ' }],
-    ['200 with an answer that is none', { status: 200, body: '[]' }],
-    ['201 without an id', { status: 201, body: '{}' }],
+    ['200 with an unexpected body', { status: 200, body: '[]' }],
+    ['201 without an ID', { status: 201, body: '{}' }],
     ['a redirect', { status: 302, body: '' }],
-  ] as const)('%s: tried again until it is taken', async (_, answer) => {
+  ] as const)('a response of %s is retried until it is accepted', async (_, answer) => {
     instead(answer)
     const { id, text, calls } = await attempted()
     await until(() => calls() >= 1)
@@ -203,7 +209,7 @@ describe('when Twilio does not take it', () => {
     await isNow(id, 'sent')
   })
 
-  test('who texts STOP before the next attempt gets nothing: it fails without a call', async () => {
+  test('and its recipient texts STOP before the next attempt, it fails without another call', async () => {
     instead({ status: 503, body: '' })
     const { id, calls } = await attempted()
     await until(
@@ -222,7 +228,7 @@ describe('when Twilio does not take it', () => {
     await world.text('START')
   })
 
-  test('after a day it is given up, with the last words', async () => {
+  test('it fails after a day with the last error', async () => {
     instead({ status: 503, body: '{"code":20503,"message":"Service unavailable"}' })
     const { id } = await attempted()
     const failed = until(async () => {

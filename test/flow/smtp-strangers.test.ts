@@ -12,8 +12,8 @@ import { sinkWith } from '../support/sink.ts'
 import { until } from '../support/until.ts'
 
 /**
- * What strangers do at the SMTP port to keep others out. Sources are addresses of 127.0.0.0/8; time is moved,
- * not waited for.
+ * Attempts by strangers to keep others from using the SMTP port. Sources are addresses in 127.0.0.0/8; time
+ * is advanced by the test.
  */
 
 const dataDir = temporaryDir()
@@ -54,9 +54,9 @@ afterEach(async () => {
 
 interface Session {
   socket: Socket
-  /** The next whole answer, or '' once the server has closed. */
-  hear(): Promise<string>
-  say(line: string): Promise<string>
+  /** Resolves with the next complete response, or with '' once the server has closed the connection. */
+  receive(): Promise<string>
+  send(line: string): Promise<string>
 }
 
 const dial = (localAddress = '127.0.0.1'): Session => {
@@ -72,35 +72,35 @@ const dial = (localAddress = '127.0.0.1'): Session => {
     .on('close', () => {
       closed = true
     })
-  const hear = () =>
+  const receive = () =>
     until(() => {
       const [whole] = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text) ?? []
-      if (whole === undefined) return closed ? { said: '' } : null
+      if (whole === undefined) return closed ? { response: '' } : null
       text = text.slice(whole.length)
-      return { said: whole.trimEnd() }
-    }).then(({ said }) => said)
+      return { response: whole.trimEnd() }
+    }).then(({ response }) => response)
   return {
     socket,
-    hear,
-    say: (line) => {
+    receive,
+    send: (line) => {
       socket.write(`${line}\r\n`)
-      return hear()
+      return receive()
     },
   }
 }
 
 const greeted = async (localAddress?: string): Promise<Session> => {
   const session = dial(localAddress)
-  expect(await session.hear()).toMatch(/^220/)
-  expect(await session.say('EHLO client.example')).toMatch(/^250/)
+  expect(await session.receive()).toMatch(/^220/)
+  expect(await session.send('EHLO client.example')).toMatch(/^250/)
   return session
 }
 
 const inData = async (localAddress?: string): Promise<Session> => {
   const session = await greeted(localAddress)
-  await session.say('MAIL FROM:<ann@example.com>')
-  expect(await session.say('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
-  expect(await session.say('DATA')).toMatch(/^354/)
+  await session.send('MAIL FROM:<ann@example.com>')
+  expect(await session.send('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
+  expect(await session.send('DATA')).toMatch(/^354/)
   return session
 }
 
@@ -109,107 +109,107 @@ const line = `${'x'.repeat(76)}\r\n`
 const longText = (bytes: number) => line.repeat(Math.ceil(bytes / line.length))
 const delivered = async (from?: string, text = 'hello') => {
   const session = await inData(from)
-  return session.say(`${HEAD}${text}\r\n.`)
+  return session.send(`${HEAD}${text}\r\n.`)
 }
 
 describe('a session without a message', () => {
-  test('ends after a minute; NOOP, RSET and HELO do not lengthen it', async () => {
+  test('ends after a minute, which NOOP, RSET and EHLO do not extend', async () => {
     await listen({ beforeMailMs: 60_000 })
     const session = await greeted()
     for (const command of ['NOOP', 'RSET', 'EHLO again.example', 'VRFY ann']) {
       clock.advance(14_000)
-      expect(await session.say(command)).toMatch(/^25/)
+      expect(await session.send(command)).toMatch(/^25/)
     }
     clock.advance(5_000)
-    expect(await session.hear()).toMatch(/^421 .*No message received for too long/)
-    expect(await session.hear()).toBe('')
+    expect(await session.receive()).toMatch(/^421 .*No message received for too long/)
+    expect(await session.receive()).toBe('')
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('ends after so many commands', async () => {
+  test('ends after the maximum number of commands', async () => {
     await listen({ commands: 10 })
     const session = await greeted()
-    for (let n = 0; n < 9; n++) expect(await session.say('NOOP')).toMatch(/^250/)
-    expect(await session.say('NOOP')).toMatch(/^421 .*Too many commands/)
-    expect(await session.hear()).toBe('')
+    for (let n = 0; n < 9; n++) expect(await session.send('NOOP')).toMatch(/^250/)
+    expect(await session.send('NOOP')).toMatch(/^421 .*Too many commands/)
+    expect(await session.receive()).toBe('')
   })
 
-  test('commands are counted anew after each message', async () => {
+  test('has its commands counted from zero again after each message', async () => {
     await listen({ commands: 6 })
     const session = await greeted()
     for (let n = 0; n < 5; n++) {
-      expect(await session.say('MAIL FROM:<ann@example.com>')).toMatch(/^250/)
-      await session.say('RCPT TO:<bot@agents.localhost>')
-      await session.say('DATA')
-      expect(await session.say(`${HEAD}hello\r\n.`)).toMatch(/^250/)
-      expect(await session.say('NOOP')).toMatch(/^250/)
+      expect(await session.send('MAIL FROM:<ann@example.com>')).toMatch(/^250/)
+      await session.send('RCPT TO:<bot@agents.localhost>')
+      await session.send('DATA')
+      expect(await session.send(`${HEAD}hello\r\n.`)).toMatch(/^250/)
+      expect(await session.send('NOOP')).toMatch(/^250/)
     }
     expect(stored).toHaveLength(5)
   })
 
-  test('ends while its TLS handshake stalls', async () => {
+  test('ends if its TLS handshake stalls', async () => {
     await listen({ beforeMailMs: 60_000 })
     const session = await greeted()
-    expect(await session.say('STARTTLS')).toMatch(/^220/)
+    expect(await session.send('STARTTLS')).toMatch(/^220/)
     clock.advance(60_001)
-    expect(await session.hear()).toBe('')
+    expect(await session.receive()).toBe('')
     await until(() => listening.sessions === 0)
     expect(await delivered()).toMatch(/^250/)
   })
 })
 
 describe('a session with transactions', () => {
-  test('that stands still ends, although it says NOOP', async () => {
+  test('ends if it stalls, even if it sends NOOP', async () => {
     await listen({ idleMs: 300_000 })
     const session = await greeted()
-    await session.say('MAIL FROM:<ann@example.com>')
-    await session.say('RCPT TO:<bot@agents.localhost>')
+    await session.send('MAIL FROM:<ann@example.com>')
+    await session.send('RCPT TO:<bot@agents.localhost>')
     for (let n = 0; n < 4; n++) {
       clock.advance(70_000)
-      expect(await session.say('NOOP')).toMatch(/^250/)
+      expect(await session.send('NOOP')).toMatch(/^250/)
     }
     clock.advance(21_000)
-    expect(await session.hear()).toMatch(/^421/)
+    expect(await session.receive()).toMatch(/^421/)
   })
 
-  test('ends when it has lasted too long, after the message in hand', async () => {
+  test('ends after its maximum lifetime, once the current message is received', async () => {
     await listen({ lifetimeMs: 1_000_000, beforeMailMs: 10_000_000, paceGraceMs: 100_000_000 })
     const session = await inData()
     clock.advance(1_000_001)
-    expect(await session.say(`${HEAD}hello\r\n.`)).toMatch(/^250/)
-    expect(await session.hear()).toMatch(/^421 .*lasted too long/)
+    expect(await session.send(`${HEAD}hello\r\n.`)).toMatch(/^250/)
+    expect(await session.receive()).toMatch(/^421 .*lasted too long/)
     expect(stored).toHaveLength(1)
   })
 
-  test('ends after so many errors; another session of its source still delivers', async () => {
+  test('ends after the maximum number of errors, and another session of its source can still deliver', async () => {
     await listen({ errors: 5 })
     const session = await greeted()
-    for (let n = 0; n < 5; n++) expect(await session.say('MAIL FROM:nonsense')).toMatch(/^501/)
-    expect(await session.hear()).toMatch(/^421 .*Too many errors/)
+    for (let n = 0; n < 5; n++) expect(await session.send('MAIL FROM:nonsense')).toMatch(/^501/)
+    expect(await session.receive()).toMatch(/^421 .*Too many errors/)
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('a source that was answered many errors has fewer sessions at a time, for ten minutes; others have all', async () => {
+  test('from a source with many errors is limited in number for ten minutes, unlike those from others', async () => {
     await listen({ errorsPerSource: 3, connectionsWhenErring: 1, countOwnNetworks: true })
     const erring = await greeted('127.0.0.2')
-    for (let n = 0; n < 3; n++) await erring.say('MAIL FROM:nonsense')
-    expect(await dial('127.0.0.2').hear()).toMatch(/^421 .*from your address/)
+    for (let n = 0; n < 3; n++) await erring.send('MAIL FROM:nonsense')
+    expect(await dial('127.0.0.2').receive()).toMatch(/^421 .*from your address/)
     await greeted('127.0.0.3')
     await greeted('127.0.0.3')
     clock.advance(600_000)
-    expect(await dial('127.0.0.2').hear()).toMatch(/^220/)
+    expect(await dial('127.0.0.2').receive()).toMatch(/^220/)
   })
 })
 
-test('a mail server in front of us, in the own network, is not blamed for the errors that it passes on', async () => {
+test('a mail server in the same network is not limited for the errors that it passes on', async () => {
   await listen({ errorsPerSource: 3, connectionsWhenErring: 1 })
   const gateway = await greeted('127.0.0.2')
-  for (let n = 0; n < 3; n++) await gateway.say('MAIL FROM:nonsense')
-  expect(await dial('127.0.0.2').hear()).toMatch(/^220/)
+  for (let n = 0; n < 3; n++) await gateway.send('MAIL FROM:nonsense')
+  expect(await dial('127.0.0.2').receive()).toMatch(/^220/)
 })
 
-describe('when all places are taken', () => {
-  test('an idle session of the source with the most gives way, the oldest first, and a sender gets in', async () => {
+describe('when all sessions are in use', () => {
+  test('the oldest idle session of the source with the most sessions is closed, and a new sender is served', async () => {
     await listen({ connections: 4 })
     const honest = await greeted('127.0.0.9')
     clock.advance(1_000)
@@ -219,70 +219,70 @@ describe('when all places are taken', () => {
       clock.advance(10)
     }
     expect(await delivered('127.0.0.3')).toMatch(/^250/)
-    expect(await idle[0]!.hear()).toMatch(/^421 .*this one was idle/)
-    expect(await honest.say('NOOP')).toMatch(/^250/)
-    expect(await idle[1]!.say('NOOP')).toMatch(/^250/)
+    expect(await idle[0]!.receive()).toMatch(/^421 .*this one was idle/)
+    expect(await honest.send('NOOP')).toMatch(/^250/)
+    expect(await idle[1]!.send('NOOP')).toMatch(/^250/)
   })
 
-  test('four sources with 50 idle sessions each, which say NOOP, lock nobody out', async () => {
+  test('four sources with 50 idle sessions each that send NOOP do not lock others out', async () => {
     await listen({ connections: 200, connectionsPerAddress: 50 })
     const sessions: Session[] = []
     for (let n = 0; n < 200; n++) sessions.push(await greeted(`127.0.1.${1 + (n % 4)}`))
-    await Promise.all(sessions.map(({ say }) => say('NOOP')))
+    await Promise.all(sessions.map(({ send }) => send('NOOP')))
     for (let n = 0; n < 10; n++) expect(await delivered('127.0.0.3')).toMatch(/^250/)
   })
 
-  test('a transaction that goes on stays; one that stands still gives way; a stalled handshake does too', async () => {
+  test('an active transaction is kept, and a stalled transaction or TLS handshake is closed', async () => {
     await listen({ connections: 2 })
     const slow = await greeted('127.0.0.2')
-    await slow.say('MAIL FROM:<ann@example.com>')
+    await slow.send('MAIL FROM:<ann@example.com>')
     const handshake = await greeted('127.0.0.2')
-    expect(await handshake.say('STARTTLS')).toMatch(/^220/)
+    expect(await handshake.send('STARTTLS')).toMatch(/^220/)
     expect(await delivered('127.0.0.3')).toMatch(/^250/)
-    expect(await handshake.hear()).toBe('')
-    expect(await slow.say('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
+    expect(await handshake.receive()).toBe('')
+    expect(await slow.send('RCPT TO:<bot@agents.localhost>')).toMatch(/^250/)
     clock.advance(5_001)
     expect(await delivered('127.0.0.4')).toMatch(/^250/)
-    expect(await slow.hear()).toMatch(/^421 .*this one was idle/)
+    expect(await slow.receive()).toMatch(/^421 .*this one was idle/)
   })
 
-  test('a source pushes out none of a source that has fewer sessions than itself', async () => {
+  test('a source does not displace sessions of a source that has fewer sessions', async () => {
     await listen({ connections: 3 })
     const others = [await greeted('127.0.0.2'), await greeted('127.0.0.3')]
     const busy = await inData('127.0.0.4')
-    expect(await dial('127.0.0.4').hear()).toMatch(/^421 .*Too many connections/)
-    for (const session of others) expect(await session.say('NOOP')).toMatch(/^250/)
-    expect(await busy.say(`${HEAD}hello\r\n.`)).toMatch(/^250/)
+    expect(await dial('127.0.0.4').receive()).toMatch(/^421 .*Too many connections/)
+    for (const session of others) expect(await session.send('NOOP')).toMatch(/^250/)
+    expect(await busy.send(`${HEAD}hello\r\n.`)).toMatch(/^250/)
   })
 })
 
-describe('a message that comes slowly', () => {
-  test('is cut off when it stands still', async () => {
+describe('a message that arrives slowly', () => {
+  test('is cut off when it stalls', async () => {
     await listen({ paceGraceMs: 60_000, minBytesPerSecond: 1024 })
     const session = await inData()
     session.socket.write(`${HEAD}a\r\n`)
     clock.advance(60_001)
-    expect(await session.hear()).toMatch(/^421 .*too slowly/)
+    expect(await session.receive()).toMatch(/^421 .*too slowly/)
     expect(stored).toEqual([])
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('long ones that stand still keep out no other: the slowest loses its place at once', async () => {
+  test('and is long does not keep others out: the slowest one loses its slot', async () => {
     await listen({ smallBytes: 10_000, largeMails: 2 })
     const stalled = [await inData('127.0.0.2'), await inData('127.0.0.3')]
     for (const { socket } of stalled) socket.write(HEAD + longText(50_000))
     const answer = delivered('127.0.0.4', longText(50_000))
-    const heard = Promise.race(stalled.map(({ hear }) => hear()))
+    const cutOff = Promise.race(stalled.map(({ receive }) => receive()))
     await until(() => {
       clock.advance(1_000)
       return stored.length > 0
     })
     expect(await answer).toMatch(/^250/)
-    expect(await heard).toMatch(/^421 .*its slot was needed/)
+    expect(await cutOff).toMatch(/^421 .*its slot was needed/)
     expect(stored).toHaveLength(1)
   })
 
-  test('one source has one place for a long message, others have theirs', async () => {
+  test('and is long uses the only such slot of its source, and other sources have their own', async () => {
     let release = (): void => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -299,6 +299,6 @@ describe('a message that comes slowly', () => {
     expect(await delivered('127.0.0.2', longText(50_000))).toMatch(/^451 .*Too many long messages/)
     release()
     expect(await delivered('127.0.0.3', longText(50_000))).toMatch(/^250/)
-    expect(await first.say('.')).toMatch(/^250/)
+    expect(await first.send('.')).toMatch(/^250/)
   })
 })

@@ -29,7 +29,7 @@ afterAll(() => rspamd.stop())
 const letter = (subject: string) => ({ from: owner.email, to: agent.address, subject, text: 'hi' })
 const eventsOf = async () => (await agent.api('GET', `/agents/${agent.id}/events`)).body.items
 
-test('what Rspamd calls spam is kept, says why, and wakes nobody, whoever wrote it', async () => {
+test('a mail that Rspamd considers spam is stored as refused with the reason and raises no event', async () => {
   rspamd.answer({ action: 'add header', score: 9.25 })
   const message = await receive(service, agent, letter('spam'))
   expect(message).toMatchObject({ status: 'refused', refusal: 'spam', admission: null })
@@ -46,7 +46,7 @@ test('what Rspamd calls spam is kept, says why, and wakes nobody, whoever wrote 
   })
 })
 
-test('what it would only delay comes in', async () => {
+test('a mail that Rspamd would only delay is received', async () => {
   rspamd.answer({ action: 'greylist', score: 5 })
   const message = await receive(service, agent, letter('grey'))
   expect(message).toMatchObject({ status: 'received', admission: 'team' })
@@ -58,7 +58,7 @@ test('what it would only delay comes in', async () => {
   expect(await eventsOf()).toHaveLength(1)
 })
 
-test('without it mail comes in, with the evidence that nobody looked', async () => {
+test('without Rspamd, mail is received, and its checks show that it was not scanned', async () => {
   rspamd.answer((response) => response.destroy())
   const message = await receive(service, agent, letter('unseen'))
   expect(message).toMatchObject({ status: 'received' })
@@ -69,7 +69,7 @@ test('without it mail comes in, with the evidence that nobody looked', async () 
   })
 })
 
-test('mail between agents of the service is not looked at', async () => {
+test('mail between agents of the service is not scanned', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'team', senders: [] })
   rspamd.answer({ action: 'reject', score: 99 })

@@ -4,8 +4,8 @@ import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 
 /**
- * A message is stored with all that belongs to it or not at all: here one of the tables refuses rows for a
- * while.
+ * A message is stored with everything that belongs to it, or not at all. In these tests, one of the tables
+ * temporarily rejects rows.
  */
 
 let service: TestService
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-/** Runs `work` while rows of the table cannot be written. */
+/** Runs `work` while no rows can be inserted into the table. */
 const without = async <Result>(table: string, work: () => Promise<Result>): Promise<Result> => {
   await service.db.pool.query(
     `create trigger take_nothing before insert on ${table} for each row execute function take_nothing()`,
@@ -43,7 +43,7 @@ const withSubject = async (subject: string) =>
   )
 
 test.each(['message_raw', 'attachment', 'event', 'job'])(
-  'a mail whose %s cannot be stored gets 451, and is whole when it comes again',
+  'a mail whose %s cannot be stored gets 451, and is stored completely when it is sent again',
   async (table) => {
     const attachments = [{ filename: 'a.txt', content: 'contents' }]
     const subject = `Without ${table}`
@@ -68,7 +68,7 @@ test.each(['message_raw', 'attachment', 'event', 'job'])(
 )
 
 test.each(['recipient', 'attachment', 'job'])(
-  'a message to send whose %s cannot be stored is not taken',
+  'an outgoing message whose %s cannot be stored is not accepted',
   async (table) => {
     const subject = `Sent without ${table}`
     const attachments = [

@@ -4,7 +4,7 @@ import { openEvents } from '../support/events.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-// What happens at intervals happens when the test says so, whether it is the clock's time or Node's.
+// Periodic work runs when the test says so, whether it uses the service's clock or Node's timers.
 vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
 afterAll(() => void vi.useRealTimers())
 const clock = createFakeClock()
@@ -17,7 +17,7 @@ const pass = async (ms: number) => {
 }
 const listeners = async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body
 
-test('a heartbeat every 15 seconds shows that a silent stream is alive, and keeps its client listening', async () => {
+test('a heartbeat every 15 seconds keeps a silent stream open and its client listening', async () => {
   const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'Scout', machine: 'm' })
   const stream = await openEvents(
     `${service.http}/agents/${agent.id}/connections/${body.id}/events`,
@@ -25,7 +25,7 @@ test('a heartbeat every 15 seconds shows that a silent stream is alive, and keep
   )
   const leaseUntil = async () =>
     (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
-  // Four of them are longer than the 45 s that a client counts as listening after its last sign of life.
+  // Four intervals exceed the 45 s for which a client counts as listening after its last sign of life.
   for (let beats = 1; beats <= 4; beats++) {
     await pass(15_000)
     await until(() => stream.opening === `retry: 3000\n\n${': heartbeat\n\n'.repeat(beats)}`)

@@ -21,7 +21,7 @@ beforeAll(async () => {
   owner = await service.workspace()
 })
 
-/** An agent that takes mail from anyone. */
+/** Creates an agent that accepts mail from anyone. */
 const createOpenAgent = async (): Promise<TestAgent> => {
   const agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
@@ -46,7 +46,7 @@ const mails = async (agent: TestAgent, times: number) => {
 const idsOf = (stream: EventStream) => stream.frames.map(({ id }) => id)
 
 describe('a stream', () => {
-  test('opens with its retry time, under headers that keep proxies from holding it back', async () => {
+  test('starts with its retry time, and has headers that keep proxies from buffering it', async () => {
     const agent = await createOpenAgent()
     const stream = await open(agent, await connectClient(agent))
     expect(stream.status).toBe(200)
@@ -60,7 +60,7 @@ describe('a stream', () => {
     stream.close()
   })
 
-  test('speaks the frames of the specification, byte for byte', async () => {
+  test('sends frames exactly as specified', async () => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
     const socket = connect(Number(new URL(service.http).port), '127.0.0.1')
@@ -76,25 +76,28 @@ describe('a stream', () => {
     socket.destroy()
   })
 
-  test.each(['c', '-1', '1.5', 'NaN', '99999999999999999999', ' '])('resumes at no %j', async (position) => {
-    const agent = await createOpenAgent()
-    const path = await connectClient(agent)
-    expectFailure(
-      await agent.api('GET', `${path}?after=${encodeURIComponent(position)}`),
-      'invalid_input',
-      /^after: /,
-    )
-    if (position.trim())
+  test.each(['c', '-1', '1.5', 'NaN', '99999999999999999999', ' '])(
+    'is refused with the invalid position %j',
+    async (position) => {
+      const agent = await createOpenAgent()
+      const path = await connectClient(agent)
       expectFailure(
-        await agent.api('GET', path, undefined, { 'Last-Event-ID': position }),
+        await agent.api('GET', `${path}?after=${encodeURIComponent(position)}`),
         'invalid_input',
-        /^Last-Event-ID: /,
+        /^after: /,
       )
-  })
+      if (position.trim())
+        expectFailure(
+          await agent.api('GET', path, undefined, { 'Last-Event-ID': position }),
+          'invalid_input',
+          /^Last-Event-ID: /,
+        )
+    },
+  )
 })
 
-describe('where a stream begins', () => {
-  test('without a position: at the moment of the connection, not of the stream', async () => {
+describe('the position where a stream starts', () => {
+  test('is by default that of the connection, not of the stream', async () => {
     const agent = await createOpenAgent()
     await mails(agent, 2)
     const path = await connectClient(agent)
@@ -106,7 +109,7 @@ describe('where a stream begins', () => {
     stream.close()
   })
 
-  test('after=0: at the beginning; after=2: behind 2; Last-Event-ID wins over it', async () => {
+  test('is given by `after` or by Last-Event-ID, which takes precedence', async () => {
     const agent = await createOpenAgent()
     await mails(agent, 4)
     const path = await connectClient(agent)
@@ -124,7 +127,7 @@ describe('where a stream begins', () => {
     await begins('?after=3', { 'Last-Event-ID': '0' }, [1, 2, 3, 4])
   })
 
-  test('beyond the end: with the next event', async () => {
+  test('may be beyond the last event, and then the next event is sent', async () => {
     const agent = await createOpenAgent()
     const stream = await open(agent, `${await connectClient(agent)}?after=1000`)
     await mail(agent)
@@ -133,22 +136,22 @@ describe('where a stream begins', () => {
     stream.close()
   })
 
-  test('broken off again and again while mail comes in: nothing is lost, nothing twice', async () => {
+  test('lets a client resume repeatedly while mail arrives, without losing or repeating an event', async () => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
     const writing = Promise.all(Array.from({ length: 4 }, () => mails(agent, 10)))
-    const heard: (number | null)[] = []
-    while (heard.length < 40) {
-      const stream = await open(agent, path, { 'Last-Event-ID': String(heard.at(-1) ?? 0) })
+    const received: (number | null)[] = []
+    while (received.length < 40) {
+      const stream = await open(agent, path, { 'Last-Event-ID': String(received.at(-1) ?? 0) })
       await until(() => stream.frames.length > 0)
       stream.close()
-      heard.push(...idsOf(stream))
+      received.push(...idsOf(stream))
     }
     await writing
-    expect(heard).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+    expect(received).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
   })
 
-  test('where the log was pruned: truncated says with which event it goes on', async () => {
+  test('is followed by a truncated event with the next available ID if the log was pruned', async () => {
     const agent = await createOpenAgent()
     await mails(agent, 3)
     await service.db.pool.query(
@@ -170,8 +173,8 @@ describe('where a stream begins', () => {
   })
 })
 
-describe('who holds a stream', () => {
-  test('another client replaces it: told so, ended, then 204', async () => {
+describe('a stream ends', () => {
+  test('with a replaced event when another client connects, and is then refused with 204', async () => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
     const first = await open(agent, path)
@@ -187,7 +190,7 @@ describe('who holds a stream', () => {
     second.close()
   })
 
-  test('the same connection opened again takes the stream over', async () => {
+  test('when the same connection opens another stream', async () => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
     const first = await open(agent, path)
@@ -199,7 +202,7 @@ describe('who holds a stream', () => {
     second.close()
   })
 
-  test('deleting the agent ends it within a second', async () => {
+  test('within a second after its agent is deleted', async () => {
     const agent = await createOpenAgent()
     const stream = await open(agent, await connectClient(agent))
     const started = performance.now()
@@ -210,8 +213,8 @@ describe('who holds a stream', () => {
   })
 })
 
-describe('over two processes', () => {
-  test('connected on one, streamed from the other, mail into the first', async () => {
+describe('with two processes', () => {
+  test('a client connected to one process can stream from the other', async () => {
     const other = await service.again({ ROLES: 'api' })
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
@@ -230,7 +233,7 @@ describe('over two processes', () => {
     replacing.close()
   })
 
-  test('a token revoked on one closes the stream on the other within a second', async () => {
+  test('a token revoked in one process closes its stream in the other within a second', async () => {
     const other = await service.again({ ROLES: 'api' })
     const agent = await createOpenAgent()
     const stream = await open(agent, await connectClient(agent), {}, other.http)
@@ -243,10 +246,10 @@ describe('over two processes', () => {
   })
 })
 
-test('a reader that stalls grows no memory and stops no other', async () => {
+test('a stalled reader does not increase memory use or delay other readers', async () => {
   const [stalled, lively] = [await createOpenAgent(), await createOpenAgent()]
   const EVENTS = 60_000
-  // Some 20 MB of frames, which no socket's buffers hold.
+  // About 20 MB of frames, more than socket buffers hold.
   await service.db.pool.query(
     `with head as (update event_log set last_id = $2 where agent_id = $1)
      insert into event (agent_id, id, type, channel, message_id, sender, "from", subject, created_at)

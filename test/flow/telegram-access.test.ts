@@ -5,7 +5,7 @@ import { arrangeTelegram } from '../support/telegram.ts'
 const { telegram, service, owner, agent, bot, ann, another, open, messages, newest, told } =
   await arrangeTelegram()
 
-describe('who gets in', () => {
+describe('a sender is admitted', () => {
   const verdictOf = async (from: User, text = 'hello', more: object = {}) => {
     await telegram.write(bot, from, { text, ...more })
     const { status, admission, refusal } = await newest()
@@ -13,14 +13,14 @@ describe('who gets in', () => {
   }
   const senders = async () => (await agent.api('GET', `/agents/${agent.id}/access`)).body.telegram.senders
 
-  test('by their id', async () => {
+  test('by user ID', async () => {
     await open('list', [String(ann.id)])
     expect(await verdictOf(ann)).toBe('listed')
     expect(await verdictOf(telegram.world.person('Bo', 'bo_example'))).toBe('refused: sender')
   })
 
   test.each(['@Ann_Example', 'ANN_EXAMPLE'])(
-    'by the username %s, until they are met: then it is their id',
+    'by the username %s, which is replaced by the user ID at the first message',
     async (entry) => {
       await open('list', [entry, '@somebody_else'])
       expect(await verdictOf(ann)).toBe('listed')
@@ -32,7 +32,7 @@ describe('who gets in', () => {
     },
   )
 
-  test('of many at once under a username one person gets in', async () => {
+  test('by a username only once, even if several people use it concurrently', async () => {
     await open('list', ['@race_name'])
     const racers = Array.from({ length: 5 }, (_, n) => telegram.world.person(`Racer ${n}`, 'race_name'))
     await Promise.all(racers.map((racer, n) => telegram.post(bot, told(5_000 + n, `race ${n}`, racer))))
@@ -41,7 +41,7 @@ describe('who gets in', () => {
     expect(await senders()).toHaveLength(1)
   })
 
-  test('of the team by the Telegram id that a member proved to be theirs', async () => {
+  test('as part of the team by the Telegram ID that a member has proven', async () => {
     await open('team')
     const member = telegram.world.person('Member')
     expect(await verdictOf(member)).toBe('refused: outsider')
@@ -61,14 +61,14 @@ describe('who gets in', () => {
     expect(await verdictOf(theirs)).toBe('refused: outsider')
   })
 
-  test('no bot, whoever it is on the list as', async () => {
+  test('never as a bot, even if it is on the list', async () => {
     await open('anyone', ['@robot_bot'])
     const robot = { ...telegram.world.person('Robot', 'robot_bot'), is_bot: true }
     expect(await verdictOf(robot)).toBe('refused: self')
     expect(await senders()).toEqual(['@robot_bot'])
   })
 
-  test('nobody more than 30 times a minute', async () => {
+  test('at most 30 times a minute', async () => {
     const { agent: other, bot: its } = await another('Crowded')
     const person = telegram.world.person('Eager')
     await Promise.all(Array.from({ length: 35 }, (_, n) => telegram.post(its, told(n + 1, `${n}`, person))))
@@ -77,7 +77,7 @@ describe('who gets in', () => {
     expect(verdicts.filter((refusal: string | null) => refusal === 'rate_limit')).toHaveLength(5)
   })
 
-  test('nobody when the plan is full', async () => {
+  test('only until the plan is full', async () => {
     const small = await service.workspace('Small')
     const { agent: other, bot: its } = await another('Full', small)
     await service.db.prisma.plan.upsert({

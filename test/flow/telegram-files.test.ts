@@ -3,7 +3,7 @@ import { arrangeTelegram } from '../support/telegram.ts'
 
 const { telegram, service, agent, bot, ann, newest } = await arrangeTelegram()
 
-describe('files', () => {
+describe('incoming files', () => {
   const send = async (content: Buffer, more: object = {}) => {
     const file = telegram.world.file('report.pdf', content)
     await telegram.write(bot, ann, {
@@ -13,7 +13,7 @@ describe('files', () => {
     return newest()
   }
 
-  test('come along, byte for byte', async () => {
+  test('are received byte for byte', async () => {
     const content = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index % 256))
     const message = await send(content)
     expect(message).toMatchObject({
@@ -26,13 +26,13 @@ describe('files', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content)
   })
 
-  test('a name that is a path is none', async () => {
+  test('have no path in their names', async () => {
     expect((await send(Buffer.from('x'), { file_name: '../../etc/pass\nwd' })).attachments[0].name).toBe(
       '.._.._etc_pass wd',
     )
   })
 
-  test('one that Telegram fails to give twice comes with the third try', async () => {
+  test('are received if Telegram fails to deliver them twice', async () => {
     telegram.refuse('getfile', 502, 'Bad Gateway', 1)
     telegram.refuse('download', 502, 'Bad Gateway', 1)
     expect((await send(Buffer.from('third'))).attachments).toHaveLength(1)
@@ -45,12 +45,12 @@ describe('files', () => {
       /^Here\n\[report\.pdf is missing: it has 45 MB; bots can download at most 20\]$/,
     ],
     [
-      'larger than Telegram said',
+      'larger than announced',
       () => send(Buffer.alloc(20 * 1024 * 1024 + 1), { file_size: 5 }),
       /^Here\n\[report\.pdf is missing: Bad Request: file is too big\]$/,
     ],
     [
-      'one that it does not know',
+      'unknown to Telegram',
       async () => {
         await telegram.write(bot, ann, {
           document: { file_id: 'gone', file_name: 'gone.txt' },
@@ -61,7 +61,7 @@ describe('files', () => {
       /^Here\n\[gone\.txt is missing: Bad Request: invalid file_id\]$/,
     ],
     [
-      'cut off',
+      'truncated',
       () => {
         telegram.faults.push({
           method: 'download',
@@ -76,7 +76,7 @@ describe('files', () => {
       /^Here\n\[report\.pdf is missing: could not be reached/,
     ],
     [
-      'without an end',
+      'endless',
       () => {
         telegram.faults.push({
           method: 'download',
@@ -93,7 +93,7 @@ describe('files', () => {
       },
       /^Here\n\[report\.pdf is missing: the file is longer than 20971520 bytes\]$/,
     ],
-  ])('%s: the message is there and says so', async (_, write, text) => {
+  ])('that are %s are reported as missing in the message', async (_, write, text) => {
     const message = await write()
     expect(message.text).toMatch(text)
     expect(message.attachments).toEqual([])

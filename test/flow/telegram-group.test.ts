@@ -11,10 +11,10 @@ describe('in a group', () => {
     group = telegram.world.group('Plans')
   })
 
-  test('the bot hears what is said to it, and its answer goes to the group, as an answer', async () => {
+  test('the bot receives messages addressed to it, and its reply goes to the group as a reply', async () => {
     const before = (await messages()).length
     await telegram.write(bot, ann, 'just talking', group)
-    const asked = await telegram.write(bot, ann, '@Support_Test_Bot what do you think?', group)
+    const original = await telegram.write(bot, ann, '@Support_Test_Bot what do you think?', group)
     const message = await newest()
     expect(await messages()).toHaveLength(before + 1)
     expect(message).toMatchObject({
@@ -35,13 +35,13 @@ describe('in a group', () => {
     expect(telegram.sent.at(-1)!.message).toMatchObject({
       chat: { id: group.id },
       text: 'Good.',
-      reply_to_message: { message_id: asked.message_id },
+      reply_to_message: { message_id: original.message_id },
     })
     await telegram.write(bot, ann, { text: 'thanks', reply_to_message: telegram.sent.at(-1)!.message }, group)
     expect(await newest()).toMatchObject({ text: 'thanks', status: 'received' })
   })
 
-  test('in a topic the answer stays in the topic', async () => {
+  test('a reply in a topic stays in the topic', async () => {
     await telegram.write(
       bot,
       ann,
@@ -58,7 +58,7 @@ describe('in a group', () => {
     expect(telegram.sent.at(-1)!.message).toMatchObject({ chat: { id: group.id }, message_thread_id: 42 })
   })
 
-  test('one may be answered alone, too', async () => {
+  test('a reply can be sent to one person in private', async () => {
     await telegram.write(bot, ann, 'and in private')
     await telegram.write(bot, ann, '@support_test_bot psst', group)
     const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, {

@@ -5,10 +5,10 @@ import { until } from '../support/until.ts'
 const { log, telegram, service, agent, bot, ann, another, messages, newest, events, told } =
   await arrangeTelegram()
 
-/** Another process of the same service: Telegram goes on calling the first. */
+/** Starts another process of the same service; Telegram keeps calling the first one. */
 const againHere = () => service.again({ PUBLIC_URL: `http://localhost:${new URL(service.http).port}` })
 
-test('what somebody writes to the bot is stored, wakes the agent, and says who wrote it', async () => {
+test('a message to the bot is stored, raises an event and names its sender', async () => {
   await telegram.write(bot, ann, 'Where is my order? 🚚')
   const message = await newest()
   expect(message).toMatchObject({
@@ -39,8 +39,8 @@ test('what somebody writes to the bot is stored, wakes the agent, and says who w
   })
 })
 
-describe('an update counts once', () => {
-  test('however often it comes, and whichever process takes it', async () => {
+describe('an update is processed once', () => {
+  test('regardless of how often it arrives and in which process', async () => {
     const { agent: other, bot: its } = await another('Once')
     const update = told(900, 'once')
     await againHere()
@@ -55,7 +55,7 @@ describe('an update counts once', () => {
     expect(await events(other)).toHaveLength(2)
   })
 
-  test('also out of order: an id below others that came is still new', async () => {
+  test('even out of order: an ID below others is still new', async () => {
     const { agent: other, bot: its } = await another('Shuffled')
     for (const id of [30, 10, 20, 10, 30])
       expect(await telegram.post(its, told(id, `number ${id}`))).toBe(200)
@@ -66,7 +66,7 @@ describe('an update counts once', () => {
     ])
   })
 
-  test('the same number of another bot is another update', async () => {
+  test('per bot, as another bot can use the same ID', async () => {
     const one = await another('Left')
     const two = await another('Right')
     expect(await telegram.post(one.bot, told(7, 'left'))).toBe(200)
@@ -76,7 +76,7 @@ describe('an update counts once', () => {
   })
 })
 
-describe('a call that does not prove to be Telegram’s', () => {
+describe('a call that is not proven to be from Telegram', () => {
   const refused = async () => {
     const text = await (await fetch(`${service.http}/metrics`)).text()
     return Number(/ams_callbacks_total\{outcome="refused"\} (\d+)/.exec(text)?.[1] ?? 0)
@@ -84,10 +84,10 @@ describe('a call that does not prove to be Telegram’s', () => {
 
   test.each<[string, string | null]>([
     ['a wrong secret', 'wrong'],
-    ['an empty one', ''],
-    ['none', null],
-    ['a very long one', 'x'.repeat(8_000)],
-  ])('%s: 403 in the error body, counted, nothing stored', async (_, secret) => {
+    ['an empty secret', ''],
+    ['no secret', null],
+    ['a very long secret', 'x'.repeat(8_000)],
+  ])('with %s gets 403, is counted and stores nothing', async (_, secret) => {
     const [count, stored] = [await refused(), (await messages()).length]
     const { status, body } = await call(bot.webhook!.url, secret, told(555, 'forged'))
     expect({ status, body }).toEqual({
@@ -99,7 +99,7 @@ describe('a call that does not prove to be Telegram’s', () => {
     expect(await messages()).toHaveLength(stored + 1)
   })
 
-  test('the secret of another workspace’s bot', async () => {
+  test('with the secret of another workspace’s bot gets 403', async () => {
     const stranger = await service.workspace('Other')
     const theirs = await another('Stranger', stranger)
     const before = (await messages()).length
@@ -116,7 +116,7 @@ describe('a call that does not prove to be Telegram’s', () => {
     '',
     '../agents',
     `${'a'.repeat(4_000)}`,
-  ])('to the path of nobody (%s), in the same words', async (path) => {
+  ])('to the unknown path “%s” gets the same response', async (path) => {
     const answer = await call(
       `${service.http}/channels/telegram/${path}`,
       bot.webhook!.secret!,
@@ -134,7 +134,7 @@ describe('a call that does not prove to be Telegram’s', () => {
   }
 })
 
-describe('with the right secret', () => {
+describe('a call with the right secret', () => {
   const call = (body: string) =>
     fetch(bot.webhook!.url, {
       method: 'POST',
@@ -143,14 +143,14 @@ describe('with the right secret', () => {
     })
 
   test.each([
-    ['no JSON', 'nonsense', 400],
-    ['nothing', '', 400],
-    ['another shape', '{"update_id":1,"message":[]}', 400],
-    ['a number that is none', '{"update_id":1e400}', 400],
+    ['invalid JSON', 'nonsense', 400],
+    ['an empty body', '', 400],
+    ['an unexpected structure', '{"update_id":1,"message":[]}', 400],
+    ['an invalid number', '{"update_id":1e400}', 400],
     ['deep nesting', `{"update_id":1,"message":${'['.repeat(100_000)}`, 400],
     ['more than a megabyte', `{"update_id":1,"x":"${'x'.repeat(1024 * 1024)}"}`, 413],
-    ['a kind that is not asked for', '{"update_id":2,"edited_message":{"message_id":1}}', 200],
-  ])('%s is answered as what it is', async (_, body, status) => {
+    ['an unrequested kind of update', '{"update_id":2,"edited_message":{"message_id":1}}', 200],
+  ])('and %s gets the right status and stores nothing', async (_, body, status) => {
     const before = (await messages()).length
     const response = await call(body)
     expect(response.status).toBe(status)
@@ -159,12 +159,12 @@ describe('with the right secret', () => {
     expect(await messages()).toHaveLength(before)
   })
 
-  test('what a database can’t hold in a text is replaced', async () => {
+  test('and characters that cannot be stored is stored with replacements', async () => {
     await call(JSON.stringify(told(600, 'a\0b')).replace('a\\u0000b', 'a\\u0000b\\ud800'))
     expect((await newest()).text).toBe('a\ufffdb\ufffd')
   })
 
-  test('an edit changes nothing and wakes nobody', async () => {
+  test('and an edit changes nothing and raises no event', async () => {
     const message = await telegram.write(bot, ann, 'first')
     const count = (await events()).length
     bot.webhook = { ...bot.webhook!, allowed: [] }
@@ -176,29 +176,29 @@ describe('with the right secret', () => {
 })
 
 describe('threads', () => {
-  test('an answer to a message is in its thread; one that answers nothing begins another', async () => {
+  test('a reply joins the thread of its message, and a message that is not a reply starts a new one', async () => {
     const first = await telegram.write(bot, ann, 'A question')
-    const asked = await newest()
+    const question = await newest()
     await telegram.write(bot, ann, { text: 'And more', reply_to_message: first })
     const more = await newest()
     await telegram.write(bot, ann, 'Something else')
     const thread = (id: string) => agent.api('GET', `/agents/${agent.id}/messages?thread=${id}`)
     expect((await thread(more.id)).body.items.map(({ id }: { id: string }) => id)).toEqual([
       more.id,
-      asked.id,
+      question.id,
     ])
   })
 
-  test('an answer to any part of what the agent wrote is in that thread', async () => {
+  test('a reply to any part of the agent’s message joins its thread', async () => {
     await telegram.write(bot, ann, 'Tell me a long story')
-    const asked = await newest()
+    const question = await newest()
     const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, {
-      replyTo: asked.id,
+      replyTo: question.id,
       text: 'once upon a time '.repeat(600),
     })
     const parts = await partsOf(3)
     await telegram.write(bot, ann, { text: 'Nice', reply_to_message: parts[1]!.message })
-    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?thread=${asked.id}`)).body
+    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?thread=${question.id}`)).body
     expect(items.map(({ text }: { text: string }) => text.slice(0, 5))).toEqual(['Nice', 'once ', 'Tell '])
     expect(items[1].id).toBe(body.id)
   })
@@ -211,7 +211,7 @@ describe('threads', () => {
   }
 })
 
-test('no token and no secret is in the log', () => {
+test('tokens and secrets are not logged', () => {
   for (const each of telegram.world.bots.values()) {
     expect(log.text()).not.toContain(each.token.split(':')[1])
     if (each.webhook?.secret) expect(log.text()).not.toContain(each.webhook.secret)

@@ -8,7 +8,7 @@ import { type Api, apiOf } from '../support/service.ts'
 import { connectBot, startTelegram } from '../support/telegram.ts'
 import { until } from '../support/until.ts'
 
-/** kill -9 in the middle of what Telegram is told, and of what it tells. */
+/** Kills the service with SIGKILL while it sends to Telegram and while it receives from it. */
 
 const database = await openTestDatabase()
 const telegram = await startTelegram()
@@ -34,7 +34,7 @@ const start = async (port = '0') => {
 }
 const key = randomBytes(32).toString('base64')
 
-/** Another start at the same place; the leases of the dead process are over. */
+/** Kills the process, ends its leases and starts another one on the same port. */
 const killAndStart = async () => {
   process.kill('SIGKILL')
   await process.exited
@@ -56,7 +56,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => cleanUp(dataDir))
 
-test('between two parts of a message: those that went are not sent again, the others go', async () => {
+test('after a SIGKILL between two parts of a message, only the missing parts are sent', async () => {
   const text = Array.from({ length: 2_500 }, (_, n) => `word${n}`).join(' ')
   hang('sendmessage', 2)
   const { body } = await api('POST', `/agents/${agent.id}/messages`, {
@@ -75,7 +75,7 @@ test('between two parts of a message: those that went are not sent again, the ot
   expect(telegram.sent.map(({ message }) => message.text).join(' ')).toBe(text)
 }, 60_000)
 
-test('while a file is fetched: Telegram tells again, and the message is there once', async () => {
+test('after a SIGKILL during a file’s download, Telegram repeats the update and the message is stored once', async () => {
   const file = telegram.world.file('slow.txt', Buffer.from('slowly'))
   hang('download')
   const writing = telegram.write(bot, ann, {

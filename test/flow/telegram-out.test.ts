@@ -8,7 +8,7 @@ const { log, telegram, owner, agent, bot, ann, newest, read, send, another } = a
   world: { clock },
 })
 
-/** The worker sleeps between its looks: time moves on until the message is what it should be. */
+/** Advances the clock until the message has this status, because the worker sleeps between polls. */
 const settled = (id: string, status: string, stepMs = 20_000) =>
   until(async () => {
     clock.advance(stepMs)
@@ -24,9 +24,9 @@ beforeAll(async () => {
   await telegram.write(bot, ann, 'hello')
 })
 
-describe('an answer', () => {
-  test('goes out as an answer, and is sent once Telegram has it', async () => {
-    const asked = await telegram.write(bot, ann, 'Where is it?')
+describe('a reply', () => {
+  test('is sent as a Telegram reply, and becomes “sent” once Telegram has accepted it', async () => {
+    const original = await telegram.write(bot, ann, 'Where is it?')
     const message = await send({ replyTo: (await newest()).id, text: 'On its way. _not markup_ <b>' })
     expect(message).toMatchObject({
       status: 'sending',
@@ -39,14 +39,14 @@ describe('an answer', () => {
     expect(sentBy().at(-1)).toMatchObject({
       text: 'On its way. _not markup_ <b>',
       chat: { id: ann.id },
-      reply_to_message: { message_id: asked.message_id },
+      reply_to_message: { message_id: original.message_id },
     })
   })
 
-  test('to a message that was deleted goes out all the same', async () => {
-    const asked = await telegram.write(bot, ann, 'Never mind')
+  test('to a deleted message is sent as an ordinary message', async () => {
+    const original = await telegram.write(bot, ann, 'Never mind')
     const { id } = await newest()
-    telegram.world.messages.delete(`${ann.id}/${asked.message_id}`)
+    telegram.world.messages.delete(`${ann.id}/${original.message_id}`)
     const message = await send({ replyTo: id, text: 'All right.' })
     await settled(message.id, 'sent')
     expect(sentBy().at(-1)).not.toHaveProperty('reply_to_message')
@@ -56,7 +56,7 @@ describe('an answer', () => {
 describe('a long text', () => {
   const words = Array.from({ length: 3_000 }, (_, n) => `word${n}`).join(' ')
 
-  test('goes out in parts, in order, cut between words; the first is the answer', async () => {
+  test('is sent in parts, in order and split between words, with the first one as the reply', async () => {
     await telegram.write(bot, ann, 'Tell me')
     const before = sentBy().length
     const message = await send({ replyTo: (await newest()).id, text: words })
@@ -67,7 +67,7 @@ describe('a long text', () => {
     expect(parts.map((part) => 'reply_to_message' in part)).toEqual(parts.map((_, index) => index === 0))
   })
 
-  test('what was sent is not sent again when a later part is refused for now', async () => {
+  test('is not sent again from the start when a later part fails temporarily', async () => {
     const before = sentBy().length
     let calls = 0
     telegram.faults.push({
@@ -91,14 +91,14 @@ describe('a long text', () => {
   })
 })
 
-describe('what Telegram answers', () => {
+describe('a message to Telegram', () => {
   test.each<[string, number, string]>([
-    ['the person blocked the bot', 403, 'Forbidden: bot was blocked by the user'],
-    ['the account is gone', 403, 'Forbidden: user is deactivated'],
-    ['the chat is not known', 400, 'Bad Request: chat not found'],
-    ['too large', 413, 'Request Entity Too Large'],
-    ['a refusal without a number', 0, 'Forbidden: bot was kicked from the group chat'],
-  ])('%s: failed, in its words, after one try', async (_, code, description) => {
+    ['the bot is blocked', 403, 'Forbidden: bot was blocked by the user'],
+    ['the account is deactivated', 403, 'Forbidden: user is deactivated'],
+    ['the chat is unknown', 400, 'Bad Request: chat not found'],
+    ['the request is too large', 413, 'Request Entity Too Large'],
+    ['the refusal has no code', 0, 'Forbidden: bot was kicked from the group chat'],
+  ])('fails after one attempt with Telegram’s description when %s', async (_, code, description) => {
     const answer = { ok: false, description, ...(code === 0 ? {} : { error_code: code }) }
     telegram.faults.push({
       method: 'sendmessage',
@@ -112,21 +112,21 @@ describe('what Telegram answers', () => {
 
   test.each<[string, (response: import('node:http').ServerResponse) => void]>([
     [
-      'an error of its own',
+      'an internal error',
       (response) =>
         response.writeHead(500).end('{"ok":false,"error_code":500,"description":"Internal Server Error"}'),
     ],
-    ['a page', (response) => response.writeHead(502).end('<html>')],
+    ['an HTML page', (response) => response.writeHead(502).end('<html>')],
     ['200 with garbage', (response) => response.writeHead(200).end('{"ok":tru')],
     ['200 with another shape', (response) => response.writeHead(200).end('{"ok":true}')],
     ['a redirect', (response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
-    ['nothing', (response) => response.destroy()],
-    ['an answer without an end', (response) => response.writeHead(200).write('x'.repeat(5 * 1024 * 1024))],
+    ['no response', (response) => response.destroy()],
+    ['an endless response', (response) => response.writeHead(200).write('x'.repeat(5 * 1024 * 1024))],
     [
-      'that the bot’s token is dead',
+      'a rejected token',
       (response) => response.writeHead(401).end('{"ok":false,"error_code":401,"description":"Unauthorized"}'),
     ],
-  ])('%s: tried again, and sent', async (name, answer) => {
+  ])('is retried and sent after %s', async (name, answer) => {
     telegram.faults.push({ method: 'sendmessage', times: 1, answer })
     const { id } = await toAnn(`after ${name}`)
     expect(await settled(id, 'sent')).toMatchObject({ error: null })
@@ -134,7 +134,7 @@ describe('what Telegram answers', () => {
   })
 
   test.each(['null', 'true', '{}'])(
-    'that it went, with %s in place of the message: sent, once',
+    'is sent only once if the result is %s instead of a message',
     async (result) => {
       telegram.faults.push({
         method: 'sendmessage',
@@ -147,7 +147,7 @@ describe('what Telegram answers', () => {
     },
   )
 
-  test('to wait: it is tried again then, not before, and nobody else waits', async () => {
+  test('is retried after the delay that Telegram requests, and other bots are not delayed', async () => {
     telegram.flood('sendmessage', 600)
     const { id } = await toAnn('too fast')
     const tries = () => telegram.calls.filter(({ args }) => args.text === 'too fast').length
@@ -170,13 +170,13 @@ describe('what Telegram answers', () => {
     expect(tries()).toBe(2)
   })
 
-  test('to wait longer than a day: it is given up', async () => {
+  test('fails if Telegram requests a delay longer than a day', async () => {
     telegram.flood('sendmessage', 100_000)
     const { id } = await toAnn('never')
     expect(await settled(id, 'failed')).toMatchObject({ error: 'Too Many Requests: retry after 100000' })
   })
 
-  test('that the group is another one now: it goes there', async () => {
+  test('goes to the new group if its group was migrated', async () => {
     const [old, now] = [telegram.world.group('Old'), telegram.world.group('New')]
     await telegram.write(bot, ann, '@support_test_bot hi', old)
     await telegram.write(bot, ann, 'moved', now)
@@ -189,14 +189,14 @@ describe('what Telegram answers', () => {
   })
 })
 
-describe('to whom', () => {
-  test('somebody who never wrote: failed, for bots can’t write first', async () => {
+describe('the recipients of a message', () => {
+  test('cannot be reached if they never wrote to the bot', async () => {
     const { id } = await send({ channel: 'telegram', to: ['4242'], text: 'hi' })
     expect(await settled(id, 'failed')).toMatchObject({ error: 'Bad Request: chat not found' })
   })
 
   test.each(['@ann_example', 'ann@example.com', '+15551234567', '0'])(
-    '%s is no recipient',
+    'cannot be given as %s',
     async (recipient) => {
       const { error } = await send({ channel: 'telegram', to: [recipient], text: 'hi' })
       expect(error).toMatchObject({
@@ -206,7 +206,7 @@ describe('to whom', () => {
     },
   )
 
-  test('several: each gets it once, and the error names who did not', async () => {
+  test('each get it once, and the error names those who did not', async () => {
     const bo = telegram.world.person('Bo')
     await telegram.write(bot, bo, 'me too')
     const { id } = await send({
@@ -223,7 +223,7 @@ describe('to whom', () => {
     ).toEqual([ann.id, bo.id])
   })
 
-  test('copies there are none', async () => {
+  test('cannot be in Cc', async () => {
     expect((await toAnn('hi', { cc: ['5'] })).error).toMatchObject({
       code: 'invalid_input',
       message: expect.stringMatching(/^cc: /),
@@ -231,14 +231,14 @@ describe('to whom', () => {
   })
 })
 
-describe('files', () => {
+describe('outgoing files', () => {
   const attached = (name: string, content: Buffer) => ({
     name,
     type: 'text/plain',
     content: content.toString('base64'),
   })
 
-  test('go out behind the text', async () => {
+  test('are sent after the text', async () => {
     const content = Buffer.from('one, two\r\n--boundary\r\n')
     const { id } = await toAnn('see here', { attachments: [attached('a "b".txt', content)] })
     await settled(id, 'sent')
@@ -248,7 +248,7 @@ describe('files', () => {
     expect(file!.file!.content).toEqual(content)
   })
 
-  test('of a message are passed on with it', async () => {
+  test('are forwarded with their message', async () => {
     const its = telegram.world.file('plan.pdf', Buffer.from('%PDF'))
     await telegram.write(bot, ann, {
       document: { ...its, file_name: 'plan.pdf', mime_type: 'application/pdf' },
@@ -265,7 +265,7 @@ describe('files', () => {
     })
   })
 
-  test('one that Telegram refuses: failed, and the text is not sent again', async () => {
+  test('fail the message if Telegram refuses them, and the text is not sent again', async () => {
     telegram.refuse('senddocument', 400, 'Bad Request: file must be non-empty', 1)
     const { id } = await toAnn('with a bad file', { attachments: [attached('bad.txt', Buffer.from('x'))] })
     expect(await settled(id, 'failed')).toMatchObject({ error: 'Bad Request: file must be non-empty' })
@@ -273,12 +273,12 @@ describe('files', () => {
   })
 })
 
-test('a text of white space is failed in words', async () => {
+test('a text of only white space fails with an explanation', async () => {
   const { id } = await toAnn(' \n ')
   expect(await settled(id, 'failed')).toMatchObject({ error: 'the text contains only white space' })
 })
 
-test('a bot that was taken away meanwhile: failed', async () => {
+test('a message fails if its bot is removed before it is sent', async () => {
   const gone = await another('Going')
   await telegram.write(gone.bot, ann, 'hi')
   telegram.flood('sendmessage', 60)
@@ -293,7 +293,7 @@ test('a bot that was taken away meanwhile: failed', async () => {
   expect(message.error).toMatch(/no longer exists/)
 })
 
-test('no token is in the log', () => {
+test('tokens are not logged', () => {
   expect(log.text()).toContain('outgoing message sent')
   for (const { token } of telegram.world.bots.values()) expect(log.text()).not.toContain(token.split(':')[1])
 })

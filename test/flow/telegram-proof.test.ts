@@ -13,13 +13,13 @@ const startOf = (url: string): { bot: string; text: string } => {
 }
 const identities = async (by = owner) => (await by.api('GET', '/members/me/identities')).body
 const ask = async (by = owner) => (await by.api('POST', '/members/me/identities/telegram', {})).body
-const told = (from: { id: number }) =>
+const textsTo = (from: { id: number }) =>
   telegram.sent.filter(({ message }) => message.chat.id === from.id).map(({ message }) => message.text)
 
 beforeAll(() => open('team'))
 
-describe('a member proves that a Telegram account is theirs', () => {
-  test('with a link to a bot of the workspace: a tap on Start, and the team knows them', async () => {
+describe('a member links a Telegram account', () => {
+  test('with a link to a bot of the workspace, by pressing Start, and is then admitted as part of the team', async () => {
     const mo = telegram.world.person('Mo')
     const { url, expiresAt } = await ask()
     expect(new Date(expiresAt).getTime() - Date.now()).toBeGreaterThan(3_500_000)
@@ -29,7 +29,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     await telegram.write(bot, mo, start.text)
     expect(await messages()).toHaveLength(before)
     await until(() =>
-      told(mo).some((text) => text === `This Telegram account is now linked to ${owner.email}.`),
+      textsTo(mo).some((text) => text === `This Telegram account is now linked to ${owner.email}.`),
     )
     expect(await identities()).toContainEqual({
       channel: 'telegram',
@@ -43,7 +43,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     expect(await newest()).toMatchObject({ text: 'hello again', refusal: 'outsider' })
   })
 
-  test('once: somebody else who sends the code is nobody, told of twice it is the same', async () => {
+  test('only once with a code, which does nothing for another account or when it is sent again', async () => {
     const [first, second] = [telegram.world.person('First'), telegram.world.person('Second')]
     const { text } = startOf((await ask()).url)
     await telegram.write(bot, first, text)
@@ -57,7 +57,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     expect(values).not.toContain(String(second.id))
   })
 
-  test('of many accounts that send the code at once one is the member’s', async () => {
+  test('only one of several accounts that send the code concurrently', async () => {
     const { text } = startOf((await ask()).url)
     const crowd = Array.from({ length: 8 }, (_, n) => telegram.world.person(`Crowd ${n}`))
     const update = (id: number, from: object) => ({
@@ -69,7 +69,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     expect(crowd.filter(({ id }) => values.includes(String(id)))).toHaveLength(1)
   })
 
-  test('not at another workspace’s bot, not in a group, not as a bot', async () => {
+  test('but not through another workspace’s bot, in a group or as a bot', async () => {
     const stranger = await service.workspace('Strangers')
     const theirs = await another('Theirs', stranger)
     const mo = telegram.world.person('Mo the second')
@@ -83,7 +83,7 @@ describe('a member proves that a Telegram account is theirs', () => {
   })
 
   test.each(['/start', '/start hello', `/start apt_${'x'.repeat(43)}`])(
-    '%s is a message like others',
+    'but %s is an ordinary message',
     async (text) => {
       const before = (await messages()).length
       await telegram.write(bot, telegram.world.person('Ordinary'), text)
@@ -92,7 +92,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     },
   )
 
-  test('an account that is a colleague’s becomes theirs', async () => {
+  test('that was linked to a colleague before', async () => {
     const shared = telegram.world.person('Shared')
     const colleague = await service.db.prisma.member.create({
       data: { workspaceId: owner.id, email: 'colleague@example.com' },
@@ -105,7 +105,7 @@ describe('a member proves that a Telegram account is theirs', () => {
     expect(await service.db.prisma.memberIdentity.count({ where: { memberId: colleague.id } })).toBe(0)
   })
 
-  test('an agent can’t, and without a bot there is nobody to prove it to', async () => {
+  test('but an agent cannot, and a workspace without a bot cannot offer it', async () => {
     expect((await agent.api('POST', '/members/me/identities/telegram', {})).status).toBe(403)
     const bare = await service.workspace('Bare')
     expect((await bare.api('POST', '/members/me/identities/telegram', {})).body.error).toMatchObject({
@@ -115,8 +115,8 @@ describe('a member proves that a Telegram account is theirs', () => {
   })
 })
 
-describe('who sets a bot up with a token', () => {
-  test('is shown how it gets to know them, and can wake the agent from then on', async () => {
+describe('setting a bot up with a token', () => {
+  test('shows members how to link their account, which may then write to the agent', async () => {
     const fresh = await service.workspace('Fresh')
     const theirs = await createTestAgent(service, fresh)
     const its = telegram.world.bot('fresh_bot')
@@ -138,7 +138,7 @@ describe('who sets a bot up with a token', () => {
     ])
   })
 
-  test('an agent that asked for the link has nobody to be known', async () => {
+  test('shows no such link if an agent requested the set-up', async () => {
     const theirs = await createTestAgent(service, owner, 'By itself')
     const link = await theirs.api('POST', `/agents/${theirs.id}/addresses/setups`, { channel: 'telegram' })
     const page = await visit(service.http, link.body.url, {

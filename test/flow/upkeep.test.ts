@@ -7,7 +7,7 @@ import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** What a running service deletes as time passes, and what it keeps. */
+/** Deletion of expired data by a running service. */
 
 const DAY = 24 * 3_600_000
 const clock = createFakeClock()
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close())
 
 const rounds = () => log.text().match(/^deleted expired rows \{/gm)?.length ?? 0
-/** Moves time on; resolves once the service has looked what is past its time. */
+/** Advances the clock; resolves once the service has deleted what has expired. */
 const pass = async (ms: number) => {
   const before = rounds()
   clock.advance(ms)
@@ -40,7 +40,7 @@ const streamStatus = async (connectionId: string) => {
   return stream.status
 }
 
-test('what is logged is kept for 7 days and replaced connections too; the current connection and messages stay', async () => {
+test('events, deliveries, sends and replaced connections are deleted after 7 days, unlike messages', async () => {
   await until(() => rounds() > 0)
   const { body: webhook } = await agent.api('POST', `${path()}/webhooks`, { url: `${receiver.url}/hook` })
   const [replaced, current] = [await connect(), await connect()]

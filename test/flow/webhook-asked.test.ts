@@ -8,7 +8,7 @@ import { createReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { createWebhookBench } from '../support/webhooks.ts'
 
-/** Deliveries that somebody asks for: tests, and events that are sent again. */
+/** Deliveries on request: tests, and events that are sent again. */
 
 const db = await openTestDatabase()
 let bench = createWebhookBench(db)
@@ -41,8 +41,8 @@ const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
 const rowOf = (id: string) => db.prisma.webhook.findUniqueOrThrow({ where: { id } })
 
-describe('a test', () => {
-  test('goes to this webhook alone, signed, under a name of its own; its result is among the deliveries', async () => {
+describe('a webhook test', () => {
+  test('is sent only to its webhook, signed and with its own event ID, and listed among the deliveries', async () => {
     const { viewer, path, id, ask, delivery } = await lane()
     await bench.webhook(viewer, `${receiver.url}/sibling`)
     bench.worker()
@@ -72,7 +72,7 @@ describe('a test', () => {
     await until(async () => (await rowOf(id)).answered === 1)
   })
 
-  test('goes out although the lane waits with a retry, and the retry comes when it was to come', async () => {
+  test('is sent while a retry is pending, and the retry still happens at its time', async () => {
     const { viewer, path, id, ask, delivery } = await lane()
     bench.worker()
     receiver.answer(path, 503)
@@ -94,7 +94,7 @@ describe('a test', () => {
     ])
   })
 
-  test('that fails is tried once and says nothing of the events', async () => {
+  test('that fails is attempted once and does not change the webhook’s state', async () => {
     const { path, id, ask, delivery } = await lane()
     bench.worker()
     receiver.answer(path, 500, 413)
@@ -104,7 +104,7 @@ describe('a test', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('that is answered 410 removes the webhook, as ever', async () => {
+  test('with a 410 response removes the webhook', async () => {
     const { path, id, ask } = await lane()
     bench.worker()
     receiver.answer(path, 410)
@@ -113,7 +113,7 @@ describe('a test', () => {
     expect(await db.prisma.job.count({ where: { lane: id } })).toBe(0)
   })
 
-  test('waits for the POST that is under way', async () => {
+  test('waits for the POST in flight', async () => {
     const { viewer, path, ask, delivery } = await lane()
     bench.worker()
     let release = () => undefined as unknown
@@ -130,7 +130,7 @@ describe('a test', () => {
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('is found by the poll when no notification told of it', async () => {
+  test('without a notification is found by the poll', async () => {
     const { id, ask, delivery } = await lane()
     const { notifier } = bench.operations
     bench.worker({ notifier: { ...notifier, subscribe: () => () => undefined } })
@@ -142,7 +142,7 @@ describe('a test', () => {
     expect(await delivery(asked.id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('that a worker leaves behind is taken over by the next', async () => {
+  test('that a stopped worker left behind is taken over by the next one', async () => {
     const { path, ask, delivery } = await lane()
     const first = bench.worker()
     receiver.answer(path, () => undefined)
@@ -155,7 +155,7 @@ describe('a test', () => {
     expect(two!.body).toBe(one!.body)
   })
 
-  test('may not be asked for without end', async () => {
+  test('is refused when too many are pending', async () => {
     const { ask } = await lane()
     for (let i = 0; i < 100; i++) await ask()
     await expect(ask()).rejects.toMatchObject({ code: 'conflict' })
@@ -163,7 +163,7 @@ describe('a test', () => {
 })
 
 describe('sending an event again', () => {
-  test('posts the same bytes under the same id, in a record of its own; the first record stays as it was', async () => {
+  test('posts the same bytes with the same ID in a separate record, and leaves the first record unchanged', async () => {
     const { viewer, path, again, log, delivery } = await lane()
     bench.worker()
     receiver.answer(path, 413)
@@ -179,7 +179,7 @@ describe('sending an event again', () => {
     expect(got[3]!.body).toBe(got[0]!.body)
     expect(got[3]!.verified.cursor).toBe('1')
     expect(await delivery(first.id)).toEqual(first)
-    const third = await again(second.id) // of the record of an event that was sent again
+    const third = await again(second.id) // from the record of an event that was sent again
     expect(third.eventId).toBe(first.eventId)
     await delivery(third.id)
     await bench.raise(viewer.id, 1)
@@ -187,7 +187,7 @@ describe('sending an event again', () => {
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('is a conflict while it is still to be delivered, for a test, and for what is kept no longer', async () => {
+  test('is a conflict while it is pending, for a test, and for an event that is no longer stored', async () => {
     const { viewer, id, ask, again, log, delivery } = await lane()
     const conflict = { code: 'conflict' }
     await bench.store(viewer.id, 2)
@@ -207,7 +207,7 @@ describe('sending an event again', () => {
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test("is not_found for what is no delivery of this webhook, and nobody reaches another's", async () => {
+  test('is not_found for deliveries and webhooks of others', async () => {
     const one = await lane()
     const other = await lane()
     await bench.store(one.viewer.id, 1)
@@ -224,7 +224,7 @@ describe('sending an event again', () => {
   })
 })
 
-test('the list of deliveries has events and what was asked for in one, newest first, page by page', async () => {
+test('the list of deliveries has events and requested deliveries together, newest first, in pages', async () => {
   const { viewer, id, ask, log } = await lane()
   const expected: string[] = []
   for (let i = 0; i < 4; i++) {

@@ -42,7 +42,7 @@ const attempt = (url: string, { dialler = local(), timeoutMs = 5000 } = {}): Pro
   })
 }
 
-/** A server of raw bytes, for what no HTTP server would send. */
+/** Starts a server that sends raw bytes, for responses that no HTTP server would send. */
 const raw = async (speak: (socket: Socket) => void): Promise<string> => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -53,7 +53,7 @@ const raw = async (speak: (socket: Socket) => void): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe('what an answer means', () => {
+describe('the response to an attempt', () => {
   test.each([
     [200, { kind: 'delivered', status: 200 }],
     [204, { kind: 'delivered', status: 204 }],
@@ -71,12 +71,12 @@ describe('what an answer means', () => {
     [500, { kind: 'failed', status: 500 }],
     [503, { kind: 'failed', status: 503, retryAfterMs: 0 }],
     [599, { kind: 'failed', status: 599 }],
-  ])('%i', async (status, outcome) => {
+  ])('has the right outcome for status %i', async (status, outcome) => {
     plain.answer('/status', status)
     expect(await attempt(`${plain.url}/status`)).toMatchObject(outcome)
   })
 
-  test('a body over 64 KiB is not read, announced or not; the status counts', async () => {
+  test('is judged by its status, and a body over 64 KiB is not read', async () => {
     const announced = { status: 200, headers: { 'content-length': '1000000' }, body: 'x'.repeat(1_000_000) }
     plain.answer('/long', announced, (res) => {
       res.writeHead(500)
@@ -90,7 +90,7 @@ describe('what an answer means', () => {
     expect(await attempt(`${plain.url}/long`)).toMatchObject({ kind: 'failed', status: 500 })
   })
 
-  test('informational answers are waited through', async () => {
+  test('may follow informational responses', async () => {
     const url = await raw((socket) =>
       socket.end(
         'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
@@ -100,16 +100,16 @@ describe('what an answer means', () => {
   })
 })
 
-describe('hostile and broken receivers', () => {
+describe('a hostile or broken receiver', () => {
   const head = 'HTTP/1.1 200 OK\r\n'
   const drip = (text: string) => (socket: Socket) => {
     const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(text)), 20)
   }
   test.each<[string, (socket: Socket) => void, string]>([
-    ['says nothing', () => undefined, 'timeout: no answer in time'],
-    ['drips the header', drip('X-A: b\r\n'), 'answer: not HTTP'],
+    ['sends nothing', () => undefined, 'timeout: no answer in time'],
+    ['sends no status line', drip('X-A: b\r\n'), 'answer: not HTTP'],
     [
-      'drips headers for ever',
+      'sends headers forever',
       (socket) => {
         socket.write(head)
         drip('X-A: b\r\n')(socket)
@@ -117,7 +117,7 @@ describe('hostile and broken receivers', () => {
       'timeout: no answer in time',
     ],
     [
-      'drips the body for ever',
+      'sends the body forever',
       (socket) => {
         socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
         drip('1\r\nx\r\n')(socket)
@@ -130,35 +130,43 @@ describe('hostile and broken receivers', () => {
       'timeout: the answer did not end in time',
     ],
     [
-      'breaks off the body',
+      'truncates the body',
       (socket) => socket.end(`${head}Content-Length: 10\r\n\r\nx`),
       'answer: the connection was lost',
     ],
-    ['hangs up', (socket) => socket.end(), 'request: the connection was closed without an answer'],
-    ['resets', (socket) => socket.resetAndDestroy(), 'request: the connection was closed without an answer'],
+    [
+      'closes the connection',
+      (socket) => socket.end(),
+      'request: the connection was closed without an answer',
+    ],
+    [
+      'resets the connection',
+      (socket) => socket.resetAndDestroy(),
+      'request: the connection was closed without an answer',
+    ],
     ['speaks SSH', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'answer: not HTTP'],
     [
-      'sends endless headers',
+      'sends oversized headers',
       (socket) => socket.write(head + `X-A: ${'b'.repeat(1000)}\r\n`.repeat(100)),
       'answer: its headers are too large',
     ],
     [
-      'sends two lengths',
+      'sends two Content-Length headers',
       (socket) => socket.end(`${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`),
       'request: the connection was closed without an answer',
     ],
     [
-      'switches protocols unasked',
+      'switches protocols without a request',
       (socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
       'request: the connection was closed without an answer',
     ],
-  ])('%s', async (_, speak, error) => {
+  ])('that %s fails the attempt in time', async (_, speak, error) => {
     const outcome = await attempt(await raw(speak), { timeoutMs: 300 })
     expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining(error) })
     expect(outcome.ms).toBeLessThan(1500)
   })
 
-  test('a port that nobody listens on', async () => {
+  test('that does not listen on its port fails the attempt', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -172,7 +180,7 @@ describe('hostile and broken receivers', () => {
 
 describe('TLS', () => {
   const at = (host: string) => `https://${host}:${secure.port}/tls`
-  test('is verified against the name', async () => {
+  test('verifies the certificate’s host name', async () => {
     expect(await attempt(at('hooks.example.com'), { dialler: local({ ca: tls.cert }) })).toMatchObject({
       kind: 'delivered',
     })
@@ -181,7 +189,7 @@ describe('TLS', () => {
     })
   })
 
-  test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+  test('refuses an untrusted certificate, whatever the environment says', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     try {
       expect(await attempt(at('hooks.example.com'))).toMatchObject({
@@ -192,14 +200,14 @@ describe('TLS', () => {
     }
   })
 
-  test('a server that does not speak it', async () => {
+  test('fails with a server that does not support it', async () => {
     const url = await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     expect(await attempt(url.replace('http:', 'https:'))).toMatchObject({
       error: expect.stringMatching(/^tls: the handshake failed/),
     })
   })
 
-  test('a handshake that never ends', async () => {
+  test('fails in time if the handshake never ends', async () => {
     const url = await raw(() => undefined)
     expect(await attempt(url.replace('http:', 'https:'), { timeoutMs: 200 })).toMatchObject({
       error: 'timeout: no connection in time (tls)',
@@ -207,7 +215,7 @@ describe('TLS', () => {
   })
 })
 
-describe('names, at the moment of dialling', () => {
+describe('a host name', () => {
   const answering =
     (...answers: string[]): Lookup =>
     async () =>
@@ -229,7 +237,7 @@ describe('names, at the moment of dialling', () => {
     ['0.0.0.0'],
     ['not an address'],
     [''],
-  ])('%s is not dialled', async (...answers) => {
+  ])('that resolves to %s is refused', async (...answers) => {
     const before = secure.connections
     const outcome = await attempt(`https://rebound.example.com:${secure.port}/`, {
       dialler: guarded(answering(...answers)),
@@ -238,7 +246,7 @@ describe('names, at the moment of dialling', () => {
     expect(secure.connections).toBe(before)
   })
 
-  test('a name that leads somewhere else the second time is checked the second time', async () => {
+  test('that resolves to another address later is checked again', async () => {
     const answers = ['127.0.0.1', '127.0.0.2']
     const lookup: Lookup = async () => [{ address: answers.shift()!, family: 4 }]
     const dialler = new Dialler({ allow: createAllow(['127.0.0.1']), lookup })
@@ -247,7 +255,7 @@ describe('names, at the moment of dialling', () => {
     expect(await attempt(url, { dialler })).toMatchObject({ error: forbidden })
   })
 
-  test('of several answers only the public ones are dialled', async () => {
+  test('with several addresses is connected to only at an allowed one', async () => {
     const dialler = new Dialler({
       allow: createAllow(['127.0.0.1']),
       lookup: answering('10.255.255.1', '127.0.0.1'),
@@ -257,7 +265,7 @@ describe('names, at the moment of dialling', () => {
     })
   })
 
-  test('plain http is for opened addresses only', async () => {
+  test('for plain http is refused unless the operator allowed its address', async () => {
     expect(
       await attempt('http://93.184.215.14/', { dialler: guarded(answering('93.184.215.14')) }),
     ).toMatchObject({ error: forbidden })
@@ -267,7 +275,7 @@ describe('names, at the moment of dialling', () => {
     ['ENOTFOUND', 'dns: the host name does not exist'],
     ['ETIMEOUT', 'dns: the name servers did not answer'],
     ['ESERVFAIL', 'dns: the name servers failed'],
-  ])('%s', async (code, error) => {
+  ])('that fails to resolve with %s fails the attempt with an explanation', async (code, error) => {
     const lookup: Lookup = () => Promise.reject(Object.assign(new Error('queryA 10.1.2.3'), { code }))
     expect(await attempt('https://gone.example.com/', { dialler: guarded(lookup) })).toMatchObject({
       kind: 'failed',
@@ -275,7 +283,7 @@ describe('names, at the moment of dialling', () => {
     })
   })
 
-  test('a name server that does not answer', async () => {
+  test('whose name server does not respond fails the attempt in time', async () => {
     const lookup: Lookup = () => new Promise(() => undefined)
     expect(
       await attempt('https://slow.example.com/', { dialler: guarded(lookup), timeoutMs: 100 }),
@@ -284,7 +292,7 @@ describe('names, at the moment of dialling', () => {
     })
   })
 
-  test('no proxy of the environment is asked', async () => {
+  test('is reached without a proxy from the environment', async () => {
     const before = plain.connections
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'])
       process.env[name] = plain.url
@@ -302,7 +310,7 @@ describe('names, at the moment of dialling', () => {
   })
 })
 
-test('one connection is kept for the next request', async () => {
+test('a connection is reused for the next request', async () => {
   const before = plain.connections
   const connection = local().connectionTo(`${plain.url}/kept`)
   open.push(connection)
@@ -311,7 +319,7 @@ test('one connection is kept for the next request', async () => {
   expect(plain.connections).toBe(before + 1)
 })
 
-test('too many idle connections are closed', async () => {
+test('idle connections over the maximum are closed', async () => {
   const dialler = local({ maxIdle: 0 })
   const connection = dialler.connectionTo(`${plain.url}/kept`)
   await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
@@ -327,11 +335,11 @@ test.each([
   ['', 0],
   ['Fri, 20 Nov 2026 12:01:00 GMT', 60_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
-])('Retry-After: %j', (value, ms) => {
+])('Retry-After: %j is read as %i ms', (value, ms) => {
   expect(readRetryAfter(value, new Date('2026-11-20T12:00:00Z'))).toBe(ms)
 })
 
-test('an answer that came in time is heard, however busy this process was meanwhile', async () => {
+test('a response that arrived in time counts, even if this process was busy meanwhile', async () => {
   const receiver = new Worker(
     `const { createServer } = require('node:http')
      const { parentPort } = require('node:worker_threads')

@@ -9,45 +9,45 @@ let bench: WebhookBench
 let dead: Receiver
 let living: Receiver
 beforeEach(async () => {
-  await db.prisma.webhook.deleteMany() // the lanes of one test are work for the workers of the next
+  await db.prisma.webhook.deleteMany() // the lanes of one test would be work for the workers of the next
   bench = createWebhookBench(db)
   dead = await createReceiver()
   living = await createReceiver()
 })
 afterEach(() => Promise.all([bench.close(), dead.close(), living.close()]))
 
-test('1,000 webhooks that time out delay 50 living ones by less than a poll', async () => {
+test('1,000 webhooks that time out delay 50 healthy ones by less than two seconds', async () => {
   const { workspaceId } = await bench.agent()
   const sound = await bench.crowd(workspaceId, 50, (n) => `${living.url}/${n}`)
-  /** Milliseconds until each of the living has its next event. */
-  const hear = async (nth: number) => {
+  /** Returns the milliseconds until each healthy webhook has received its next event. */
+  const timeDelivery = async (nth: number) => {
     const from = performance.now()
     for (const agentId of sound) await bench.raise(agentId, 1)
     await until(() => living.received.length === nth * 50, 30_000)
     return performance.now() - from
   }
   const worker = bench.worker()
-  const undisturbed = await hear(1)
+  const undisturbed = await timeDelivery(1)
   await worker.stop(1000)
 
   const silent = await bench.crowd(workspaceId, 1000, (n) => `${dead.url}/${n}`)
   for (let n = 0; n < silent.length; n++) dead.always(`/${n}`, () => undefined)
   for (const agentId of silent) await bench.store(agentId, 1)
   bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
-  // All 512 slots go to receivers that will not answer, and as many more of them wait before the living.
+  // All 512 slots go to receivers that do not respond, and nearly as many lanes wait before the healthy ones.
   await until(() => dead.received.length >= 400, 30_000)
-  expect(await hear(2)).toBeLessThan(undisturbed + 2000)
-  await until(() => dead.received.length === 1000, 30_000) // none of which has been answered or given up
+  expect(await timeDelivery(2)).toBeLessThan(undisturbed + 2000)
+  await until(() => dead.received.length === 1000, 30_000) // none of them has been answered or abandoned
   expect(dead.mostAtOnce).toBe(1)
 }, 90_000)
 
-/** As many webhooks that never get an answer. */
+/** Creates this many webhooks whose receivers never respond. */
 const hang = async (workspaceId: string, count: number): Promise<string[]> => {
   for (let n = 0; n < count; n++) dead.always(`/${n}`, () => undefined)
   return bench.crowd(workspaceId, count, (n) => `${dead.url}/${n}`)
 }
 
-test('a worker with room for fewer lanes than there are serves them all: those that have nothing to do make way', async () => {
+test('a worker with capacity for fewer lanes than there are serves all of them, because idle ones give way', async () => {
   const { workspaceId } = await bench.agent()
   const agents = await bench.crowd(workspaceId, 100, (n) => `${living.url}/${n}`)
   const worker = bench.worker({}, { most: 16, idleMs: 60_000 })
@@ -58,7 +58,7 @@ test('a worker with room for fewer lanes than there are serves them all: those t
   }
 })
 
-test('receivers that hang keep no living one out of a worker that is full of them', async () => {
+test('receivers that hang do not keep healthy ones out of a full worker', async () => {
   const { workspaceId } = await bench.agent()
   const silent = await hang(workspaceId, 16)
   const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
@@ -69,7 +69,7 @@ test('receivers that hang keep no living one out of a worker that is full of the
   await until(() => living.received.length === 16)
 })
 
-test('retries that are due leave half of the room to what has not failed', async () => {
+test('retries that are due leave half of the capacity to lanes that have not failed', async () => {
   const { workspaceId } = await bench.agent()
   const silent = await hang(workspaceId, 64)
   for (const agentId of silent) await bench.store(agentId, 1)

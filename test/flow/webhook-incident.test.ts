@@ -8,7 +8,7 @@ import { createReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { createWebhookBench } from '../support/webhooks.ts'
 
-/** A webhook that failed for 3 days: marked, and its workspace's owner told once. */
+/** A webhook that has failed for 3 days is marked, and its workspace's owners are notified once. */
 
 const db = await openTestDatabase()
 let bench = createWebhookBench(db)
@@ -29,7 +29,7 @@ const email = {
     return answer(letter)
   },
 } as unknown as Channel
-const told = () =>
+const notify = () =>
   notifyOwners({
     ...db,
     clock: bench.clock,
@@ -58,15 +58,15 @@ const lane = async (workspaceId?: string) => {
 const rowOf = (id: string) => db.prisma.webhook.findUniqueOrThrow({ where: { id } })
 const failed = (id: string, attempts: number) => until(async () => (await rowOf(id)).attempts === attempts)
 
-test('the owner is told once: which agent, which host, since when, what to do, and no secret', async () => {
+test('the owner is notified once, with the agent, the host, the start and what to do, but no secret', async () => {
   const { viewer, path, id, owner } = await lane()
-  bench.worker({ onGivenUp: () => void told() })
+  bench.worker({ onGivenUp: () => void notify() })
   receiver.always(path, 500)
   const since = bench.clock.now()
   await bench.raise(viewer.id, 2)
   await failed(id, 1)
   expect((await rowOf(id)).failingSince).toEqual(since)
-  await told()
+  await notify()
   expect(letters).toEqual([])
   bench.clock.advance(3 * DAY)
   await until(() => letters.length === 1)
@@ -89,15 +89,15 @@ test('the owner is told once: which agent, which host, since when, what to do, a
   await bench.raise(viewer.id, 1)
   await failed(id, 1)
   expect((await rowOf(id)).error).toBe('an event was given up after 3 days: answered 500')
-  bench.clock.advance(3 * DAY) // the next one is given up too: the same incident
+  bench.clock.advance(3 * DAY) // the next one is abandoned too, which is the same incident
   await until(async () => (await db.prisma.job.count({ where: { lane: id, state: 'expired' } })) === 3)
-  await told()
+  await notify()
   expect(letters).toHaveLength(1)
 })
 
-test('what takes an event again is marked no more, and the next incident is told of again', async () => {
+test('a webhook that recovers is no longer marked, and its next incident is notified again', async () => {
   const { viewer, path, id } = await lane()
-  bench.worker({ onGivenUp: () => void told() })
+  bench.worker({ onGivenUp: () => void notify() })
   for (const incident of [1, 2]) {
     receiver.always(path, 500)
     await bench.raise(viewer.id, 1)
@@ -112,7 +112,7 @@ test('what takes an event again is marked no more, and the next incident is told
   }
 })
 
-test('several webhooks of a workspace are one letter; several processes that look at once send it once', async () => {
+test('several webhooks of a workspace and several concurrent processes cause a single mail', async () => {
   const one = await lane()
   const other = await lane(one.viewer.workspaceId)
   bench.worker()
@@ -124,13 +124,13 @@ test('several webhooks of a workspace are one letter; several processes that loo
   await failed(other.id, 1)
   bench.clock.advance(3 * DAY)
   await until(async () => (await rowOf(one.id)).givenUpAt && (await rowOf(other.id)).givenUpAt)
-  await Promise.all([told(), told(), told()])
+  await Promise.all([notify(), notify(), notify()])
   expect(letters).toHaveLength(1)
   expect(letters[0]!.text).toContain(one.id)
   expect(letters[0]!.text).toContain(other.id)
 })
 
-test('a letter that the relay could not take is sent later; one that it refuses for good is not', async () => {
+test('a mail that the relay refuses temporarily is sent later, and one refused permanently is not', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.always(path, 500)
@@ -143,21 +143,21 @@ test('a letter that the relay could not take is sent later; one that it refuses 
     rejected: [{ recipient: 'o', reason: 'no', permanent }],
   })
   answer = refusing(false)
-  await told()
+  await notify()
   answer = () => Promise.reject(new Error('no relay'))
-  await told()
+  await notify()
   answer = refusing(true)
-  await told()
-  await told()
+  await notify()
+  await notify()
   expect(letters).toHaveLength(3)
 })
 
-test('events that expired although nothing ever failed are not the receiver’s fault: nobody is told', async () => {
+test('events that expired without a failed attempt do not cause a mail', async () => {
   const { viewer, path, id } = await lane()
   await bench.store(viewer.id, 1, { createdAt: new Date(bench.clock.now().getTime() - 4 * DAY) })
   bench.worker()
   await until(async () => (await rowOf(id)).givenUpAt)
-  await told()
+  await notify()
   expect(letters).toEqual([])
   await bench.raise(viewer.id, 1)
   await receiver.got(path, 1)

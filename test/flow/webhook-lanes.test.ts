@@ -16,7 +16,7 @@ afterEach(() => bench.close())
 afterAll(() => receiver.close())
 
 let paths = 0
-/** An agent with a webhook at a path of its own. */
+/** Creates an agent with a webhook on its own path. */
 const lane = async (workspaceId?: string) => {
   const viewer = await bench.agent(workspaceId)
   const path = `/hook-${++paths}`
@@ -28,7 +28,7 @@ const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
 const retryOf = (id: string) => until(async () => (await bench.state(id))?.retryAt)
 
-test('events arrive in order, signed, each once, and the record says so', async () => {
+test('events arrive once, in order and signed, and are recorded', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   const events = await bench.raise(viewer.id, 300)
@@ -48,7 +48,7 @@ test('events arrive in order, signed, each once, and the record says so', async 
   expect(receiver.mostAtOnce).toBe(1)
 })
 
-test('a backlog from before the start is drained in order', async () => {
+test('a backlog from before the worker’s start is delivered in order', async () => {
   const { viewer, path, id } = await lane()
   const events = await bench.store(viewer.id, 1000)
   bench.worker()
@@ -57,7 +57,7 @@ test('a backlog from before the start is drained in order', async () => {
   await positionIs(id, 1000n)
 })
 
-test('after a 503 the same bytes come again with the same id, a fresh time and signature; later events wait', async () => {
+test('a retry after 503 has the same bytes and ID with a new time and signature, and later events wait', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, 503, 503)
@@ -85,7 +85,7 @@ test('after a 503 the same bytes come again with the same id, a fresh time and s
   expect(items.at(-1)!.attempts.map(({ status }) => status)).toEqual([503, 503, 204])
 })
 
-test('an agent that is renamed between two attempts is told of under the name that it had', async () => {
+test('a retry after the agent was renamed still has its previous name', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, 503)
@@ -102,7 +102,7 @@ test('an agent that is renamed between two attempts is told of under the name th
   })
 })
 
-test('410 removes the webhook with its jobs', async () => {
+test('410 removes the webhook and its jobs', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, 410)
@@ -116,7 +116,7 @@ test('410 removes the webhook with its jobs', async () => {
   expect(await receiver.got(path, 1)).toHaveLength(1)
 })
 
-test('413 skips the event and goes on', async () => {
+test('413 skips the event and continues with the next one', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, 413)
@@ -141,7 +141,7 @@ test('a redirect is not followed', async () => {
   ])
 })
 
-test('Retry-After lengthens a delay, at most to the next step', async () => {
+test('Retry-After lengthens the delay', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, { status: 429, headers: { 'retry-after': '45' } })
@@ -149,7 +149,7 @@ test('Retry-After lengthens a delay, at most to the next step', async () => {
   expect((await retryOf(id)).getTime()).toBe(bench.clock.now().getTime() + 45_000)
 })
 
-test('three days after the event it is given up, and the lane goes on', async () => {
+test('an event is abandoned after three days, and the lane continues with the next one', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.always(path, 500)
@@ -179,7 +179,7 @@ test('three days after the event it is given up, and the lane goes on', async ()
   expect((await receiver.got(path, 18)).at(-1)?.body).toContain('"cursor":"2"')
 })
 
-test('an event that waited too long in the queue is given up unattempted', async () => {
+test('an event that waited too long in the queue is abandoned without an attempt', async () => {
   const { viewer, path, id } = await lane()
   await bench.store(viewer.id, 5, { createdAt: new Date(bench.clock.now().getTime() - 73 * 3_600_000) })
   await bench.store(viewer.id, 1)
@@ -190,7 +190,7 @@ test('an event that waited too long in the queue is given up unattempted', async
   expect(await db.prisma.job.count({ where: { lane: id, state: 'expired', attempts: 0 } })).toBe(5)
 })
 
-test('a dead webhook delays no other of its agent', async () => {
+test('a webhook that does not respond does not delay another one of its agent', async () => {
   const dead = await lane()
   receiver.always(dead.path, () => undefined)
   const path = `/hook-${++paths}`
@@ -205,7 +205,7 @@ test('a dead webhook delays no other of its agent', async () => {
   )
 })
 
-test('a message to the Message URL is handed over whole; its text is wiped; who was not to hear it is passed over', async () => {
+test('a Message URL message is delivered with its text, which is then erased, and only to webhooks with a job', async () => {
   const { viewer, path, id } = await lane()
   const [event] = await bench.store(viewer.id, 1, { channel: 'url', subject: null })
   const payload = new Uint8Array(
@@ -224,7 +224,7 @@ test('a message to the Message URL is handed over whole; its text is wiped; who 
   })
 })
 
-test('an event whose job is missing is delivered all the same, and recorded', async () => {
+test('an event whose job is missing is still delivered and recorded', async () => {
   const { viewer, path, id } = await lane()
   await bench.store(viewer.id, 2)
   await db.prisma.job.deleteMany({ where: { lane: id, seq: 1 } })

@@ -9,7 +9,7 @@ const db = await openTestDatabase()
 const bench = createWebhookBench(db)
 const url = 'http://127.0.0.1:9/hook'
 
-test('an added webhook shows its secret once; the list leaves it out', async () => {
+test('the secret of a new webhook is returned once and is not in the list', async () => {
   const viewer = await bench.agent()
   const { webhook, secret, created } = await bench.webhook(viewer, url)
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -31,7 +31,7 @@ test('an added webhook shows its secret once; the list leaves it out', async () 
   expect(rows[0]?.row).not.toContain(Buffer.from(secret).toString('hex'))
 })
 
-test('the same URL again is the same webhook and secret, in whatever spelling', async () => {
+test('adding the same URL again, in any spelling, returns the same webhook and secret', async () => {
   const viewer = await bench.agent()
   const first = await bench.webhook(viewer, 'http://localhost:80/hook')
   expect(await bench.webhook(viewer, 'HTTP://LOCALHOST/hook')).toEqual({ ...first, created: false })
@@ -40,7 +40,7 @@ test('the same URL again is the same webhook and secret, in whatever spelling', 
   expect([one!.created, two!.created].sort()).toEqual([false, true])
 })
 
-test('it hears what comes after it was added', async () => {
+test('a webhook receives only events from after it was added', async () => {
   const viewer = await bench.agent()
   await bench.store(viewer.id, 3)
   const { webhook } = await bench.webhook(viewer, url)
@@ -49,7 +49,7 @@ test('it hears what comes after it was added', async () => {
   expect(items).toMatchObject([{ eventId: expect.stringMatching(/_4$/), status: 'pending', attempts: [] }])
 })
 
-test('an agent has at most 10', async () => {
+test('an agent has at most 10 webhooks', async () => {
   const viewer = await bench.agent()
   const added = await Promise.allSettled(
     Array.from({ length: 12 }, (_, i) => bench.webhook(viewer, `${url}/${i}`)),
@@ -60,7 +60,7 @@ test('an agent has at most 10', async () => {
   expect(await bench.webhook(viewer, first!.url)).toMatchObject({ created: false })
 })
 
-test("a plan's limit counts all agents of the workspace, also when they add at once", async () => {
+test('a plan’s limit counts the webhooks of all agents of the workspace, even when added concurrently', async () => {
   const viewer = await bench.agent()
   const key = randomUUID()
   await db.prisma.plan.create({ data: { key, webhooks: 3 } })
@@ -71,7 +71,7 @@ test("a plan's limit counts all agents of the workspace, also when they add at o
   expect(added.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'plan_limit' } })
 })
 
-test('removing takes its deliveries along; once more is not_found', async () => {
+test('removing a webhook deletes its deliveries, and removing it again is not_found', async () => {
   const viewer = await bench.agent()
   const { webhook } = await bench.webhook(viewer, url)
   await bench.store(viewer.id, 2)
@@ -82,7 +82,7 @@ test('removing takes its deliveries along; once more is not_found', async () => 
   })
 })
 
-test('nobody reaches another agent or another workspace', async () => {
+test('webhooks of another agent or another workspace cannot be accessed', async () => {
   const viewer = await bench.agent()
   const sibling = await bench.agent(viewer.workspaceId)
   const stranger = await bench.agent()
@@ -101,7 +101,7 @@ test('nobody reaches another agent or another workspace', async () => {
   expect(await listWebhooks(db, viewer, viewer.id)).toHaveLength(1)
 })
 
-test('deliveries come newest first, page by page', async () => {
+test('deliveries are listed newest first, in pages', async () => {
   const viewer = await bench.agent()
   const { webhook } = await bench.webhook(viewer, url)
   await bench.store(viewer.id, 5)

@@ -7,7 +7,7 @@ import { createReceiver, type Received, type Receiver } from '../support/receive
 import { until } from '../support/until.ts'
 import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
 
-/** What changes a lane while a worker holds it: another secret, an earlier position. */
+/** Changes to a lane while a worker holds it: a new secret, or an earlier position. */
 
 const db = await openTestDatabase(20)
 let bench: WebhookBench
@@ -37,17 +37,17 @@ const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
 const cursors = (got: Received[]) => got.map(({ body }) => Number(JSON.parse(body).cursor))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-/** Whether a statement with these words waits for another transaction's lock. */
+/** Tests whether a statement with this text waits for another transaction's lock. */
 const isBlocked = async (statement: string) => {
   const { rows } = await db.pool.query<{ query: string }>(
     "select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   )
   return rows.some(({ query }) => query.includes(statement))
 }
-/** Hears no notification: what another process would have told. */
-const deaf = () => ({ notifier: { ...bench.operations.notifier, subscribe: () => () => undefined } })
+/** Returns a notifier without notifications, as if those of another process were lost. */
+const unnotified = () => ({ notifier: { ...bench.operations.notifier, subscribe: () => () => undefined } })
 
-/** Which of the secrets verify a POST, at the time at which it was made. */
+/** Tests which of the secrets verify a POST at the time when it was sent. */
 const verifying = ({ headers, body }: Received, ...secrets: string[]): boolean[] => {
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1000 })
   try {
@@ -65,7 +65,7 @@ const verifying = ({ headers, body }: Received, ...secrets: string[]): boolean[]
 const signatures = ({ headers }: Received) => headers['webhook-signature']!.split(' ').length
 
 describe('rotating the secret', () => {
-  test('both secrets verify for 24 hours, then only the new one, although the lane was held all the time', async () => {
+  test('lets both secrets verify for 24 hours and then only the new one, even if the lane is held all the time', async () => {
     const { viewer, path, id, secret: old, rotate } = await lane()
     bench.worker({}, { idleMs: 60_000 })
     await bench.raise(viewer.id, 1)
@@ -90,7 +90,7 @@ describe('rotating the secret', () => {
     expect(got.map(signatures)).toEqual([1, 2, 2, 1])
   })
 
-  test('once more within 24 hours drops the oldest', async () => {
+  test('again within 24 hours drops the oldest secret', async () => {
     const { viewer, path, secret: first, rotate } = await lane()
     bench.worker()
     const second = await rotate()
@@ -102,7 +102,7 @@ describe('rotating the secret', () => {
     expect(secret).toBe(third)
   })
 
-  test('two at once: one of them is the newest, the other the one before', async () => {
+  test('twice concurrently keeps both new secrets', async () => {
     const { viewer, path, secret: first, rotate } = await lane()
     const two = await Promise.all([rotate(), rotate()])
     bench.worker()
@@ -111,7 +111,7 @@ describe('rotating the secret', () => {
     expect(verifying(got!, first, ...two)).toEqual([false, true, true])
   })
 
-  test('amid deliveries repeats none and breaks no order', async () => {
+  test('during deliveries repeats none and keeps their order', async () => {
     const { viewer, path, id, secret: old, rotate } = await lane()
     bench.worker()
     bench.worker()
@@ -127,9 +127,9 @@ describe('rotating the secret', () => {
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('reaches a worker that no notification told, with the next renewal of its lease', async () => {
+  test('reaches a worker without a notification when it next renews its lease', async () => {
     const { viewer, path, id, rotate } = await lane()
-    bench.worker(deaf(), { leaseMs: 1500, attemptMs: 500 })
+    bench.worker(unnotified(), { leaseMs: 1500, attemptMs: 500 })
     await bench.raise(viewer.id, 1)
     await positionIs(id, 1n)
     await rotate()
@@ -144,7 +144,7 @@ describe('rotating the secret', () => {
 })
 
 describe('replaying', () => {
-  test('sends every event after a position again, in order, and then goes on; the records go on too', async () => {
+  test('sends all events after a position again in order, then continues, and extends their records', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 20)
@@ -161,7 +161,7 @@ describe('replaying', () => {
     expect(job).toMatchObject({ state: 'delivered', attempts: 2, log: [{ status: 204 }, { status: 204 }] })
   })
 
-  test('reaches back to before the webhook was added, and leaves out texts that are kept nowhere', async () => {
+  test('reaches back to before the webhook was added, and skips texts that are not stored', async () => {
     const viewer = await bench.agent()
     await bench.store(viewer.id, 3)
     await bench.store(viewer.id, 1, { channel: 'url', subject: null })
@@ -176,7 +176,7 @@ describe('replaying', () => {
     expect(await db.prisma.job.count({ where: { lane: webhook.id, state: 'delivered' } })).toBe(3)
   })
 
-  test('of nothing changes nothing', async () => {
+  test('does nothing when there are no events after the position', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 2)
@@ -186,7 +186,7 @@ describe('replaying', () => {
     expect(cursors(await receiver.got(path, 3))).toEqual([1, 2, 3])
   })
 
-  test('amid deliveries: everything after the position comes again, one POST at a time', async () => {
+  test('during deliveries sends all events after the position again, one POST at a time', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     bench.worker()
@@ -196,21 +196,21 @@ describe('replaying', () => {
     const asked = receiver.received.length
     await replay(10)
     await positionIs(id, 300n)
-    const heard = cursors(receiver.received)
-    const from = heard.indexOf(11, asked)
+    const received = cursors(receiver.received)
+    const from = received.indexOf(11, asked)
     expect(from).toBeGreaterThan(0)
-    expect(heard.slice(from)).toEqual(range(11, 300))
-    expect(heard.slice(0, from)).toEqual(range(1, from))
+    expect(received.slice(from)).toEqual(range(11, 300))
+    expect(received.slice(0, from)).toEqual(range(1, from))
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('while progress is being written: the lane is given back and leased anew', async () => {
+  test('while progress is being written releases the lane and leases it again', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 2)
     await positionIs(id, 2n)
     await db.prisma.$transaction(async (tx) => {
-      // The write of the third event's progress waits for this transaction, as it does for a replay's.
+      // Writing the progress of the third event waits for this transaction, as it would for a replay's.
       await tx.$queryRaw`select 1 from webhook where id = ${id}::uuid for no key update`
       await bench.raise(viewer.id, 1)
       await receiver.got(path, 3)
@@ -226,7 +226,7 @@ describe('replaying', () => {
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('waits for the POST that is under way, whose answer then counts no more', async () => {
+  test('waits for the POST in flight, whose response no longer counts', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 2)
@@ -245,7 +245,7 @@ describe('replaying', () => {
     expect(receiver.mostAtOnce).toBe(1)
   })
 
-  test('wakes a lane that waits with a retry', async () => {
+  test('wakes a lane that is waiting for a retry', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 1)
@@ -257,7 +257,7 @@ describe('replaying', () => {
     expect(cursors(await receiver.got(path, 4))).toEqual([1, 2, 1, 2])
   })
 
-  test('of events older than 3 days gives them 3 days more', async () => {
+  test('gives events older than 3 days another 3 days', async () => {
     const { viewer, path, id, replay } = await lane()
     bench.worker()
     await bench.raise(viewer.id, 1)
@@ -282,9 +282,9 @@ describe('replaying', () => {
     })
   })
 
-  test('reaches a worker that no notification told: idle, and amid deliveries', async () => {
+  test('reaches a worker without a notification, whether it is idle or delivering', async () => {
     const { viewer, path, id, replay } = await lane()
-    bench.worker(deaf(), { leaseMs: 1500, attemptMs: 500, idleMs: 60_000 })
+    bench.worker(unnotified(), { leaseMs: 1500, attemptMs: 500, idleMs: 60_000 })
     await bench.raise(viewer.id, 3)
     await positionIs(id, 3n)
     await replay(1)
@@ -302,8 +302,8 @@ describe('replaying', () => {
         (await bench.state(id))?.position === 203n && cursors(receiver.received.slice(5)).lastIndexOf(1) > 0
       )
     })
-    const heard = cursors(receiver.received)
-    expect(heard.slice(heard.lastIndexOf(1))).toEqual(range(1, 203))
+    const received = cursors(receiver.received)
+    expect(received.slice(received.lastIndexOf(1))).toEqual(range(1, 203))
     expect(receiver.mostAtOnce).toBe(1)
   })
 })

@@ -34,20 +34,20 @@ const cursors = (got: { verified: { cursor: string } | null }[]) =>
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
-/** Moves the fake clock from poll to poll until the answer is there. */
+/** Advances the fake clock from poll to poll until `ask` returns a result. */
 const polling = <T>(ask: () => T | Promise<T>) =>
   until(() => {
     bench.clock.advance(100)
     return ask()
   })
 
-/** A pool's `query` that leaves one named statement without an answer. */
+/** Returns a pool's `query` that never responds to one named statement. */
 const answeringAllBut =
   (pool: typeof db.pool, name: string) =>
   (...args: Parameters<typeof pool.query>) =>
     (args[0] as { name?: string }).name === name ? new Promise(() => undefined) : pool.query(...args)
 
-test('two workers share the lanes: one POST at a time per webhook, everything in order, everything once', async () => {
+test('two workers share the lanes, with one POST at a time per webhook, in order and without repetition', async () => {
   const targets = await lanes(20)
   bench.worker()
   bench.worker()
@@ -61,7 +61,7 @@ test('two workers share the lanes: one POST at a time per webhook, everything in
   expect(receiver.mostAtOnce).toBe(1)
 })
 
-test('the lanes of a worker that is gone move on when their leases end, and what it says later does not count', async () => {
+test('lanes of a worker that disappeared move on when their leases end, and its later writes do not count', async () => {
   const { viewer, path, id } = await lane()
   const gate = gatePool(db.pool)
   receiver.answer(path, () => undefined)
@@ -77,14 +77,14 @@ test('the lanes of a worker that is gone move on when their leases end, and what
   expect(receiver.mostAtOnce).toBe(1)
   await positionIs(id, 2n)
   expect((await bench.state(id))?.leaseOwner).not.toBe(leaseOwner)
-  gate.set('open') // now the first one's failure of event 1 reaches the database
+  gate.set('open') // now the first worker's failure of event 1 reaches the database
   await bench.raise(viewer.id, 1)
   await positionIs(id, 3n)
   expect(cursors(await receiver.got(path, 4))).toEqual([1, 1, 2, 3])
   expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null })
 })
 
-test('a worker that leases a lane again goes on from where others left it meanwhile, not from what it had read', async () => {
+test('a worker that leases a lane again continues from the stored position, not from what it had read', async () => {
   const { viewer, id } = await lane()
   const pool: typeof db.pool = new Proxy(db.pool, {
     get: (target, key) =>
@@ -96,7 +96,7 @@ test('a worker that leases a lane again goes on from where others left it meanwh
   await until(
     async () => (await db.prisma.webhook.count({ where: { id, leaseUntil: { lt: new Date() } } })) === 1,
   )
-  await bench.raise(viewer.id, 1) // in its memory; its lease is over
+  await bench.raise(viewer.id, 1) // in the worker's memory, although its lease has ended
   const other = bench.worker()
   await positionIs(id, 2n)
   await other.stop(1000)
@@ -118,14 +118,14 @@ test('a worker whose lease could not be renewed starts no POST', async () => {
   await polling(() => receiver.received.length === 2)
   await other.stop(1000)
   const [event] = await bench.store(viewer.id, 1)
-  bench.tell(viewer.id, { ...event!, id: 2 }) // what the frozen one takes for its lane's next event
+  bench.tell(viewer.id, { ...event!, id: 2 }) // the frozen worker takes this for its lane's next event
   bench.worker()
   await receiver.got(path, 3)
   expect(cursors(receiver.received)).toEqual([1, 2, 3])
   gate.set('open')
 })
 
-test('a worker that stops hands its lanes over at once', async () => {
+test('a worker that stops releases its lanes immediately', async () => {
   const { viewer, path, id } = await lane()
   const first = bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000 })
   let release = () => undefined as unknown
@@ -143,7 +143,7 @@ test('a worker that stops hands its lanes over at once', async () => {
   expect(receiver.received).toHaveLength(200)
 })
 
-test('a worker that stops hands over each lane as its POST ends, whatever hangs beside it', async () => {
+test('a worker that stops releases each lane when its POST ends, even if another one hangs', async () => {
   const [dead, sound, idle] = [await lane(), await lane(), await lane()]
   const first = bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000, attemptMs: 30_000 })
   await bench.raise(idle.viewer.id, 1)
@@ -161,13 +161,13 @@ test('a worker that stops hands over each lane as its POST ends, whatever hangs 
   expect(cursors(await receiver.got(sound.path, 10))).toEqual(upTo(10))
   await bench.raise(idle.viewer.id, 1)
   expect(cursors(await receiver.got(idle.path, 2))).toEqual([1, 2])
-  held[0]!() // until now it has not answered
+  held[0]!() // not answered until now
   await stopped
   await positionIs(dead.id, 1n)
   expect(receiver.received).toHaveLength(13)
 })
 
-test('a worker that must stop before an answer came leaves the event to the next, and counts no failure', async () => {
+test('a worker that must stop before a response arrives leaves the event to the next one without a failure', async () => {
   const { viewer, path, id } = await lane()
   const first = bench.worker()
   receiver.answer(path, () => undefined)
@@ -179,7 +179,7 @@ test('a worker that must stop before an answer came leaves the event to the next
   expect(cursors(await receiver.got(path, 2))).toEqual([1, 1])
 })
 
-test('with every notification lost, the poll finds the events', async () => {
+test('when every notification is lost, the poll finds the events', async () => {
   const { viewer, path } = await lane()
   bench.worker()
   await bench.store(viewer.id, 3)
@@ -187,7 +187,7 @@ test('with every notification lost, the poll finds the events', async () => {
   expect(cursors(await receiver.got(path, 3))).toEqual([1, 2, 3])
 })
 
-test('news without its event is read from the log', async () => {
+test('a notification without its event makes the worker read the log', async () => {
   const { viewer, path } = await lane()
   bench.worker()
   for (let i = 0; i < 5; i++) {
@@ -197,7 +197,7 @@ test('news without its event is read from the log', async () => {
   expect(cursors(await receiver.got(path, 10))).toEqual(upTo(10))
 })
 
-test('news out of order, twice, or with gaps changes nothing', async () => {
+test('notifications out of order, repeated or with gaps change nothing', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   const events = await bench.store(viewer.id, 40)
@@ -209,7 +209,7 @@ test('news out of order, twice, or with gaps changes nothing', async () => {
   expect(cursors(await receiver.got(path, 41))).toEqual(upTo(41))
 })
 
-test('while the database is away nothing is lost, and what was delivered is written when it is back', async () => {
+test('nothing is lost while the database is unavailable, and deliveries are recorded once it is available again', async () => {
   const { viewer, path, id } = await lane()
   const gate = gatePool(db.pool)
   bench.worker({ pool: gate.pool })
@@ -231,7 +231,7 @@ test('while the database is away nothing is lost, and what was delivered is writ
   expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered', attempts: 1 } })).toBe(52)
 })
 
-test('idle lanes are given back, and found again by the next event', async () => {
+test('idle lanes are released, and leased again for the next event', async () => {
   const { viewer, path, id } = await lane()
   bench.worker({}, { idleMs: 50 })
   await bench.raise(viewer.id, 1)
@@ -241,7 +241,7 @@ test('idle lanes are given back, and found again by the next event', async () =>
   expect(cursors(await receiver.got(path, 2))).toEqual([1, 2])
 })
 
-test('a webhook that is removed while its lane is held hears nothing more, of its own events and of those under way', async () => {
+test('a webhook removed while its lane is held receives nothing more, not even pending events', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   receiver.answer(path, 204, () => undefined)
@@ -257,7 +257,7 @@ test('a webhook that is removed while its lane is held hears nothing more, of it
   expect(await db.prisma.job.count({ where: { lane: id } })).toBe(0)
 })
 
-test('a webhook whose removal nobody told of is let go when its progress cannot be written', async () => {
+test('a webhook removed without a notification is released when its progress cannot be written', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   await bench.raise(viewer.id, 1)
@@ -273,7 +273,7 @@ test('a webhook whose removal nobody told of is let go when its progress cannot 
   expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered' } })).toBe(1)
 })
 
-test('a webhook that is added while another of the agent is busy hears the next event at once', async () => {
+test('a webhook added while another one of the agent is busy receives the next event', async () => {
   const { viewer, path, id } = await lane()
   bench.worker()
   await bench.raise(viewer.id, 1)
@@ -284,7 +284,7 @@ test('a webhook that is added while another of the agent is busy hears the next 
   await positionIs(webhook.id, 2n)
 })
 
-test('more lanes than slots: every workspace gets its turn', async () => {
+test('with more lanes than slots, every workspace gets its turn', async () => {
   const crowd = await lanes(30)
   const { workspaceId } = crowd[0]!.viewer
   const many = await lanes(30, workspaceId)
@@ -297,7 +297,7 @@ test('more lanes than slots: every workspace gets its turn', async () => {
   await until(() => receiver.received.length === 620)
 })
 
-test('dead webhooks leave room for the living', async () => {
+test('webhooks that do not respond leave slots to the others', async () => {
   const dead = await lanes(40)
   for (const { path } of dead) receiver.always(path, () => undefined)
   const living = await lanes(10)
