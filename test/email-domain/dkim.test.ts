@@ -36,11 +36,11 @@ test.each([
 ])(
   'the key of $whose is created only once, even for concurrent requests, and its DNS record verifies its signatures',
   async ({ owner }) => {
-    const asked = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 6 }, () => dkimKeys({ ...deps, keyring: createKeyring(db, masterKey) }, owner)),
     )
-    expect(new Set(asked.flat().map(({ selector }) => selector)).size).toBe(1)
-    const [key] = asked[0]!
+    expect(new Set(results.flat().map(({ selector }) => selector)).size).toBe(1)
+    const [key] = results[0]!
     expect(key!.record).toMatchObject({ name: `${key!.selector}._domainkey.${owner.domain}`, type: 'TXT' })
     expect(key!.record.value).toMatch(/^v=DKIM1; k=rsa; p=[A-Za-z0-9+/]{300,}={0,2}$/)
     const signing = await signingKey({ ...deps, resolver }, owner)

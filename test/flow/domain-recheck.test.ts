@@ -32,7 +32,7 @@ const zone: Zone = {}
 const failing = new Map<string, string>()
 /** Number of MX lookups of each name. */
 const lookups = new Map<string, number>()
-const letters: { to: string; subject: string; text: string }[] = []
+const mails: { to: string; subject: string; text: string }[] = []
 const clock = createFakeClock()
 
 let deps: RecheckDeps & ExternalCallDeps
@@ -50,7 +50,7 @@ beforeAll(async () => {
     keyring: createKeyring(db, masterKey),
     log: silentLogger,
     leaveDomain: (tx, domainId) => leaveDomain(tx, domainId, PLACE.mailDomain),
-    mailer: { send: (letter) => void letters.push(letter) },
+    mailer: { send: (letter) => void mails.push(letter) },
     freshResolver: async (name, type) => {
       if (type === 'MX') lookups.set(name, (lookups.get(name) ?? 0) + 1)
       if (failing.has(name)) throw Object.assign(new Error('x'), { code: failing.get(name) })
@@ -63,7 +63,7 @@ beforeEach(async () => {
   await deps.prisma.workspace.deleteMany()
   lookups.clear()
   failing.clear()
-  letters.length = 0
+  mails.length = 0
 })
 
 const newOwner = async (ownerEmail: string): Promise<Viewer> => {
@@ -128,10 +128,10 @@ test('missing records break a domain at the second check, an hour after the firs
   expect(await after(HOUR - 1)).toBe(0)
   expect(await after(1)).toBe(1)
   expect(await stateOf(domain)).toBe('broken')
-  expect(letters.map(({ to }) => to).sort()).toEqual(['b2@example.com', 'b@example.com'])
-  expect(letters[0]!.text).toContain('- mx (b.example): There is no such record')
+  expect(mails.map(({ to }) => to).sort()).toEqual(['b2@example.com', 'b@example.com'])
+  expect(mails[0]!.text).toContain('- mx (b.example): There is no such record')
   expect(await after(DAY)).toBe(1)
-  expect(letters).toHaveLength(2)
+  expect(mails).toHaveLength(2)
   publish(zone, domain, ['mx'])
   expect(await after(DAY)).toBe(1)
   expect(await stateOf(domain)).toBe('verified')
@@ -157,7 +157,7 @@ test.each(['ETIMEOUT', 'ESERVFAIL', 'EREFUSED'])(
     expect(await after(DAY)).toBe(1)
     for (let hour = 0; hour < 50; hour++) expect(await after(HOUR)).toBe(1)
     expect(await stateOf(domain)).toBe('verified')
-    expect(letters).toEqual([])
+    expect(mails).toEqual([])
   },
 )
 
@@ -182,7 +182,7 @@ test('a pending domain is verified without a request, and one that was never ver
   publish(zone, domain, ['ownership', 'dkim'])
   await after(DAY)
   expect(await stateOf(domain)).toBe('verified')
-  expect(letters).toEqual([])
+  expect(mails).toEqual([])
 })
 
 test('a workspace that loses a domain to another one is notified, and the other one has the domain', async () => {
@@ -194,7 +194,7 @@ test('a workspace that loses a domain to another one is notified, and the other 
   await after(DAY)
   expect([await stateOf(domain), await stateOf(theirs)]).toEqual(['broken', 'verified'])
   expect(
-    letters
+    mails
       .filter(({ subject }) => subject === 'g.example belongs to another workspace now')
       .map(({ to }) => to),
   ).toEqual(['old@example.com'])

@@ -137,8 +137,8 @@ test('forged mail does not keep others from reaching the postmaster', async () =
   const passedOn = async () => {
     const folder = join(service.dataDir, 'outbox')
     const files = existsSync(folder) ? await readdir(folder) : []
-    const letters = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
-    return letters.filter((letter) => letter.includes('Subject: For the postmaster'))
+    const mails = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
+    return mails.filter((letter) => letter.includes('Subject: For the postmaster'))
   }
   await times(10, () => forge(office, { from: 'admin@example.com' }))
   const genuine = {
@@ -148,9 +148,9 @@ test('forged mail does not keep others from reaching the postmaster', async () =
     text: 'It greets oddly.',
   }
   await post(service, genuine)
-  const letters = await until(async () => {
+  const mails = await until(async () => {
     const found = await passedOn()
     return found.some((letter) => letter.includes('Your server')) && found
   })
-  expect(letters.length).toBeLessThanOrEqual(6)
+  expect(mails.length).toBeLessThanOrEqual(6)
 })

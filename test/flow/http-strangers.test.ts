@@ -123,19 +123,19 @@ describe('a request body that stalls', () => {
       () => ['/join/x', { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '1000' }],
     ],
     [
-      'of a handed-over mail',
+      'with a handed-over mail',
       () => ['/inbound/email', { ...json, 'X-Timestamp': `${now()}`, 'X-Signature': 'a'.repeat(64) }],
     ],
   ])('%s gets 408, and the connection is closed', async (_, request) => {
     const [path, headers] = request()
-    const begun = begin(path, { ...headers, ...from('203.0.113.20') }, '{')
+    const started = begin(path, { ...headers, ...from('203.0.113.20') }, '{')
     await until(() => {
       clock.advance(1_000)
-      return begun.text !== ''
+      return started.text !== ''
     })
-    expect(await begun.status()).toBe(408)
-    expect(begun.text).toMatch(/Connection: close[\s\S]*"took too long to arrive|took too long to arrive/i)
-    await until(() => begun.socket.destroyed || begun.socket.readableEnded)
+    expect(await started.status()).toBe(408)
+    expect(started.text).toMatch(/Connection: close[\s\S]*"took too long to arrive|took too long to arrive/i)
+    await until(() => started.socket.destroyed || started.socket.readableEnded)
     expect((await owner.api('GET', '/agents')).status).toBe(200)
   })
 })
@@ -156,7 +156,7 @@ describe('long mails handed over by HTTP', () => {
       'From: eve@example.com\r\n',
     )
 
-  test('from strangers who stall do not keep out a signed envelope or a sender with the older signature', {
+  test('from stalling strangers do not keep out mail with a signed envelope or with the older signature', {
     timeout: 30_000,
   }, async () => {
     for (let n = 0; n < 6; n++) unproven(`203.0.113.${30 + n}`)
@@ -245,7 +245,7 @@ describe('pipelined requests on one connection', () => {
     expect(statuses).toEqual(Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? '404' : '200')))
   })
 
-  test('by the hundreds close the connection, and other clients are served meanwhile', async () => {
+  test('are ended when there are hundreds, and other clients are served meanwhile', async () => {
     const flood = sendAhead(() => '/openapi.json', 1_500)
     expect((await owner.api('GET', '/agents')).status).toBe(200)
     flood.resume()

@@ -198,7 +198,7 @@ describe('admission', () => {
     },
   )
 
-  test('a DKIM signature of its domain proves a sender without SPF', async () => {
+  test('a sender is proven by a DKIM signature of its domain without SPF', async () => {
     const agent = await agentWith('list', ['ann@signed.example'])
     const signed = await receive(service, agent, letterTo(agent, 'ann@signed.example', { sign: signer }))
     expect(signed).toMatchObject({ status: 'received', admission: 'listed' })
@@ -280,9 +280,9 @@ describe('admission', () => {
   })
 
   test.each([
-    ['several addresses in From', 'From: OWNER, eve@stranger.example', 'from'],
-    ['a group in From', 'From: team: OWNER;', 'from'],
-  ])('%s prove nothing, even if the envelope matches', async (_, from, name) => {
+    ['several addresses', 'From: OWNER, eve@stranger.example', 'from'],
+    ['a group', 'From: team: OWNER;', 'from'],
+  ])('From with %s proves nothing, even if the envelope matches', async (_, from, name) => {
     const agent = await agentWith('list', [owner.email])
     const raw = `${from.replace('OWNER', owner.email)}\r\nTo: ${agent.address}\r\n\r\nhello\r\n`
     const message = await receive(service, agent, { raw, envelope: { from: owner.email, to: agent.address } })
@@ -480,8 +480,8 @@ describe('mail to the postmaster', () => {
       text: 'It greets oddly.',
     })
     const [letter, ...more] = await until(async () => {
-      const letters = await outbox()
-      return letters.length > 0 && letters
+      const mails = await outbox()
+      return mails.length > 0 && mails
     })
     expect(more).toEqual([])
     expect(letter).toContain(`To: ${owner.email}`)

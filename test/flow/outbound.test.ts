@@ -188,7 +188,7 @@ describe('a message whose relay responds with', () => {
     expect(relay.mails.at(-1)!.mail.messageId).toBe(`<${id}@agents.localhost>`)
   })
 
-  test('a refusal after DATA is retried or fails depending on the code', async () => {
+  test('a refusal after DATA is retried or fails, depending on the code', async () => {
     relay.refuseData('451 4.3.0 Try again', '554 5.7.1 We do not like it')
     const { id } = await start('data@example.com')
     await tried(id, 1)

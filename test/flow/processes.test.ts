@@ -87,13 +87,13 @@ const cursors = (path: string) =>
   receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Creates an agent with one listener of each kind; `heard` waits until each of them has this many events. */
+/** Creates an agent with one listener of each kind; `received` waits until each of them has this many events. */
 const withEveryListener = async () => {
   const agent = await createOpenAgent()
   const path = await addWebhook(agent)
   const stream = await listen(agent)
   const subscription = subscribe(agent)
-  const heard = async (count: number, ms: number) => {
+  const received = async (count: number, ms: number) => {
     const from = performance.now()
     await until(
       () =>
@@ -106,10 +106,10 @@ const withEveryListener = async () => {
     expect(cursors(path)).toEqual(upTo(count))
     expect(took).toBeLessThan(ms)
   }
-  return { agent, path, stream, subscription, heard }
+  return { agent, path, stream, subscription, received }
 }
 
-describe('connected to one process, streamed from another, with mail received by a third and webhooks sent by a fourth', () => {
+describe('with the API, streams, SMTP and webhooks in separate processes', () => {
   let worker: App
   beforeAll(async () => {
     worker = await service.again({ ROLES: 'worker' })
@@ -117,11 +117,11 @@ describe('connected to one process, streamed from another, with mail received by
   afterAll(() => worker.stop(1_000))
 
   test('an event reaches every listener immediately', async () => {
-    const { agent, heard } = await withEveryListener()
+    const { agent, received } = await withEveryListener()
     await mail(agent)
-    await heard(1, 2_000)
+    await received(1, 2_000)
     for (let n = 0; n < 3; n++) await mail(agent)
-    await heard(4, 1_000)
+    await received(4, 1_000)
   })
 
   test('a client that reconnected to another process still counts as listening when its first stream is found closed', async () => {
@@ -183,10 +183,10 @@ describe('connected to one process, streamed from another, with mail received by
     })
 
     test('events arrive within 2 s, both at idle listeners and at those that have just received one', async () => {
-      const { agent, heard } = await withEveryListener()
+      const { agent, received } = await withEveryListener()
       for (let count = 1; count <= 4; count++) {
         await mail(agent)
-        await heard(count, 2_000)
+        await received(count, 2_000)
       }
     })
 
@@ -200,9 +200,9 @@ describe('connected to one process, streamed from another, with mail received by
     })
 
     test('a revoked token closes its stream on the other process within about a second', async () => {
-      const { agent, stream, heard } = await withEveryListener()
+      const { agent, stream, received } = await withEveryListener()
       await mail(agent)
-      await heard(1, 2_000)
+      await received(1, 2_000)
       const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
       const from = performance.now()
       await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)

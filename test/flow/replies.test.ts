@@ -69,7 +69,7 @@ describe('a reply goes', () => {
       'bo@example.com',
     ],
     [
-      'with the case of the local part preserved',
+      'to From with the case of its local part preserved',
       ['From: Bo <Reply+AbC12@Example.COM>'],
       'Reply+AbC12@example.com',
     ],
@@ -143,7 +143,7 @@ describe('the thread', () => {
     ['neither Message-ID nor References', [], null],
     ['a Message-ID', ['Message-ID: <a@x>'], { messageId: '<a@x>', references: [] }],
     ['References alone', ['References: <r@x> <s@x>'], { messageId: '', references: ['<r@x>', '<s@x>'] }],
-  ])('of a mail with %s', async (_, headers, thread) => {
+  ])('of a mail with %s has the right IDs', async (_, headers, thread) => {
     expect((await incoming('From: bo@example.com', ...headers)).thread).toEqual(thread)
   })
 
@@ -158,7 +158,7 @@ describe('the thread', () => {
       ],
     ],
     [
-      'Outlook, folded and with its own index',
+      'Outlook (folded, with its own index)',
       (id, first) => [
         'Thread-Topic: Hello',
         'Thread-Index: AQHa',
@@ -168,7 +168,7 @@ describe('the thread', () => {
       ],
     ],
     [
-      'Outlook for the desktop, without References',
+      'Outlook for the desktop (without References)',
       (id) => [`In-Reply-To: ${id}`, 'Message-ID: <000001d9$1@example.com>', 'Thread-Index: AdA='],
     ],
     [
@@ -201,7 +201,7 @@ describe('the thread', () => {
       ],
     ],
     [
-      'a client with a comment in In-Reply-To',
+      'a client that comments In-Reply-To',
       (id) => [`In-Reply-To: Message of "Fri, 20 Nov" ${id}`, 'Message-ID: <mua@example.com>'],
     ],
   ]

@@ -328,7 +328,7 @@ describe('a bounce', () => {
   })
 })
 
-describe('mail to a return path that is not a bounce changes nothing', () => {
+describe('the status of a message is not changed by', () => {
   const group = (action: string) =>
     dsn({ recipients: [{ ...unknownUser('bo@example.com'), Action: action }] })
   test.each([
@@ -340,7 +340,7 @@ describe('mail to a return path that is not a bounce changes nothing', () => {
     ],
     ['an empty message', '\r\n\r\n'],
     ['a report that something is not spam', arf({ 'Feedback-Type': 'not-spam' })],
-  ])('such as %s', async (_, raw) => {
+  ])('%s', async (_, raw) => {
     const { id, returnPath } = await sent('bo@example.com')
     expect((await bounceTo(returnPath, raw)).response).toMatch(/^250/)
     expect(await read(id)).toMatchObject({ status: 'sent', error: null })
@@ -350,7 +350,7 @@ describe('mail to a return path that is not a bounce changes nothing', () => {
     expect((await read(id)).status).toBe('failed')
   })
 
-  test('and a bounce to a forged return path is refused at RCPT', async () => {
+  test('a bounce to a forged return path, which is refused at RCPT', async () => {
     const { id, returnPath } = await sent('bo@example.com')
     const forged = returnPath.replace(/.@/, (end) => (end[0] === '0' ? '1@' : '0@'))
     await expect(
@@ -359,7 +359,7 @@ describe('mail to a return path that is not a bounce changes nothing', () => {
     expect((await read(id)).status).toBe('sent')
   })
 
-  test('and a bounce to the agent’s own address is stored as refused and raises no event', async () => {
+  test('a bounce to the agent’s own address, which is stored as refused and raises no event', async () => {
     const { id } = await sent('bo@example.com')
     await bounceTo(agent.address, dsn({ recipients: [unknownUser('bo@example.com')] }))
     expect(await inbox()).toMatchObject([{ status: 'refused', refusal: 'self' }])
@@ -367,7 +367,7 @@ describe('mail to a return path that is not a bounce changes nothing', () => {
     expect((await agent.api('GET', `${path}/events`)).body.items).toEqual([])
   })
 
-  test('and a bounce that names a recipient of another message does not change that message', async () => {
+  test('a bounce to the return path of another message, even if it names the recipient', async () => {
     const mine = await sent('bo@example.com')
     const other = await sent('victim@example.com')
     await bounceTo(

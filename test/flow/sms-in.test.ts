@@ -187,7 +187,7 @@ describe('files in a text', () => {
   })
 
   test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'])(
-    'are not followed by a redirect to https://%s',
+    'are not fetched through a redirect to https://%s',
     async (host) => {
       let calls = 0
       const inside = createServer(() => calls++)
@@ -212,10 +212,10 @@ describe('files in a text', () => {
   })
 })
 
-describe('STOP, START and HELP', () => {
+describe('keywords', () => {
   const BO = '+15553330000'
 
-  test('STOP raises no event and blocks messages to the sender until START, without calling Twilio', async () => {
+  test('STOP raises no event and blocks messages to its sender until START, without calling Twilio', async () => {
     const before = (await events()).length
     await text('Stop.', {}, BO)
     expect(await newest()).toMatchObject({

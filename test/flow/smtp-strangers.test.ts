@@ -112,7 +112,7 @@ const delivered = async (from?: string, text = 'hello') => {
   return session.send(`${HEAD}${text}\r\n.`)
 }
 
-describe('a session without a message', () => {
+describe('an SMTP session without a message', () => {
   test('ends after a minute, which NOOP, RSET and EHLO do not extend', async () => {
     await listen({ beforeMailMs: 60_000 })
     const session = await greeted()
@@ -158,7 +158,7 @@ describe('a session without a message', () => {
   })
 })
 
-describe('a session with transactions', () => {
+describe('an SMTP session with transactions', () => {
   test('ends if it stalls, even if it sends NOOP', async () => {
     await listen({ idleMs: 300_000 })
     const session = await greeted()
@@ -189,7 +189,7 @@ describe('a session with transactions', () => {
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('from a source with many errors is limited in number for ten minutes, unlike those from others', async () => {
+  test('is one of few allowed to a source with many errors for ten minutes, and other sources are not limited', async () => {
     await listen({ errorsPerSource: 3, connectionsWhenErring: 1, countOwnNetworks: true })
     const erring = await greeted('127.0.0.2')
     for (let n = 0; n < 3; n++) await erring.send('MAIL FROM:nonsense')
@@ -267,7 +267,7 @@ describe('a message that arrives slowly', () => {
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('and is long does not keep others out: the slowest one loses its slot', async () => {
+  test('does not keep other long messages out: the slowest one loses its slot', async () => {
     await listen({ smallBytes: 10_000, largeMails: 2 })
     const stalled = [await inData('127.0.0.2'), await inData('127.0.0.3')]
     for (const { socket } of stalled) socket.write(HEAD + longText(50_000))
@@ -282,7 +282,7 @@ describe('a message that arrives slowly', () => {
     expect(stored).toHaveLength(1)
   })
 
-  test('and is long uses the only such slot of its source, and other sources have their own', async () => {
+  test('uses the only slot for long messages of its source, and other sources have their own', async () => {
     let release = (): void => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve

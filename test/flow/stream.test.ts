@@ -136,7 +136,7 @@ describe('the position where a stream starts', () => {
     stream.close()
   })
 
-  test('lets a client resume repeatedly while mail arrives, without losing or repeating an event', async () => {
+  test('can be used to resume repeatedly while mail arrives, without losing or repeating an event', async () => {
     const agent = await createOpenAgent()
     const path = await connectClient(agent)
     const writing = Promise.all(Array.from({ length: 4 }, () => mails(agent, 10)))

@@ -18,8 +18,8 @@ const textsTo = (from: { id: number }) =>
 
 beforeAll(() => open('team'))
 
-describe('a member links a Telegram account', () => {
-  test('with a link to a bot of the workspace, by pressing Start, and is then admitted as part of the team', async () => {
+describe('linking a member’s Telegram account', () => {
+  test('takes a link to a bot of the workspace and a tap on Start, and admits the account as part of the team', async () => {
     const mo = telegram.world.person('Mo')
     const { url, expiresAt } = await ask()
     expect(new Date(expiresAt).getTime() - Date.now()).toBeGreaterThan(3_500_000)
@@ -43,7 +43,7 @@ describe('a member links a Telegram account', () => {
     expect(await newest()).toMatchObject({ text: 'hello again', refusal: 'outsider' })
   })
 
-  test('only once with a code, which does nothing for another account or when it is sent again', async () => {
+  test('uses up its code, which does nothing for another account or when it is sent again', async () => {
     const [first, second] = [telegram.world.person('First'), telegram.world.person('Second')]
     const { text } = startOf((await ask()).url)
     await telegram.write(bot, first, text)
@@ -57,7 +57,7 @@ describe('a member links a Telegram account', () => {
     expect(values).not.toContain(String(second.id))
   })
 
-  test('only one of several accounts that send the code concurrently', async () => {
+  test('succeeds for only one of several accounts that send the code concurrently', async () => {
     const { text } = startOf((await ask()).url)
     const crowd = Array.from({ length: 8 }, (_, n) => telegram.world.person(`Crowd ${n}`))
     const update = (id: number, from: object) => ({
@@ -69,7 +69,7 @@ describe('a member links a Telegram account', () => {
     expect(crowd.filter(({ id }) => values.includes(String(id)))).toHaveLength(1)
   })
 
-  test('but not through another workspace’s bot, in a group or as a bot', async () => {
+  test('does not work through another workspace’s bot, in a group or as a bot', async () => {
     const stranger = await service.workspace('Strangers')
     const theirs = await another('Theirs', stranger)
     const mo = telegram.world.person('Mo the second')
@@ -83,7 +83,7 @@ describe('a member links a Telegram account', () => {
   })
 
   test.each(['/start', '/start hello', `/start apt_${'x'.repeat(43)}`])(
-    'but %s is an ordinary message',
+    'does not start with %s, which is an ordinary message',
     async (text) => {
       const before = (await messages()).length
       await telegram.write(bot, telegram.world.person('Ordinary'), text)
@@ -92,7 +92,7 @@ describe('a member links a Telegram account', () => {
     },
   )
 
-  test('that was linked to a colleague before', async () => {
+  test('moves an account that was linked to a colleague before', async () => {
     const shared = telegram.world.person('Shared')
     const colleague = await service.db.prisma.member.create({
       data: { workspaceId: owner.id, email: 'colleague@example.com' },
@@ -105,7 +105,7 @@ describe('a member links a Telegram account', () => {
     expect(await service.db.prisma.memberIdentity.count({ where: { memberId: colleague.id } })).toBe(0)
   })
 
-  test('but an agent cannot, and a workspace without a bot cannot offer it', async () => {
+  test('is refused to an agent, and in a workspace without a bot', async () => {
     expect((await agent.api('POST', '/members/me/identities/telegram', {})).status).toBe(403)
     const bare = await service.workspace('Bare')
     expect((await bare.api('POST', '/members/me/identities/telegram', {})).body.error).toMatchObject({

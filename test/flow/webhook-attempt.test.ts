@@ -237,7 +237,7 @@ describe('a host name', () => {
     ['0.0.0.0'],
     ['not an address'],
     [''],
-  ])('that resolves to %s is refused', async (...answers) => {
+  ])('that resolves to %j is refused', async (...answers) => {
     const before = secure.connections
     const outcome = await attempt(`https://rebound.example.com:${secure.port}/`, {
       dialler: guarded(answering(...answers)),

@@ -6,54 +6,54 @@ import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
 
 const db = await openTestDatabase(20)
 let bench: WebhookBench
-let dead: Receiver
-let living: Receiver
+let hanging: Receiver
+let healthy: Receiver
 beforeEach(async () => {
   await db.prisma.webhook.deleteMany() // the lanes of one test would be work for the workers of the next
   bench = createWebhookBench(db)
-  dead = await createReceiver()
-  living = await createReceiver()
+  hanging = await createReceiver()
+  healthy = await createReceiver()
 })
-afterEach(() => Promise.all([bench.close(), dead.close(), living.close()]))
+afterEach(() => Promise.all([bench.close(), hanging.close(), healthy.close()]))
 
 test('1,000 webhooks that time out delay 50 healthy ones by less than two seconds', async () => {
   const { workspaceId } = await bench.agent()
-  const sound = await bench.crowd(workspaceId, 50, (n) => `${living.url}/${n}`)
+  const sound = await bench.crowd(workspaceId, 50, (n) => `${healthy.url}/${n}`)
   /** Returns the milliseconds until each healthy webhook has received its next event. */
   const timeDelivery = async (nth: number) => {
     const from = performance.now()
     for (const agentId of sound) await bench.raise(agentId, 1)
-    await until(() => living.received.length === nth * 50, 30_000)
+    await until(() => healthy.received.length === nth * 50, 30_000)
     return performance.now() - from
   }
   const worker = bench.worker()
   const undisturbed = await timeDelivery(1)
   await worker.stop(1000)
 
-  const silent = await bench.crowd(workspaceId, 1000, (n) => `${dead.url}/${n}`)
-  for (let n = 0; n < silent.length; n++) dead.always(`/${n}`, () => undefined)
+  const silent = await bench.crowd(workspaceId, 1000, (n) => `${hanging.url}/${n}`)
+  for (let n = 0; n < silent.length; n++) hanging.always(`/${n}`, () => undefined)
   for (const agentId of silent) await bench.store(agentId, 1)
   bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
   // All 512 slots go to receivers that do not respond, and nearly as many lanes wait before the healthy ones.
-  await until(() => dead.received.length >= 400, 30_000)
+  await until(() => hanging.received.length >= 400, 30_000)
   expect(await timeDelivery(2)).toBeLessThan(undisturbed + 2000)
-  await until(() => dead.received.length === 1000, 30_000) // none of them has been answered or abandoned
-  expect(dead.mostAtOnce).toBe(1)
+  await until(() => hanging.received.length === 1000, 30_000) // none of them has been answered or abandoned
+  expect(hanging.mostAtOnce).toBe(1)
 }, 90_000)
 
 /** Creates this many webhooks whose receivers never respond. */
 const hang = async (workspaceId: string, count: number): Promise<string[]> => {
-  for (let n = 0; n < count; n++) dead.always(`/${n}`, () => undefined)
-  return bench.crowd(workspaceId, count, (n) => `${dead.url}/${n}`)
+  for (let n = 0; n < count; n++) hanging.always(`/${n}`, () => undefined)
+  return bench.crowd(workspaceId, count, (n) => `${hanging.url}/${n}`)
 }
 
 test('a worker with capacity for fewer lanes than there are serves all of them, because idle ones give way', async () => {
   const { workspaceId } = await bench.agent()
-  const agents = await bench.crowd(workspaceId, 100, (n) => `${living.url}/${n}`)
+  const agents = await bench.crowd(workspaceId, 100, (n) => `${healthy.url}/${n}`)
   const worker = bench.worker({}, { most: 16, idleMs: 60_000 })
   for (let round = 1; round <= 3; round++) {
     for (const agentId of agents) await bench.raise(agentId, 1)
-    await until(() => living.received.length === round * 100)
+    await until(() => healthy.received.length === round * 100)
     expect(worker.held).toBeLessThanOrEqual(16)
   }
 })
@@ -61,12 +61,12 @@ test('a worker with capacity for fewer lanes than there are serves all of them, 
 test('receivers that hang do not keep healthy ones out of a full worker', async () => {
   const { workspaceId } = await bench.agent()
   const silent = await hang(workspaceId, 16)
-  const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
+  const sound = await bench.crowd(workspaceId, 16, (n) => `${healthy.url}/${n}`)
   bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
   for (const agentId of silent) await bench.raise(agentId, 1)
-  await until(() => dead.received.length === 16)
+  await until(() => hanging.received.length === 16)
   for (const agentId of sound) await bench.raise(agentId, 1)
-  await until(() => living.received.length === 16)
+  await until(() => healthy.received.length === 16)
 })
 
 test('retries that are due leave half of the capacity to lanes that have not failed', async () => {
@@ -77,10 +77,10 @@ test('retries that are due leave half of the capacity to lanes that have not fai
     silent,
     bench.clock.now(),
   ])
-  const sound = await bench.crowd(workspaceId, 16, (n) => `${living.url}/${n}`)
+  const sound = await bench.crowd(workspaceId, 16, (n) => `${healthy.url}/${n}`)
   const worker = bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
   await until(() => worker.held >= 8)
   for (const agentId of sound) await bench.raise(agentId, 1)
-  await until(() => living.received.length === 16)
-  await until(() => dead.received.length > 0)
+  await until(() => healthy.received.length === 16)
+  await until(() => hanging.received.length > 0)
 })

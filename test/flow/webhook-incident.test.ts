@@ -13,11 +13,11 @@ import { createWebhookBench } from '../support/webhooks.ts'
 const db = await openTestDatabase()
 let bench = createWebhookBench(db)
 const receiver = await createReceiver()
-let letters: Outbound[] = []
+let mails: Outbound[] = []
 let answer: (letter: Outbound) => SendResult | Promise<SendResult>
 beforeEach(() => {
   bench = createWebhookBench(db)
-  letters = []
+  mails = []
   answer = ({ envelopeTo }) => ({ accepted: envelopeTo, rejected: [] })
 })
 afterEach(() => bench.close())
@@ -25,7 +25,7 @@ afterAll(() => receiver.close())
 
 const email = {
   send: async (letter: Outbound) => {
-    letters.push(letter)
+    mails.push(letter)
     return answer(letter)
   },
 } as unknown as Channel
@@ -67,10 +67,10 @@ test('the owner is notified once, with the agent, the host, the start and what t
   await failed(id, 1)
   expect((await rowOf(id)).failingSince).toEqual(since)
   await notify()
-  expect(letters).toEqual([])
+  expect(mails).toEqual([])
   bench.clock.advance(3 * DAY)
-  await until(() => letters.length === 1)
-  const [{ from, envelopeTo, subject, text }] = letters as [Outbound]
+  await until(() => mails.length === 1)
+  const [{ from, envelopeTo, subject, text }] = mails as [Outbound]
   expect(from.address).toBe('no-reply@agents.test')
   expect(envelopeTo).toEqual([owner])
   expect(subject).toBe('A webhook of Scout failed for 3 days: events are being given up')
@@ -92,7 +92,7 @@ test('the owner is notified once, with the agent, the host, the start and what t
   bench.clock.advance(3 * DAY) // the next one is abandoned too, which is the same incident
   await until(async () => (await db.prisma.job.count({ where: { lane: id, state: 'expired' } })) === 3)
   await notify()
-  expect(letters).toHaveLength(1)
+  expect(mails).toHaveLength(1)
 })
 
 test('a webhook that recovers is no longer marked, and its next incident is notified again', async () => {
@@ -103,7 +103,7 @@ test('a webhook that recovers is no longer marked, and its next incident is noti
     await bench.raise(viewer.id, 1)
     await failed(id, 1)
     bench.clock.advance(3 * DAY)
-    await until(() => letters.length === incident)
+    await until(() => mails.length === incident)
     await until(async () => (await rowOf(id)).ownerToldAt)
     receiver.always(path, 204)
     await bench.raise(viewer.id, 1)
@@ -125,9 +125,9 @@ test('several webhooks of a workspace and several concurrent processes cause a s
   bench.clock.advance(3 * DAY)
   await until(async () => (await rowOf(one.id)).givenUpAt && (await rowOf(other.id)).givenUpAt)
   await Promise.all([notify(), notify(), notify()])
-  expect(letters).toHaveLength(1)
-  expect(letters[0]!.text).toContain(one.id)
-  expect(letters[0]!.text).toContain(other.id)
+  expect(mails).toHaveLength(1)
+  expect(mails[0]!.text).toContain(one.id)
+  expect(mails[0]!.text).toContain(other.id)
 })
 
 test('a mail that the relay refuses temporarily is sent later, and one refused permanently is not', async () => {
@@ -149,7 +149,7 @@ test('a mail that the relay refuses temporarily is sent later, and one refused p
   answer = refusing(true)
   await notify()
   await notify()
-  expect(letters).toHaveLength(3)
+  expect(mails).toHaveLength(3)
 })
 
 test('events that expired without a failed attempt do not cause a mail', async () => {
@@ -158,7 +158,7 @@ test('events that expired without a failed attempt do not cause a mail', async (
   bench.worker()
   await until(async () => (await rowOf(id)).givenUpAt)
   await notify()
-  expect(letters).toEqual([])
+  expect(mails).toEqual([])
   await bench.raise(viewer.id, 1)
   await receiver.got(path, 1)
 })

@@ -191,15 +191,15 @@ test('an event that waited too long in the queue is abandoned without an attempt
 })
 
 test('a webhook that does not respond does not delay another one of its agent', async () => {
-  const dead = await lane()
-  receiver.always(dead.path, () => undefined)
+  const hanging = await lane()
+  receiver.always(hanging.path, () => undefined)
   const path = `/hook-${++paths}`
-  const { secret } = await bench.webhook(dead.viewer, receiver.url + path)
+  const { secret } = await bench.webhook(hanging.viewer, receiver.url + path)
   receiver.expect(path, secret)
   bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
-  await bench.raise(dead.viewer.id, 1)
-  await receiver.got(dead.path, 1)
-  await bench.raise(dead.viewer.id, 50)
+  await bench.raise(hanging.viewer.id, 1)
+  await receiver.got(hanging.path, 1)
+  await bench.raise(hanging.viewer.id, 50)
   expect((await receiver.got(path, 51)).map(({ verified }) => verified.cursor)).toEqual(
     Array.from({ length: 51 }, (_, i) => String(i + 1)),
   )

@@ -193,11 +193,11 @@ describe('replaying', () => {
     await bench.raise(viewer.id, 300)
     await receiver.got(path, 100)
     await until(async () => (await bench.state(id))!.position > 20n)
-    const asked = receiver.received.length
+    const before = receiver.received.length
     await replay(10)
     await positionIs(id, 300n)
     const received = cursors(receiver.received)
-    const from = received.indexOf(11, asked)
+    const from = received.indexOf(11, before)
     expect(from).toBeGreaterThan(0)
     expect(received.slice(from)).toEqual(range(11, 300))
     expect(received.slice(0, from)).toEqual(range(1, from))

@@ -144,15 +144,15 @@ test('a worker that stops releases its lanes immediately', async () => {
 })
 
 test('a worker that stops releases each lane when its POST ends, even if another one hangs', async () => {
-  const [dead, sound, idle] = [await lane(), await lane(), await lane()]
+  const [hanging, sound, idle] = [await lane(), await lane(), await lane()]
   const first = bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000, attemptMs: 30_000 })
   await bench.raise(idle.viewer.id, 1)
   await positionIs(idle.id, 1n)
   const held: (() => unknown)[] = []
-  for (const { path } of [dead, sound])
+  for (const { path } of [hanging, sound])
     receiver.answer(path, (res) => void held.push(() => res.writeHead(204).end()))
-  await bench.raise(dead.viewer.id, 1)
-  await receiver.got(dead.path, 1)
+  await bench.raise(hanging.viewer.id, 1)
+  await receiver.got(hanging.path, 1)
   await bench.raise(sound.viewer.id, 10)
   await receiver.got(sound.path, 1)
   bench.worker({ clock: systemClock }, { pollMs: 60_000, leaseMs: 60_000 })
@@ -163,7 +163,7 @@ test('a worker that stops releases each lane when its POST ends, even if another
   expect(cursors(await receiver.got(idle.path, 2))).toEqual([1, 2])
   held[0]!() // not answered until now
   await stopped
-  await positionIs(dead.id, 1n)
+  await positionIs(hanging.id, 1n)
   expect(receiver.received).toHaveLength(13)
 })
 
@@ -298,13 +298,13 @@ test('with more lanes than slots, every workspace gets its turn', async () => {
 })
 
 test('webhooks that do not respond leave slots to the others', async () => {
-  const dead = await lanes(40)
-  for (const { path } of dead) receiver.always(path, () => undefined)
-  const living = await lanes(10)
+  const hanging = await lanes(40)
+  for (const { path } of hanging) receiver.always(path, () => undefined)
+  const healthy = await lanes(10)
   bench.worker({}, { slots: 8, attemptMs: 200 })
-  for (const { viewer } of [...dead, ...living]) await bench.store(viewer.id, 5)
+  for (const { viewer } of [...hanging, ...healthy]) await bench.store(viewer.id, 5)
   await polling(() =>
-    living.every(({ path }) => receiver.received.filter((one) => one.path === path).length === 5),
+    healthy.every(({ path }) => receiver.received.filter((one) => one.path === path).length === 5),
   )
   expect(receiver.mostAtOnce).toBe(1)
 })

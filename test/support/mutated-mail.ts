@@ -5,7 +5,7 @@ import { plainRtf, tnef } from './tnef.ts'
 
 // Mutations of the corpus reach code that mutations of the handmade mails do not.
 const corpus = join(import.meta.dirname, '..', 'corpus')
-const letters = readdirSync(corpus).flatMap((name) =>
+const corpusMails = readdirSync(corpus).flatMap((name) =>
   name.endsWith('.eml') ? [readFileSync(join(corpus, name))] : [],
 )
 
@@ -20,7 +20,7 @@ const handmade = [
   'From: a@x.com\r\nContent-Type: text/html; charset=utf-16\r\n\r\n<style>.a b>i[x]{display:none!important;color:#fff} @media screen{p{font:0/0 a}}</style><div class=a style="background:rgba(1,2,3,.4)"><b><i x>y</i></b><a href=z>z</a>',
 ].map((mail) => Buffer.from(mail))
 
-const seeds = [...handmade, ...handmade, ...handmade, ...letters]
+const seeds = [...handmade, ...handmade, ...handmade, ...corpusMails]
 
 const tokens = [
   '\0',

@@ -67,7 +67,7 @@ test('concurrent builds on a fresh checkout all succeed without output', async (
   expect(existsSync(at('dist', '.lock'))).toBe(false)
 })
 
-test('does nothing when no content has changed, even if files have newer timestamps', async () => {
+test('a build does nothing when no content has changed, even if files have newer timestamps', async () => {
   const built = changed()
   utimesSync(at('src', 'main.ts'), new Date(), new Date())
   expect(await build()).toMatchObject({ code: 0, output: '' })
@@ -80,7 +80,7 @@ test('a killed build does not block the next one', async () => {
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
-test('restores missing files in dist and deletes those without a source', async () => {
+test('a build restores missing files in dist and deletes those without a source', async () => {
   rmSync(at('dist', 'core', 'errors.js'))
   writeFileSync(at('dist', 'old.js'), '')
   expect(await build()).toMatchObject({ code: 0, output: '' })
@@ -88,7 +88,7 @@ test('restores missing files in dist and deletes those without a source', async 
   expect(existsSync(at('dist', 'old.js'))).toBe(false)
 })
 
-test('reports a type error on every build until it is fixed', { timeout: 120_000 }, async () => {
+test('a build reports a type error every time until it is fixed', { timeout: 120_000 }, async () => {
   writeFileSync(at('src', 'bad.ts'), `export const bad: number = 'text'\n`)
   for (let round = 0; round < 2; round++) {
     const { code, output } = await build()

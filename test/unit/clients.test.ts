@@ -16,7 +16,7 @@ test.each([
   ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
   ['', ''],
   ['not an address', ''],
-])('the address %s is counted as %s', (address, source) => {
+])('the address %j is counted as %j', (address, source) => {
   expect(sourceOf(address)).toBe(source)
 })
 
@@ -33,7 +33,7 @@ test.each<[string, string | undefined, string]>([
   ['10.0.0.1', '203.0.113.7, unknown', ''],
   ['10.0.0.1', '203.0.113.7, 10.0.0.2, nonsense, 10.0.0.3', ''],
   ['10.0.0.1', '10.0.0.2', ''],
-])('a request from %s with X-Forwarded-For %s is counted as %s', (remoteAddress, forwarded, source) => {
+])('a request from %s with X-Forwarded-For %j is counted as %j', (remoteAddress, forwarded, source) => {
   const request = {
     socket: { remoteAddress },
     headers: { 'x-forwarded-for': forwarded },

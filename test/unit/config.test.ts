@@ -128,7 +128,7 @@ test.each([
   'postgresql:///ams?host=/run/postgresql&user=ann&password=p',
   'postgres://ann@/ams?host=/run/postgresql',
   'postgresql://ann:p@%2Frun%2Fpostgresql/ams',
-])('accepts a DATABASE_URL with a Unix socket: %s', (url) => {
+])('DATABASE_URL may name a Unix socket: %s', (url) => {
   expect(readConfig({ DATABASE_URL: url, MASTER_KEY: KEY }).databaseUrl).toBe(url)
 })
 

@@ -58,6 +58,6 @@ test.each([
   ['fd00::1', null],
   ['', null],
   ['unknown', null],
-])('mail from %s counts for the source %s', (ip, source) => {
+])('mail from %j counts for the source %j', (ip, source) => {
   expect(publicSourceOf(ip)).toBe(source)
 })

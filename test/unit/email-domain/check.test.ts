@@ -80,11 +80,11 @@ const spf = (...texts: string[]) => ({
   [NAME]: { MX: [{ priority: 10, exchange: 'mx.service.example' }], TXT: texts },
 })
 
-describe('a valid variant of a record is accepted', () => {
+describe('a valid variant of a record', () => {
   test.each<[string, Purpose, Record<string, DnsRecords | undefined>]>([
     ['beside other texts', 'ownership', ownership('something else', ' agent-messaging=token ')],
     ['with another priority, another case and the dot of the root', 'mx', mx([0, 'MX.Service.Example.'])],
-    ['with a spare server behind ours', 'mx', mx([10, 'mx.service.example'], [20, 'spare.example'])],
+    ['with a spare server behind the service’s', 'mx', mx([10, 'mx.service.example'], [20, 'spare.example'])],
     ['with spaces in it', 'dkim', dkim(`v=DKIM1;k=rsa;p=${KEY.slice(0, 8)} ${KEY.slice(8)}`)],
     ['without v= and k=', 'dkim', dkim(`p=${KEY}`)],
     [
@@ -99,12 +99,12 @@ describe('a valid variant of a record is accepted', () => {
       'dmarc',
       { [`_dmarc.${NAME}`]: undefined, ...txt('_dmarc.acme.example', 'v=DMARC1; p=quarantine') },
     ],
-  ])('accepts a record %s (%s)', async (_, purpose, changes) => {
+  ])('is accepted: %s (%s)', async (_, purpose, changes) => {
     expect(await one(purpose, changes)).toMatchObject({ ok: true, problem: null, certain: true })
   })
 })
 
-describe('the fault of a record is reported', () => {
+describe('an invalid record', () => {
   test.each<[string, Purpose, Record<string, DnsRecords | undefined>, RegExp]>([
     ['a missing record', 'ownership', { [`_agent-messaging.${NAME}`]: undefined }, /no such record/],
     ["another workspace's token", 'ownership', ownership('agent-messaging=other'), /a different value/],
@@ -157,7 +157,7 @@ describe('the fault of a record is reported', () => {
       /must be none, quarantine or reject/,
     ],
     ['no record on the domain or its parent', 'dmarc', { [`_dmarc.${NAME}`]: undefined }, /no such record/],
-  ])('reports %s (%s)', async (_, purpose, changes, says) => {
+  ])('is reported: %s (%s)', async (_, purpose, changes, says) => {
     expect(await one(purpose, changes)).toMatchObject({
       ok: false,
       problem: expect.stringMatching(says),
@@ -166,7 +166,7 @@ describe('the fault of a record is reported', () => {
   })
 })
 
-describe('hostile DNS answers', () => {
+describe('checking hostile DNS answers', () => {
   test('finds the matching text among 10,000 and lists only 10 of them', async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `${n}`.repeat(200))
     const record = await one('ownership', ownership(...many, 'agent-messaging=token'))

@@ -35,11 +35,11 @@ test('a header over 2 MiB is truncated, and an empty line separates it from the 
 })
 
 test.each([
-  ['an empty message', ''],
+  ['no content', ''],
   ['no header at all', '\r\nbody'],
-  ['a header without a body', 'From: a@x.com\r\n'],
+  ['a header but no body', 'From: a@x.com\r\n'],
   ['bare line feeds', 'From: a@x.com\n\nbody'],
   ['a last line without an end', 'From: a@x.com\r\nSubject: x'],
-])('%s is left unchanged', (_, text) => {
+])('a message with %s is left unchanged', (_, text) => {
   expect(clip(text)).toEqual({ text, reason: null })
 })

@@ -160,7 +160,7 @@ test('each domain has its own servers and its own results', async () => {
 })
 
 describe('no connection is made', () => {
-  const dead = (code: string) => async () => {
+  const failing = (code: string) => async () => {
     throw Object.assign(new Error(code), { code })
   }
   test.each<[string, Zone, string, boolean]>([
@@ -188,7 +188,7 @@ describe('no connection is made', () => {
   test.each(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED'])(
     'while name servers fail with %s, and the delivery can be retried',
     async (code) => {
-      const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: dead(code) })
+      const { rejected } = await send({}, ['bo@x.com'], { port: 1, resolver: failing(code) })
       expect(rejected).toEqual([
         { recipient: 'bo@x.com', reason: expect.stringContaining(code), permanent: false },
       ])
@@ -230,7 +230,7 @@ describe('no connection is made', () => {
 })
 
 test('only the most preferred of a thousand MX records are looked up, and only those with valid host names', async () => {
-  const asked: string[] = []
+  const queries: string[] = []
   const host = await server('127.0.0.2')
   const junk = ['127.0.0.2', 'a b.x.com', 'x\r\ny.x.com', 'mx.x.com', 'MX.x.com.']
   const records = [...junk, ...Array.from({ length: 1_000 }, (_, n) => `mx${n}.x.com`)]
@@ -240,13 +240,13 @@ test('only the most preferred of a thousand MX records are looked up, and only t
   }
   const resolver = fakeResolver(zone)
   const counting: typeof resolver = (name, type) => {
-    asked.push(name)
+    queries.push(name)
     return resolver(name, type)
   }
   expect((await send(zone, ['bo@x.com'], { port: host.port, resolver: counting })).accepted).toEqual([
     'bo@x.com',
   ])
-  expect([...new Set(asked)]).toEqual(['x.com', 'mx.x.com', 'mx0.x.com', 'mx1.x.com', 'mx2.x.com'])
+  expect([...new Set(queries)]).toEqual(['x.com', 'mx.x.com', 'mx0.x.com', 'mx1.x.com', 'mx2.x.com'])
   const { rejected } = await send(
     { 'x.com': { MX: [{ priority: 1, exchange: '127.0.0.2' }] } },
     ['bo@x.com'],

@@ -81,15 +81,15 @@ test('the caller’s buffer is still usable after reading', async () => {
 })
 
 test('DNS queries use the resolver of the main thread', async () => {
-  const asked: string[] = []
+  const queries: string[] = []
   const read = open({}, async (name, type) => {
-    asked.push(`${type} ${name}`)
+    queries.push(`${type} ${name}`)
     if (type === 'TXT' && name === 'example.com') return [['v=spf1 ip4:192.0.2.1 -all']]
     return noSuchName(name, type)
   })
   const { verification } = await read('From: ann@example.com\n\nhello')
   expect(verification).toMatchObject({ proven: true })
-  expect(asked).toContain('TXT example.com')
+  expect(queries).toContain('TXT example.com')
 })
 
 test('a message that exceeds its time limit is read in a simpler way, and others are read meanwhile', async () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('queries the given server over UDP, and over TCP when the answer is long', async () => {
+test('a resolver queries the given server over UDP, and over TCP when the answer is long', async () => {
   const resolve = createResolver([server.address])
   expect(await resolve('example.com', 'A')).toEqual(['192.0.2.1'])
   expect(await resolve('example.com', 'AAAA')).toEqual(['2001:db8::1:2'])
@@ -27,28 +27,28 @@ test('queries the given server over UDP, and over TCP when the answer is long', 
   expect(texts.map((parts) => parts.join(''))).toEqual(['v=spf1 -all', 'x'.repeat(700)])
 })
 
-test('distinguishes a missing name from a missing record', async () => {
+test('a resolver distinguishes a missing name from a missing record', async () => {
   const resolve = createResolver([server.address])
   await expect(resolve('nowhere.example', 'TXT')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   await expect(resolve('1.2.0.192.in-addr.arpa', 'TXT')).rejects.toMatchObject({ code: 'ENODATA' })
 })
 
-test('caches answers for a minute, missing names for 15 seconds, and failures not at all', async () => {
+test('a caching resolver stores answers for a minute, missing names for 15 seconds, and failures not at all', async () => {
   let now = 0
   const clock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() }
-  const asked: string[] = []
+  const queries: string[] = []
   const resolve = cached(async (name, type) => {
-    asked.push(`${type} ${name}`)
+    queries.push(`${type} ${name}`)
     if (name === 'none') throw Object.assign(new Error('none'), { code: 'ENOTFOUND' })
     if (name === 'broken') throw Object.assign(new Error('broken'), { code: 'ETIMEOUT' })
     return ['answer']
   }, clock)
   const ask = (name: string) => resolve(name, 'A').catch((error: Error) => error.message)
   const times = async (name: string) => {
-    asked.length = 0
+    queries.length = 0
     await Promise.all([ask(name), ask(name)])
     await ask(name)
-    return asked.length
+    return queries.length
   }
   expect([await times('there'), await times('none'), await times('broken')]).toEqual([1, 1, 2])
   now = 15_001

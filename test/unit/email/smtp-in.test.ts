@@ -168,7 +168,7 @@ describe('an incoming mail', () => {
     )
   })
 
-  test('can be received over STARTTLS with a self-signed certificate, which is kept', async () => {
+  test('can be received over STARTTLS with a self-signed certificate that survives a restart', async () => {
     const address = await listen()
     await deliver(address, letter, { tls: true })
     expect(lines).toContainEqual(
@@ -228,7 +228,7 @@ describe('an incoming mail', () => {
   )
 })
 
-describe('recipients', () => {
+describe('RCPT', () => {
   test.each([
     ['BOT@Agents.Localhost', ['bot@agents.localhost']],
     ['bot+news@agents.localhost', ['bot@agents.localhost']],
@@ -320,9 +320,9 @@ describe('recipients', () => {
 
 describe('mail to the postmaster', () => {
   const open = async () => {
-    const letters: Inbound[] = []
-    const address = await listen({ postmaster: async (message) => void letters.push(message) })
-    return { address, letters }
+    const mails: Inbound[] = []
+    const address = await listen({ postmaster: async (message) => void mails.push(message) })
+    return { address, mails }
   }
 
   test.each([
@@ -331,13 +331,13 @@ describe('mail to the postmaster', () => {
     'postmaster@Agents.localhost',
     '"postmaster"@agents.localhost',
   ])('is accepted at %s', async (rcpt) => {
-    const { address, letters } = await open()
+    const { address, mails } = await open()
     const session = await greeted(address)
     await session.send('MAIL FROM:<ann@example.com>')
     expect(await session.send(`RCPT TO:<${rcpt}>`)).toMatch(/^250/)
     await session.send('DATA')
     expect(await session.send('From: a@x.com\r\n\r\nyour server is odd\r\n.')).toMatch(/^250/)
-    expect(letters.map(({ text }) => text)).toEqual(['your server is odd'])
+    expect(mails.map(({ text }) => text)).toEqual(['your server is odd'])
     expect(stored).toEqual([])
   })
 
@@ -348,25 +348,25 @@ describe('mail to the postmaster', () => {
   })
 
   test('and to an agent is delivered to both', async () => {
-    const { address, letters } = await open()
+    const { address, mails } = await open()
     await deliver(address, { ...letter, to: ['bot@agents.localhost', 'postmaster@agents.localhost'] })
     expect(stored.map(({ recipients }) => recipients)).toEqual([['bot@agents.localhost']])
-    expect(letters).toHaveLength(1)
+    expect(mails).toHaveLength(1)
   })
 
   test('is delivered to the agent if an agent has the address', async () => {
-    const letters: Inbound[] = []
+    const mails: Inbound[] = []
     const address = await listen({
       accepts: async () => true,
-      postmaster: async (message) => void letters.push(message),
+      postmaster: async (message) => void mails.push(message),
     })
     await deliver(address, { ...letter, to: 'postmaster@agents.localhost' })
     expect(stored.map(({ recipients }) => recipients)).toEqual([['postmaster@agents.localhost']])
-    expect(letters).toEqual([])
+    expect(mails).toEqual([])
   })
 })
 
-describe('failures and limits', () => {
+describe('failures and limits of the SMTP server', () => {
   test('a temporary refusal by the sink is returned as 451 with its message', async () => {
     const address = await listen({
       inbound: async () => {

@@ -21,7 +21,7 @@ test.each([
   ['🚚'.repeat(67), 3], // 33 whole ones in a part of 67
   [`${'a'.repeat(159)}ç`, 3], // ç, unlike Ç, is not in the GSM alphabet: the whole text takes 16 bits per character
   ['`', 1],
-])('text %# has %i segments', (text, count) => expect(countSegments(text)).toBe(count))
+])('counts the segments of a text (case %#)', (text, count) => expect(countSegments(text)).toBe(count))
 
 test('only SMS has segments', () => {
   expect(segmentsOf({ channel: 'sms', text: 'hi' })).toBe(1)

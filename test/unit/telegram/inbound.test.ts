@@ -265,7 +265,7 @@ test.each([
   ['{"update_id":1,"message":{"message_id":1}}', 'message.chat'],
   ['{"update_id":1,"message":{"message_id":1,"chat":{"id":1,"type":"private"},"text":5}}', 'message.text'],
   ['['.repeat(200_000), 'body'],
-])('%s is refused as an update, naming the field %s', (body, field) => {
+])('%j is refused as an update, naming the field %s', (body, field) => {
   expect(() => readUpdate(Buffer.from(body))).toThrow(
     expect.objectContaining({ code: 'invalid_input', field }),
   )
