@@ -88,7 +88,7 @@ test.each(['/agents', '/graphql'])(
     const socket = connect(Number(port), hostname)
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/json\r\n`
     socket.write(`${head}Content-Length: 100\r\n\r\n{"name": `)
-    await fetch(`${service.http}/healthz`) // answered after the request above, which is therefore being read by now
+    await fetch(`${service.http}/healthz`) // answered later, so the request above is being read
     lines.length = 0
     socket.destroy()
     await until(() => linesOf('request').some((fields) => fields.path === path && fields.status === null))

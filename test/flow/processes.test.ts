@@ -87,7 +87,7 @@ const cursors = (path: string) =>
   receiver.received.filter((one) => one.path === path).map(({ verified }) => Number(verified?.cursor))
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Creates an agent with one listener of each kind; `received` waits until each of them has this many events. */
+/** Creates an agent with one listener of each kind; `received` waits until each has this many events. */
 const withEveryListener = async () => {
   const agent = await createOpenAgent()
   const path = await addWebhook(agent)

@@ -9,8 +9,8 @@ import { until } from '../support/until.ts'
 
 /**
  * Two writers that update recipients of one message take turns: otherwise each could consider the other's
- * recipient unsettled, and the message would stay `sending` forever. Here, the first writer is the test, which
- * locks the message.
+ * recipient unsettled, and the message would stay `sending` forever. Here, the first writer is the test,
+ * which locks the message.
  */
 
 const BOB = '+15552220000'

@@ -19,7 +19,7 @@ test.each([
   ['🚚'.repeat(35), 1],
   ['🚚'.repeat(36), 2],
   ['🚚'.repeat(67), 3], // 33 whole ones in a part of 67
-  [`${'a'.repeat(159)}ç`, 3], // ç, unlike Ç, is not in the GSM alphabet: the whole text takes 16 bits per character
+  [`${'a'.repeat(159)}ç`, 3], // unlike Ç, ç is not in the GSM alphabet: all characters take 16 bits
   ['`', 1],
 ])('counts the segments of a text (case %#)', (text, count) => expect(countSegments(text)).toBe(count))
 
