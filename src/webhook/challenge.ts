@@ -75,7 +75,7 @@ export const challengeReceiver = async (
     body,
     now,
     timeoutMs: TIMEOUT_MS,
-    hear: (chunk) => void chunks.push(chunk),
+    onData: (chunk) => void chunks.push(chunk),
   })
   connection.destroy(new Error('done'))
   if (outcome.kind !== 'delivered') throw new CallbackError(failureOf(outcome))

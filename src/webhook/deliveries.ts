@@ -5,7 +5,7 @@ import type { Job } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { askedEventId } from './payload.ts'
+import { manualEventId } from './payload.ts'
 import { findWebhook } from './webhook.ts'
 
 /** A delivery: of an event in its order, or a manual one (a test or a resent event). */
@@ -30,7 +30,7 @@ export const toDelivery = (job: DeliveryJob): Delivery => {
     id,
     eventId:
       event === null
-        ? askedEventId({ id, agentId, eventId: null })
+        ? manualEventId({ id, agentId, eventId: null })
         : eventIdOf({ agentId, id: Number(event) }),
     status: job.state as Delivery['status'],
     attempts: job.log as unknown as Delivery['attempts'],

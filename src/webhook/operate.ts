@@ -12,8 +12,8 @@ import {
   findWebhook,
   formatTopicKey,
   toWebhook,
-  WEBHOOK_ASKED,
   WEBHOOK_CHANGED,
+  WEBHOOK_DELIVERY_REQUESTED,
   type Webhook,
   type WebhookDeps,
 } from './webhook.ts'
@@ -50,15 +50,15 @@ export const rotateWebhook = async (
 }
 
 /** Maximum number of pending manual deliveries for one webhook. */
-const MAX_WAITING = 100
+const MAX_PENDING = 100
 
 /** Counts one more manual delivery, and locks the webhook's row until the transaction ends. */
 const countManual = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
   const counted = await tx.webhook.updateMany({ where: { id }, data: { asked: { increment: 1 } } })
   if (counted.count === 0) throw notFound('webhook')
   const waiting = await tx.job.count({ where: { lane: id, seq: { lt: 0n }, state: 'pending' } })
-  if (waiting >= MAX_WAITING)
-    throw new AppError('conflict', `${MAX_WAITING} manual deliveries are still pending.`)
+  if (waiting >= MAX_PENDING)
+    throw new AppError('conflict', `${MAX_PENDING} manual deliveries are still pending.`)
 }
 
 /**
@@ -93,7 +93,7 @@ export const testWebhook = async (
       createdAt,
     })
   })
-  deps.notifier.publish(WEBHOOK_ASKED, formatTopicKey(webhook))
+  deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook))
   return toDelivery(job)
 }
 
@@ -154,7 +154,7 @@ export const resendDelivery = async (
       createdAt: deps.clock.now(),
     })
   })
-  deps.notifier.publish(WEBHOOK_ASKED, formatTopicKey(webhook))
+  deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook))
   return toDelivery(job)
 }
 

@@ -18,7 +18,7 @@ export const payloadOf = (event: PayloadEvent): string => JSON.stringify(occurre
 const WEBHOOK_TEST = 'webhook.test'
 
 /** Returns the event id in a manual delivery: that of its event, or one of the test's own. */
-export const askedEventId = ({
+export const manualEventId = ({
   id,
   agentId,
   eventId,
@@ -42,7 +42,7 @@ export interface Test {
  */
 export const testPayloadOf = ({ id, agent, webhookId, createdAt }: Test): string =>
   JSON.stringify({
-    eventId: askedEventId({ id, agentId: agent.id, eventId: null }),
+    eventId: manualEventId({ id, agentId: agent.id, eventId: null }),
     name: WEBHOOK_TEST,
     timestamp: createdAt.toISOString(),
     data: { agent: { id: agent.id, name: agent.name }, webhook: { id: webhookId } },

@@ -4,7 +4,7 @@ import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import type { Keyring } from '../workspace/keyring.ts'
-import { sayOutcome } from './delivery/attempt.ts'
+import { describeOutcome } from './delivery/attempt.ts'
 import { subscriptionHeader } from './delivery/policy.ts'
 import { deliver } from './delivery/post.ts'
 import { signedHeaders } from './delivery/sign.ts'
@@ -67,7 +67,7 @@ const sendNotice = async (deps: TerminationNoticeDeps, notice: Notice): Promise<
   const outcome = await deliver(connection, { headers, body, now })
   connection.destroy(new Error('done'))
   deps.log.info(
-    { subscription: notice.subscription, outcome: sayOutcome(outcome) },
+    { subscription: notice.subscription, outcome: describeOutcome(outcome) },
     'attempted to notify a receiver that its subscription ended',
   )
   return outcome.kind !== 'failed' || notice.attempts >= MAX_ATTEMPTS

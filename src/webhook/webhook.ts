@@ -34,7 +34,7 @@ export const WEBHOOK_REMOVED = 'webhook_removed'
  * that of `formatTopicKey`.
  */
 export const WEBHOOK_CHANGED = 'webhook_changed'
-export const WEBHOOK_ASKED = 'webhook_asked'
+export const WEBHOOK_DELIVERY_REQUESTED = 'webhook_asked'
 
 /** A webhook with its agent, as a notification's key. */
 export const formatTopicKey = ({ agentId, id }: { agentId: string; id: string }): string => `${agentId}/${id}`

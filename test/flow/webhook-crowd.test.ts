@@ -50,7 +50,7 @@ const hang = async (workspaceId: string, count: number): Promise<string[]> => {
 test('a worker with capacity for fewer lanes than there are serves all of them, because idle ones give way', async () => {
   const { workspaceId } = await bench.agent()
   const agents = await bench.crowd(workspaceId, 100, (n) => `${healthy.url}/${n}`)
-  const worker = bench.worker({}, { most: 16, idleMs: 60_000 })
+  const worker = bench.worker({}, { maxLanes: 16, idleMs: 60_000 })
   for (let round = 1; round <= 3; round++) {
     for (const agentId of agents) await bench.raise(agentId, 1)
     await until(() => healthy.received.length === round * 100)
@@ -62,7 +62,7 @@ test('receivers that hang do not keep healthy ones out of a full worker', async 
   const { workspaceId } = await bench.agent()
   const silent = await hang(workspaceId, 16)
   const sound = await bench.crowd(workspaceId, 16, (n) => `${healthy.url}/${n}`)
-  bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
+  bench.worker({}, { maxLanes: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
   for (const agentId of silent) await bench.raise(agentId, 1)
   await until(() => hanging.received.length === 16)
   for (const agentId of sound) await bench.raise(agentId, 1)
@@ -78,7 +78,7 @@ test('retries that are due leave half of the capacity to lanes that have not fai
     bench.clock.now(),
   ])
   const sound = await bench.crowd(workspaceId, 16, (n) => `${healthy.url}/${n}`)
-  const worker = bench.worker({}, { most: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
+  const worker = bench.worker({}, { maxLanes: 16, slots: 4, attemptMs: 60_000, leaseMs: 90_000 })
   await until(() => worker.held >= 8)
   for (const agentId of sound) await bench.raise(agentId, 1)
   await until(() => healthy.received.length === 16)

@@ -1,19 +1,16 @@
 import type { LoggedEvent } from '../../event/event.ts'
 
-/** Events of one agent that are kept in hand until its lanes are leased; with more, the log is read. */
-const IN_HAND = 64
+/** Events of one agent that are kept in memory until its lanes are leased; with more, the log is read. */
+const MAX_KEPT = 64
 
-/**
- * What agents have news, and which: the events when they are in hand and without gap, null when only the log
- * knows.
- */
-export type Batch = ReadonlyMap<string, readonly LoggedEvent[] | null>
+/** Agents with new events: the events, if they are known without a gap, or null if they must be read. */
+export type AgentBatch = ReadonlyMap<string, readonly LoggedEvent[] | null>
 
-/** News of agents whose lanes are to be leased. */
+/** Agents whose lanes are to be leased because they have new events. */
 export class AgentsWithEvents {
   readonly #byAgent = new Map<string, LoggedEvent[] | null>()
 
-  /** How many agents have news. */
+  /** How many agents. */
   get size(): number {
     return this.#byAgent.size
   }
@@ -21,21 +18,21 @@ export class AgentsWithEvents {
   add(agentId: string, event: LoggedEvent | null): void {
     const known = this.#byAgent.get(agentId)
     const continues =
-      event && known !== null && (!known || (known.length < IN_HAND && known.at(-1)!.id + 1 === event.id))
+      event && known !== null && (!known || (known.length < MAX_KEPT && known.at(-1)!.id + 1 === event.id))
     if (!continues) this.#byAgent.set(agentId, null)
     else if (known) known.push(event)
     else this.#byAgent.set(agentId, [event])
   }
 
-  /** Takes those of the agents that have waited the longest, `most` at most. */
-  take(most: number): Batch {
-    const batch = new Map([...this.#byAgent].slice(0, most))
+  /** Takes at most `limit` agents, those that have waited longest. */
+  take(limit: number): AgentBatch {
+    const batch = new Map([...this.#byAgent].slice(0, limit))
     for (const agentId of batch.keys()) this.#byAgent.delete(agentId)
     return batch
   }
 
-  /** They could not be seen to. */
-  putBack(batch: Batch): void {
+  /** Their lanes could not be leased, or not all of them. */
+  putBack(batch: AgentBatch): void {
     for (const agentId of batch.keys()) this.#byAgent.set(agentId, null)
   }
 }

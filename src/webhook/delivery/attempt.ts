@@ -85,7 +85,7 @@ export const logGivenUp = (
 }
 
 /** A failed outcome in words, for the webhook's `error`. */
-export const sayOutcome = (outcome: Outcome): string => {
+export const describeOutcome = (outcome: Outcome): string => {
   if ('error' in outcome) return outcome.error
   const redirected = outcome.status >= 300 && outcome.status < 400
   return `answered ${outcome.status}${redirected ? ' (redirects are not followed)' : ''}`
@@ -97,19 +97,18 @@ export const logAttempt = (
   lane: Lane,
   job: LaneJob | ManualDelivery,
   outcome: Outcome,
-  retryAt: Date | null,
 ): void => {
   const fields = {
     webhookId: lane.id,
     agentId: lane.agentId,
     workspaceId: lane.workspaceId,
     event: eventIdOfJob(lane, job),
-    ...('event' in job ? job.event && { channel: job.event.channel } : { asked: true }),
+    ...('event' in job ? job.event && { channel: job.event.channel } : { manual: true }),
     attempt: job.attempts + 1,
     outcome: outcome.kind,
     ...('error' in outcome ? { error: outcome.error } : { status: outcome.status }),
     ms: outcome.ms,
-    retryAt,
+    retryAt: outcome.kind === 'gone' ? null : lane.retryAt,
   }
   if (outcome.kind === 'delivered') log.info(fields, 'webhook delivered')
   else log.info(fields, 'webhook not delivered')

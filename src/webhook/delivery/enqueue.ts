@@ -1,6 +1,6 @@
 /**
  * The part of a statement, continuing its `with`, that adds one job for each event of `appended` (see
- * event/append.ts) and each webhook of its agent that hears it: a job is there if and only if its event is.
+ * event/append.ts) and each webhook of its agent that wants it: a job is there if and only if its event is.
  * `payload` is the parameter (`$3`) that holds what the job alone keeps.
  */
 export const enqueueWebhookJobs = (payload = 'null'): string => `

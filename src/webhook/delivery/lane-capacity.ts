@@ -1,20 +1,19 @@
 import type { Lane } from './lane.ts'
+import type { LaneRegistry } from './lane-registry.ts'
 
 export interface LaneCapacityDeps {
-  /**
-   * Most lanes at once, besides those that only wait for a slow receiver's answer: of these, as many again.
-   */
-  most: number
-  lanes: { readonly size: number; readonly lanes: Iterable<Lane> }
+  /** Lanes at once, besides those that only wait for a slow receiver's answer: of these, as many again. */
+  maxLanes: number
+  lanes: LaneRegistry
   slots: { readonly slow: number }
   /** Gives back a lane that has nothing to do. */
-  rest(lane: Lane): void
+  release(lane: Lane): void
 }
 
 /**
- * How many more lanes a worker may lease. What has nothing to do, and what waits for somebody else, must not
- * keep out those with events: an idle lane gives its place up when it is needed, one whose receiver hangs
- * takes none, and suspects get half of the places at most.
+ * How many more lanes a worker may lease. Idle lanes and failing receivers must not keep out webhooks with
+ * events: an idle lane is released when its place is needed, one whose receiver hangs takes no place, and
+ * lanes that are retrying get half of the places at most.
  */
 export class LaneCapacity {
   readonly #deps: LaneCapacityDeps
@@ -25,30 +24,31 @@ export class LaneCapacity {
 
   /** How many lanes may be leased now. */
   get available(): number {
-    const { most, lanes, slots } = this.#deps
-    return most + Math.min(slots.slow, most) - lanes.size
+    const { maxLanes, lanes, slots } = this.#deps
+    return maxLanes + Math.min(slots.slow, maxLanes) - lanes.size
   }
 
-  /** How many of them may be suspects. */
-  get availableForSuspects(): number {
+  /** How many of them may be retrying. */
+  get availableForRetrying(): number {
     let waiting = 0
-    for (const lane of this.#deps.lanes.lanes) if (lane.suspect && !lane.busy) waiting++
-    return Math.max(0, Math.ceil(this.#deps.most / 2) - waiting)
+    for (const lane of this.#deps.lanes) if (lane.isRetrying && !lane.isPosting) waiting++
+    return Math.max(0, Math.ceil(this.#deps.maxLanes / 2) - waiting)
   }
 
   /**
-   * Lets idle lanes go when an eighth or less is left, the longest idle first. Their places are free once
-   * that is written.
+   * Releases idle lanes when an eighth of the places or less is left, the longest idle first. Their places
+   * are free once that is written.
    */
   releaseIdle(): void {
-    let wanted = Math.ceil(this.#deps.most / 8) - this.available
-    if (wanted <= 0) return
+    let needed = Math.ceil(this.#deps.maxLanes / 8) - this.available
+    if (needed <= 0) return
     const idle: Lane[] = []
-    for (const lane of this.#deps.lanes.lanes) {
-      if (lane.state === 'leaving') wanted--
+    for (const lane of this.#deps.lanes) {
+      if (lane.state === 'leaving') needed--
       else if (lane.isIdle) idle.push(lane)
     }
-    if (wanted <= 0) return
-    for (const lane of idle.sort((a, b) => a.idleSince - b.idleSince).slice(0, wanted)) this.#deps.rest(lane)
+    if (needed <= 0) return
+    idle.sort((a, b) => a.idleSince - b.idleSince)
+    for (const lane of idle.slice(0, needed)) this.#deps.release(lane)
   }
 }

@@ -1,6 +1,6 @@
 import type { EventSender, EventType, PayloadEvent } from '../../event/event.ts'
 import type { ManualDeliveryRow } from '../manual-delivery.ts'
-import { askedEventId } from '../payload.ts'
+import { manualEventId } from '../payload.ts'
 import type { PendingDelivery } from './read-ahead.ts'
 
 /** One delivery that a lane has read ahead. */
@@ -13,11 +13,11 @@ export interface LaneJob {
   attempts: number
   /** A `url` event's sealed text. */
   payload: Buffer | null
-  /** When the three days began after which it is given up: with the event, or when a replay asked for it. */
+  /** When the three days began after which it is given up: with the event, or with a replay of it. */
   since: Date
 }
 
-/** A delivery that somebody asked for: it goes out between two events and moves no position. */
+/** A delivery that somebody requested: it is posted between two events and moves no position. */
 export interface ManualDelivery {
   /** The job's. */
   id: string
@@ -65,7 +65,7 @@ export const isMissing = (row: PendingDelivery): boolean => row.state === null &
 
 export const isDue = (row: PendingDelivery): boolean => row.state === 'pending' || isMissing(row)
 
-/** What somebody asked for, as a lane's job. */
+/** A manual delivery as a lane posts it. */
 export const manualDeliveryOf = (
   agentId: string,
   { id, seq, attempts, payload: body, event_id: eventId }: ManualDeliveryRow,
@@ -74,5 +74,5 @@ export const manualDeliveryOf = (
   seq,
   attempts,
   body,
-  eventId: askedEventId({ id, agentId, eventId }),
+  eventId: manualEventId({ id, agentId, eventId }),
 })

@@ -7,298 +7,256 @@ import type { Dialler } from '../../outgoing-http/dial.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
 import { readManualDeliveries } from '../manual-delivery.ts'
 import { openKeys } from '../secret.ts'
-import { AgentsWithEvents, type Batch } from './agents-with-events.ts'
+import { type AgentBatch, AgentsWithEvents } from './agents-with-events.ts'
 import { Lane } from './lane.ts'
 import { LaneCapacity, type LaneCapacityDeps } from './lane-capacity.ts'
 import { manualDeliveryOf } from './lane-job.ts'
 import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
-import { addJobs, type Read, readAhead } from './read-ahead.ts'
+import { addJobs, type Read, type ReadRequest, readAhead } from './read-ahead.ts'
 
-export interface LaneReaderDeps extends Db, Omit<LaneCapacityDeps, 'lanes'> {
+export interface LaneReaderDeps extends Db, LaneCapacityDeps {
   lease: Lease
   clock: Clock
   keyring: Keyring
   dialler: Dialler
   log: Logger
-  /** Called for a lane whose situation has changed. */
-  turn(lane: Lane): void
+  /** Called for a lane that was leased, or that has read something. */
+  proceed(lane: Lane): void
+  /** Called for a lane that was deleted. */
+  lose(lane: Lane): void
 }
 
-/** Most agents that one statement asks for, and most jobs that one reads. */
-const AGENTS = 500
-const JOBS = 8192
+const MAX_AGENTS_PER_LEASE = 500
+const MAX_JOBS_PER_READ = 8192
 
 /**
- * Least time between two statements that ask for leases: most news is of agents without webhooks, and at
- * thousands of messages a second every one of them would be asked for.
+ * Least time between two statements that lease lanes: most events are of agents without webhooks, and at
+ * thousands of messages a second a statement would run for each of them.
  */
-const PACE_MS = 5
+const LEASE_INTERVAL_MS = 5
 
-const BACKOFF_MS = { first: 50, most: 2000 }
-const NONE: ReadonlySet<Lane> = new Set()
+const BACKOFF_MS = { first: 50, max: 2000 }
 
 /**
- * The lanes that this worker has leased, and what they need from the database: leases for agents with news,
- * and jobs for lanes that ran low. One statement at a time of each, for all lanes that asked meanwhile.
+ * What lanes need from the database: leases for agents with new events, events for lanes that ran low, and
+ * manual deliveries. One statement at a time, for all lanes that need it by then.
  */
 export class LaneReader {
   readonly #deps: LaneReaderDeps
-  readonly #room: LaneCapacity
-  readonly #lanes = new Map<string, Lane>()
-  readonly #byAgent = new Map<string, Set<Lane>>()
-  readonly #news = new AgentsWithEvents()
-  readonly #hungry = new Set<Lane>()
-  readonly #asking = new Set<Lane>()
+  readonly #capacity: LaneCapacity
+  readonly #agents = new AgentsWithEvents()
+  /** Lanes whose events, and whose manual deliveries, are to be read. */
+  readonly #lowLanes = new Set<Lane>()
+  readonly #manualLanes = new Set<Lane>()
   readonly #stopping = new AbortController()
   #working: Promise<void> | null = null
   #running = false
-  /** When leases were last asked for, and the timer that waits to ask again. */
-  #askedAt = 0
-  #pacing: NodeJS.Timeout | null = null
+  /** When lanes were last leased, and the timer until they may be leased again. */
+  #leasedAt = 0
+  #leaseTimer: NodeJS.Timeout | null = null
 
   constructor(deps: LaneReaderDeps) {
     this.#deps = deps
-    this.#room = new LaneCapacity({ ...deps, lanes: this })
+    this.#capacity = new LaneCapacity(deps)
   }
 
-  /** How many lanes it has. */
-  get size(): number {
-    return this.#lanes.size
-  }
-
-  /** How many lanes that failed the last time it may lease now. */
-  get roomForSuspects(): number {
-    return this.#room.availableForSuspects
-  }
-
-  get lanes(): Iterable<Lane> {
-    return this.#lanes.values()
-  }
-
-  lane(id: string): Lane | undefined {
-    return this.#lanes.get(id)
-  }
-
-  lanesOf(agentId: string): ReadonlySet<Lane> {
-    return this.#byAgent.get(agentId) ?? NONE
+  /** How many lanes may be leased now whose last attempt failed. */
+  get availableForRetrying(): number {
+    return this.#capacity.availableForRetrying
   }
 
   start(): void {
     this.#running = true
   }
 
-  /** Asks for nothing more; resolves when nothing is under way. */
+  /** Begins nothing more; resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#running = false
     this.#stopping.abort()
-    if (this.#pacing) clearTimeout(this.#pacing)
+    if (this.#leaseTimer) clearTimeout(this.#leaseTimer)
     while (this.#working) await this.#working
   }
 
-  /** The agent has news: its free lanes are to be leased. */
-  news(agentId: string, event: LoggedEvent | null): void {
-    this.#news.add(agentId, event)
+  /** The agent has a new event, or one that only the log knows: its free lanes are to be leased. */
+  leaseLanesOf(agentId: string, event: LoggedEvent | null = null): void {
+    this.#agents.add(agentId, event)
     this.#work()
   }
 
-  /** The lane is to read on. */
-  want(lane: Lane): void {
-    if (lane.reading) return
-    this.#hungry.add(lane)
+  /** The lane is to read its next events. */
+  readEvents(lane: Lane): void {
+    if (lane.events.isReading) return
+    this.#lowLanes.add(lane)
     this.#work()
   }
 
-  /** The lane is to read what was asked for. */
-  ask(lane: Lane): void {
-    if (lane.asking) return
-    this.#asking.add(lane)
+  /** The lane is to read its manual deliveries. */
+  readManual(lane: Lane): void {
+    if (lane.manual.isReading) return
+    this.#manualLanes.add(lane)
     this.#work()
   }
 
   drop(lane: Lane): void {
-    if (this.#lanes.get(lane.id) === lane) this.#lanes.delete(lane.id)
-    this.#hungry.delete(lane)
-    this.#asking.delete(lane)
-    const group = this.#byAgent.get(lane.agentId)
-    group?.delete(lane)
-    if (group?.size === 0) this.#byAgent.delete(lane.agentId)
+    this.#deps.lanes.delete(lane)
+    this.#lowLanes.delete(lane)
+    this.#manualLanes.delete(lane)
   }
 
   /**
-   * Leases what `ask` picks, as much as there is room for, and takes it to work. Returns whether that was all
-   * the room.
+   * Leases as many lanes as there is room for, with the statement given. Returns whether they took all the
+   * room.
    */
-  async lease(ask: (most: number) => Promise<LeasedLane[]>, inHand?: Batch): Promise<boolean> {
-    this.#room.releaseIdle()
-    const most = this.#room.available
-    if (most <= 0) return true
+  async lease(pick: (limit: number) => Promise<LeasedLane[]>, batch?: AgentBatch): Promise<boolean> {
+    this.#capacity.releaseIdle()
+    const limit = this.#capacity.available
+    if (limit <= 0) return true
     const from = performance.now()
-    const rows = await ask(most)
-    for (const row of rows)
-      await this.#adopt(row, from + this.#deps.lease.ms, inHand?.get(row.agent_id) ?? [])
-    return rows.length >= most
+    const rows = await pick(limit)
+    for (const row of rows) await this.#add(row, from + this.#deps.lease.ms, batch?.get(row.agent_id) ?? [])
+    return rows.length >= limit
   }
 
-  async #adopt(row: LeasedLane, leasedUntil: number, events: readonly LoggedEvent[]): Promise<void> {
-    const known = this.#lanes.get(row.id)
+  async #add(row: LeasedLane, leasedUntil: number, events: readonly LoggedEvent[]): Promise<void> {
+    const { lanes, dialler, proceed } = this.#deps
+    const known = lanes.get(row.id)
     if (known) {
-      // Its lease had run out. If others had it meanwhile, its revision is another one, and what was read
-      // here counts no more.
-      known.leasedUntil = leasedUntil
-      known.stale = true
-      known.compare(row)
-      return this.#deps.turn(known)
+      known.leasedAgain(row, leasedUntil)
+      return proceed(known)
     }
-    const lane = new Lane(
-      row,
-      await openKeys(this.#deps, row),
-      this.#deps.dialler.connectionTo(row.url),
-      leasedUntil,
+    const keys = await openKeys(this.#deps, row)
+    const lane = new Lane(row, keys, dialler.connectionTo(row.url), leasedUntil)
+    lanes.add(lane)
+    for (const event of events) lane.events.announce(event)
+    proceed(lane)
+  }
+
+  get #hasWork(): boolean {
+    return this.#lowLanes.size > 0 || this.#manualLanes.size > 0 || this.#mayLease
+  }
+
+  get #mayLease(): boolean {
+    return (
+      this.#agents.size > 0 &&
+      this.#capacity.available > 0 &&
+      performance.now() - this.#leasedAt >= LEASE_INTERVAL_MS
     )
-    this.#lanes.set(lane.id, lane)
-    this.#byAgent.set(lane.agentId, (this.#byAgent.get(lane.agentId) ?? new Set()).add(lane))
-    for (const event of events) lane.hear(event)
-    this.#deps.turn(lane)
-  }
-
-  get #wanted(): boolean {
-    return this.#hungry.size > 0 || this.#asking.size > 0 || this.#newsDue
-  }
-
-  get #newsDue(): boolean {
-    return this.#news.size > 0 && this.#room.available > 0 && performance.now() - this.#askedAt >= PACE_MS
   }
 
   #work(): void {
     if (this.#working || !this.#running) return
-    if (this.#wanted) {
+    if (this.#hasWork) {
       this.#working = this.#workOff().finally(() => {
         this.#working = null
         this.#work()
       })
-    } else if (this.#news.size > 0) {
-      this.#pacing ??= setTimeout(() => {
-        this.#pacing = null
-        this.#room.releaseIdle()
+    } else if (this.#agents.size > 0) {
+      this.#leaseTimer ??= setTimeout(() => {
+        this.#leaseTimer = null
+        this.#capacity.releaseIdle()
         this.#work()
-      }, PACE_MS)
+      }, LEASE_INTERVAL_MS)
     }
   }
 
   async #workOff(): Promise<void> {
     let wait = BACKOFF_MS.first
-    while (this.#running && this.#wanted) {
+    while (this.#running && this.#hasWork) {
       try {
-        if (this.#newsDue) await this.#leaseNews()
-        if (this.#hungry.size > 0) await this.#read()
-        if (this.#asking.size > 0) await this.#readAsked()
+        if (this.#mayLease) await this.#leaseBatch()
+        if (this.#lowLanes.size > 0) await this.#readEventsOfLanes()
+        if (this.#manualLanes.size > 0) await this.#readManualOfLanes()
         wait = BACKOFF_MS.first
       } catch (error) {
         this.#deps.log.warn({ error: messageOf(error) }, 'could not read the jobs of webhooks; trying again')
         await systemClock.sleep(wait, this.#stopping.signal)
-        wait = Math.min(wait * 2, BACKOFF_MS.most)
+        wait = Math.min(wait * 2, BACKOFF_MS.max)
       }
     }
   }
 
-  async #leaseNews(): Promise<void> {
+  async #leaseBatch(): Promise<void> {
     const { lease, clock } = this.#deps
-    const batch = this.#news.take(AGENTS)
+    const batch = this.#agents.take(MAX_AGENTS_PER_LEASE)
+    const agentIds = [...batch.keys()]
     try {
       const full = await this.lease(
-        (most) => leaseOfAgents(this.#deps, lease, clock.now(), [...batch.keys()], most),
+        (limit) => leaseOfAgents(this.#deps, { lease, now: clock.now(), agentIds, limit }),
         batch,
       )
-      if (full) this.#news.putBack(batch)
+      if (full) this.#agents.putBack(batch)
     } catch (error) {
-      this.#news.putBack(batch)
+      this.#agents.putBack(batch)
       throw error
     } finally {
-      this.#askedAt = performance.now()
+      this.#leasedAt = performance.now()
     }
   }
 
-  #takeHungry(): Map<Lane, number> {
-    const batch = new Map<Lane, number>()
-    let room = JOBS
-    for (const lane of this.#hungry) {
+  #takeLowLanes(): Map<Lane, ReadRequest> {
+    const batch = new Map<Lane, ReadRequest>()
+    let room = MAX_JOBS_PER_READ
+    for (const lane of this.#lowLanes) {
       if (room <= 0) break
-      this.#hungry.delete(lane)
-      if (lane.state !== 'held') continue
-      lane.reading = true
-      lane.stale = false
-      batch.set(lane, lane.want.most)
-      room -= lane.want.most
+      this.#lowLanes.delete(lane)
+      if (!lane.isHeld) continue
+      const request = lane.events.beginReading()
+      batch.set(lane, request)
+      room -= request.limit
     }
     return batch
   }
 
-  async #read(): Promise<void> {
-    const batch = this.#takeHungry()
+  async #readEventsOfLanes(): Promise<void> {
+    const batch = this.#takeLowLanes()
     if (batch.size === 0) return
     try {
-      const reads = await readAhead(
-        this.#deps,
-        [...batch.keys()].map((lane) => lane.want),
-      )
-      await this.#addMissing(reads)
-      for (const [lane, most] of batch) this.#serve(lane, reads.get(lane.id), most)
+      const reads = await readAhead(this.#deps, [...batch.values()])
+      await this.#addMissingJobs(reads)
+      for (const [lane, { limit }] of batch) this.#endReading(lane, reads.get(lane.id), limit)
     } catch (error) {
       for (const lane of batch.keys()) {
-        lane.reading = false
-        this.#hungry.add(lane)
+        lane.events.readFailed()
+        this.#lowLanes.add(lane)
       }
       throw error
     }
   }
 
-  async #readAsked(): Promise<void> {
-    const lanes = [...this.#asking].filter(({ state }) => state === 'held')
-    this.#asking.clear()
-    for (const lane of lanes) {
-      lane.asking = true
-      lane.asks = false
-    }
+  #endReading(lane: Lane, read: Read | undefined, limit: number): void {
+    const { clock, proceed, lose } = this.#deps
+    if (!read) return void (lane.isHeld && lose(lane)) // deleted with its agent
+    lane.events.endReading(read, limit, clock.now())
+    proceed(lane)
+  }
+
+  async #readManualOfLanes(): Promise<void> {
+    const lanes = [...this.#manualLanes].filter(({ isHeld }) => isHeld)
+    this.#manualLanes.clear()
+    for (const lane of lanes) lane.manual.beginReading()
     try {
       const ids = lanes.map(({ id }) => id)
       const reads = await readManualDeliveries(this.#deps, ids)
-      for (const lane of lanes) {
-        const { jobs, asked } = reads.get(lane.id) ?? { jobs: [], asked: 0 }
-        lane.takeAsked(
-          jobs.map((row) => manualDeliveryOf(lane.agentId, row)),
-          asked,
-        )
+      for (const { id, agentId, manual } of lanes) {
+        const { jobs, asked } = reads.get(id) ?? { jobs: [], asked: 0 }
+        const deliveries = jobs.map((row) => manualDeliveryOf(agentId, row))
+        manual.endReading(deliveries, asked)
       }
     } catch (error) {
-      for (const lane of lanes) lane.asks = true
+      for (const lane of lanes) lane.manual.readFailed()
       throw error
     } finally {
-      for (const lane of lanes) {
-        lane.asking = false
-        this.#deps.turn(lane)
-      }
+      for (const lane of lanes) this.#deps.proceed(lane)
     }
   }
 
-  #serve(lane: Lane, read: Read | undefined, most: number): void {
-    lane.reading = false
-    if (lane.state !== 'held') return
-    if (read) {
-      lane.append(read, most, this.#deps.clock.now())
-      this.#deps.turn(lane)
-      return
-    }
-    lane.leave('lost') // with its agent
-    this.drop(lane)
-  }
-
-  /** A webhook that was added while an event was being stored has no job for it, though it is to hear it. */
-  async #addMissing(reads: Map<string, Read>): Promise<void> {
+  /** A webhook that was added while an event was being stored has no job for it. */
+  async #addMissingJobs(reads: Map<string, Read>): Promise<void> {
     const missing = []
     for (const [id, { jobs }] of reads) {
-      const lane = this.#lanes.get(id)
+      const lane = this.#deps.lanes.get(id)
       for (const job of jobs) {
-        if (lane?.misses(job))
+        if (lane?.events.misses(job))
           missing.push({ lane: id, agentId: lane.agentId, seq: job.seq, createdAt: job.created_at })
       }
     }

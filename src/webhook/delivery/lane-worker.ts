@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { LoggedEvent } from '../../event/event.ts'
-import { TOKEN_REVOKED } from '../../workspace/token.ts'
-import { parseTopicKey, WEBHOOK_ADDED, WEBHOOK_ASKED, WEBHOOK_CHANGED, WEBHOOK_REMOVED } from '../webhook.ts'
 import { type AttemptDeps, attemptJob, logAttempt, logGivenUp } from './attempt.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
+import { followNotifications, LANES_FREE } from './lane-notifications.ts'
 import { LaneReader } from './lane-reader.ts'
+import { LaneRegistry } from './lane-registry.ts'
 import type { LaneOptions, Lanes, LanesDeps } from './lanes.ts'
 import { deleteWebhook, type Lease, releaseAll } from './lease.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
@@ -17,26 +16,20 @@ import { type LaneProgress, ProgressWriter } from './progress-writer.ts'
 import { type AttemptResult, giveUp, recordOutcome } from './record-outcome.ts'
 import { type Slot, Slots } from './slots.ts'
 
-/** The topic on which a worker that stops tells the others that its lanes are free. */
-const FREE = 'lanes_free'
+/** A lease must outlast an attempt by this much: nobody else may post to the webhook meanwhile. */
+const LEASE_MARGIN_MS = 500
 
 /**
- * What an attempt must have left of its lease beyond its own time: nobody else may post to the webhook
- * meanwhile.
- */
-const SPARE_MS = 500
-
-/**
- * How long a worker that stops tries to reach the database. Without it, its lanes move on when their leases
+ * How long a worker that stops tries to reach the database. If it cannot, its lanes move on when their leases
  * end.
  */
-const LAST_WORDS_MS = 2000
+const MAX_HAND_OVER_MS = 2000
 
 /**
- * A lane goes round: leased (by news of its agent, or by the poll) → read ahead → one POST at a time, when a
- * slot is free → progress noted → … → released, when it has nothing more to do, or must wait for a retry.
- * Only a lane's lease allows to post to it, and only its owner's progress counts, so that there is one POST
- * at a time per webhook and no position ever goes back.
+ * A lane is leased because of a new event or by the poll. Its events are read ahead, and posted one at a time
+ * when a slot is free; its progress is written. It is released when it has nothing more to do, or must wait
+ * for a retry. Only the holder of a lane's lease posts to it, and only its progress counts, so that there is
+ * one POST at a time per webhook and no position ever goes back.
  */
 export class LaneWorker implements Lanes {
   readonly #deps: LanesDeps
@@ -44,110 +37,87 @@ export class LaneWorker implements Lanes {
   readonly #attempts: AttemptDeps
   readonly #lease: Lease
   readonly #random: () => number
+  readonly #lanes = new LaneRegistry()
   readonly #reader: LaneReader
-  readonly #settler: ProgressWriter
+  readonly #writer: ProgressWriter
   readonly #slots: Slots<Lane>
-  readonly #tender: LeaseRenewal
+  readonly #renewal: LeaseRenewal
   readonly #poll: Poll
   #running = false
-  /** In-flight POSTs are being ended: their outcome says nothing of the receiver. */
+  /** POSTs under way are being aborted: their outcome says nothing about the receiver. */
   #aborting = false
-  #ends: (() => void)[] = []
+  #unsubscribe: (() => void)[] = []
   #drained: (() => void) | null = null
 
   constructor(deps: LanesDeps, options: LaneOptions) {
     const { prisma, pool, keyring, log, clock, dialler } = deps
     this.#deps = deps
     this.#options = options
-    this.#attempts = { keyring, log, attemptMs: this.#options.attemptMs }
-    this.#lease = { owner: randomUUID(), ms: this.#options.leaseMs }
+    this.#attempts = { keyring, log, attemptMs: options.attemptMs }
+    this.#lease = { owner: randomUUID(), ms: options.leaseMs }
     this.#random = deps.random ?? Math.random
-    const shared = { prisma, pool, log, lease: this.#lease }
-    const rest = (lane: Lane) => this.#running && this.#rest(lane)
-    this.#slots = new Slots(this.#options.slots, (lane, slot) => this.#run(lane, slot))
-    const lanes = { most: this.#options.most, slots: this.#slots, rest }
+    this.#slots = new Slots(options.slots, (lane, slot) => this.#run(lane, slot))
+    const shared = {
+      ...{ prisma, pool, log, lease: this.#lease, lanes: this.#lanes },
+      release: (lane: Lane) => this.#running && this.#release(lane),
+      lose: (lane: Lane) => this.#lose(lane),
+      proceed: (lane: Lane) => this.#proceed(lane),
+    }
     this.#reader = new LaneReader({
       ...shared,
-      ...lanes,
-      clock,
-      keyring,
-      dialler,
-      turn: (lane) => this.#turn(lane),
+      ...{ clock, keyring, dialler },
+      maxLanes: options.maxLanes,
+      slots: this.#slots,
     })
-    this.#settler = new ProgressWriter({
+    this.#writer = new ProgressWriter({
       ...shared,
       written: (progress, result, from) => this.#written(progress, result, from),
     })
-    this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: this.#options.pollMs })
-    this.#tender = new LeaseRenewal({
-      ...shared,
-      idleMs: this.#options.idleMs,
-      reader: this.#reader,
-      rest,
-      lose: (lane) => this.#lose(lane),
-      turn: (lane) => this.#turn(lane),
-    })
+    this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: options.pollMs })
+    this.#renewal = new LeaseRenewal({ ...shared, idleMs: options.idleMs })
   }
 
   get held(): number {
-    return this.#reader.size
+    return this.#lanes.size
   }
 
   start(): void {
+    const { feed, notifier } = this.#deps
     this.#running = true
     this.#reader.start()
-    this.#ends = this.#listen()
+    this.#unsubscribe = followNotifications({
+      ...{ feed, notifier, lanes: this.#lanes, reader: this.#reader },
+      owner: this.#lease.owner,
+      proceed: (lane) => this.#proceed(lane),
+      lose: (lane) => this.#lose(lane),
+      lanesFree: () => this.#poll.now(),
+    })
     this.#poll.start()
-    this.#tender.start()
-  }
-
-  #listen(): (() => void)[] {
-    const { feed, notifier } = this.#deps
-    const about = (topic: string, hear: (lane: Lane) => void) =>
-      notifier.subscribe(topic, (key) => {
-        const { agentId, id } = parseTopicKey(key)
-        const lane = this.#reader.lane(id)
-        if (!lane) return this.#reader.news(agentId, null)
-        hear(lane)
-        this.#turn(lane)
-      })
-    return [
-      feed.onNews((agentId, event) => this.#hear(agentId, event)),
-      notifier.subscribe(FREE, (owner) => owner !== this.#lease.owner && this.#poll.now()),
-      notifier.subscribe(WEBHOOK_ADDED, (agentId) => {
-        for (const lane of this.#reader.lanesOf(agentId)) lane.siblings++
-      }),
-      notifier.subscribe(WEBHOOK_REMOVED, (id) => this.#loseWhere((lane) => lane.id === id)),
-      notifier.subscribe(TOKEN_REVOKED, (tokenId) =>
-        this.#loseWhere(({ policy }) => policy.tokenId === tokenId),
-      ),
-      about(WEBHOOK_CHANGED, (lane) => lane.recall()),
-      about(WEBHOOK_ASKED, (lane) => lane.hearAsked()),
-    ]
+    this.#renewal.start()
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#running = false
-    for (const end of this.#ends) end()
+    for (const end of this.#unsubscribe) end()
     const polled = this.#poll.stop()
-    for (const lane of this.#reader.lanes) this.#turn(lane)
+    for (const lane of this.#lanes) this.#proceed(lane)
     await this.#drain(graceMs)
     this.#aborting = true
-    for (const lane of this.#reader.lanes) lane.connection.destroy(new Error('the worker stops'))
+    for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker stops'))
     const limit = new AbortController()
-    await Promise.race([this.#handOver(polled), systemClock.sleep(LAST_WORDS_MS, limit.signal)])
+    await Promise.race([this.#handOver(polled), systemClock.sleep(MAX_HAND_OVER_MS, limit.signal)])
     limit.abort()
-    this.#tender.stop()
+    this.#renewal.stop()
   }
 
-  /** Writes what the lanes came to, then frees them. */
+  /** Writes the progress of the lanes, then frees them. */
   async #handOver(polled: Promise<void>): Promise<void> {
     const { notifier, log } = this.#deps
     await Promise.all([polled, this.#reader.stop()])
-    await this.#settler.stop(LAST_WORDS_MS)
+    await this.#writer.stop(MAX_HAND_OVER_MS)
     try {
       await releaseAll(this.#deps, this.#lease.owner)
-      notifier.publish(FREE, this.#lease.owner)
+      notifier.publish(LANES_FREE, this.#lease.owner)
     } catch (error) {
       log.warn(
         { error: messageOf(error) },
@@ -167,50 +137,31 @@ export class LaneWorker implements Lanes {
     limit.abort()
   }
 
-  #hear(agentId: string, event: LoggedEvent | null): void {
-    const lanes = this.#reader.lanesOf(agentId)
-    let all = 1
-    for (const lane of lanes) {
-      all = lane.siblings
-      lane.hear(event)
-      this.#turn(lane)
-    }
-    // The agent's other webhooks may be free. A lane that is leaving sees to it that it is found again.
-    if (lanes.size < all) this.#reader.news(agentId, event)
-  }
-
-  /**
-   * What a lane does next. Called whenever something about it has changed; calling it once too often does
-   * nothing.
-   */
-  #turn(lane: Lane): void {
-    if (lane.state !== 'held') return
-    if (!this.#running) return void (lane.busy || this.#aborting || this.#rest(lane))
-    if (!lane.busy && (lane.recalled || lane.policy.hasEnded(this.#deps.clock.now())))
-      return void this.#rest(lane)
-    if (lane.asks) this.#reader.ask(lane)
-    const resting = lane.restsAt(this.#deps.clock)
-    if (lane.runsLow && !resting) this.#reader.want(lane)
-    if (lane.busy || lane.queued) return
-    if (lane.askedHead || (lane.waiting > 0 && !resting)) {
-      lane.queued = true
-      this.#slots.ask(lane)
-      return
-    }
-    if (lane.asks || lane.asking) return
-    if (resting) return void this.#rest(lane)
-    lane.idleSince = performance.now()
-    if ((!lane.behind && lane.catchUp()) || lane.hasAnswered)
-      this.#settler.note({ progress: lane.progress(), settled: null })
+  /** Decides what a lane does next. Called whenever something about it has changed, at worst for nothing. */
+  #proceed(lane: Lane): void {
+    const { clock } = this.#deps
+    if (!lane.isHeld) return
+    if (!this.#running) return void (lane.isPosting || this.#aborting || this.#release(lane))
+    if (lane.mustRelease(clock)) return void this.#release(lane)
+    if (lane.manual.isStale) this.#reader.readManual(lane)
+    const awaitsRetry = lane.awaitsRetry(clock)
+    if (lane.events.runsLow && !awaitsRetry) this.#reader.readEvents(lane)
+    if (lane.isBusy) return
+    if (lane.manual.first || (lane.events.size > 0 && !awaitsRetry)) {
+      lane.queue()
+      this.#slots.request(lane)
+    } else if (lane.manual.isAwaited) return
+    else if (awaitsRetry) this.#release(lane)
+    else if (lane.idle()) this.#writer.note({ progress: lane.progress(), settled: null })
   }
 
   /** The lane has a slot. */
   #run(lane: Lane, slot: Slot): void {
-    lane.queued = false
-    const covered = performance.now() + this.#options.attemptMs + SPARE_MS <= lane.leasedUntil
-    const job = covered && this.#running && lane.state === 'held' ? this.#nextJob(lane) : undefined
+    lane.dequeue()
+    const covered = lane.isLeasedFor(this.#options.attemptMs + LEASE_MARGIN_MS)
+    const job = covered && this.#running && lane.isHeld ? this.#nextJob(lane) : undefined
     if (job) void this.#attempt(lane, job, slot)
-    else this.#free(slot) // a lane whose lease is too short goes on when it is renewed
+    else this.#free(slot) // a lane whose lease is too short continues when it is renewed
   }
 
   #free(slot: Slot): void {
@@ -218,68 +169,60 @@ export class LaneWorker implements Lanes {
     if (this.#slots.underWay === 0) this.#drained?.()
   }
 
-  /** What was asked for goes first, then the lane's first job whose time is not over. */
+  /** Manual deliveries go first, then the first event whose time is not over. */
   #nextJob(lane: Lane): LaneJob | ManualDelivery | undefined {
-    if (lane.askedHead) return lane.askedHead
+    if (lane.manual.first) return lane.manual.first
     const now = this.#deps.clock.now()
-    for (let job = lane.head; job; job = lane.head) {
+    for (let job = lane.events.first; job; job = lane.events.first) {
       if (!lane.policy.isOver(job.since, lane.failures, now)) return job
-      this.#giveUp(lane, job, now)
+      logGivenUp(this.#deps, lane, job)
+      this.#writer.note(giveUp(lane, job, now))
     }
-    queueMicrotask(() => this.#turn(lane))
+    queueMicrotask(() => this.#proceed(lane))
     return undefined
   }
 
-  #giveUp(lane: Lane, job: LaneJob, now: Date): void {
-    logGivenUp(this.#deps, lane, job)
-    this.#settler.note(giveUp(lane, job, now))
-  }
-
   async #attempt(lane: Lane, job: LaneJob | ManualDelivery, slot: Slot): Promise<void> {
-    lane.busy = true
+    lane.attempting()
     const at = this.#deps.clock.now()
     const outcome = await attemptJob(this.#attempts, lane, job, at)
-    lane.busy = false
-    if (lane.state === 'held' && !(this.#aborting && outcome.kind === 'failed'))
+    lane.attempted()
+    if (lane.isHeld && !(this.#aborting && outcome.kind === 'failed'))
       this.#conclude(lane, job, { at, outcome })
-    this.#turn(lane)
+    this.#proceed(lane)
     this.#free(slot)
   }
 
-  #conclude(lane: Lane, job: LaneJob | ManualDelivery, made: AttemptResult): void {
-    const { outcome } = made
+  #conclude(lane: Lane, job: LaneJob | ManualDelivery, result: AttemptResult): void {
+    const { outcome } = result
     this.#deps.metrics?.count('deliveries', outcome.kind)
     if (outcome.kind === 'gone' && lane.policy.removesGone) {
-      logAttempt(this.#attempts, lane, job, outcome, null)
+      logAttempt(this.#attempts, lane, job, outcome)
       return void this.#remove(lane)
     }
-    const conclusion = recordOutcome(lane, job, made, { now: this.#deps.clock.now(), random: this.#random() })
-    logAttempt(this.#attempts, lane, job, outcome, conclusion.progress.retryAt)
+    const moment = { now: this.#deps.clock.now(), random: this.#random() }
+    const conclusion = recordOutcome(lane, job, result, moment)
+    logAttempt(this.#attempts, lane, job, outcome)
     if (conclusion.settled?.state === 'expired' && 'event' in job) logGivenUp(this.#deps, lane, job)
     if (conclusion.progress.release) this.#release(lane, conclusion)
-    else this.#settler.note(conclusion)
+    else this.#writer.note(conclusion)
   }
 
-  /** There is nothing to do for it here, or only for whoever leases it anew. */
-  #rest(lane: Lane): void {
-    this.#release(lane, { progress: lane.progress({ release: true }), settled: null })
+  /** Gives a lane back, with what is to be written of it: it is leased again when it has something to do. */
+  #release(lane: Lane, conclusion?: LaneProgress): void {
+    lane.release()
+    lane.connection.destroy(new Error('the lane was released'))
+    this.#writer.note(conclusion ?? { progress: lane.progress(), settled: null })
   }
 
-  /** Lets the lane go: somebody picks it up when it has something to do again. */
-  #release(lane: Lane, conclusion: LaneProgress): void {
-    lane.leave('leaving')
-    lane.connection.destroy(new Error('the lane rests'))
-    this.#settler.note(conclusion)
-  }
-
-  /** The receiver said that it is gone for good. */
+  /** The receiver responded that it is gone for good. */
   async #remove(lane: Lane): Promise<void> {
-    lane.leave('lost')
+    lane.lose()
     lane.connection.destroy(new Error('the webhook is gone'))
     try {
       await deleteWebhook(this.#deps, lane.id, this.#lease.owner)
     } catch (error) {
-      // The lease ends, the event is posted again, and the receiver will say it again.
+      // When the lease has ended, the event is posted again, and the receiver responds the same.
       this.#deps.log.warn(
         { webhookId: lane.id, error: messageOf(error) },
         'could not remove a webhook that is gone',
@@ -290,45 +233,36 @@ export class LaneWorker implements Lanes {
 
   #written(progress: Progress, result: WriteResult, from: number): void {
     if (progress.givenUpAt && result === 'mine') this.#deps.onGivenUp?.()
-    const lane = this.#reader.lane(progress.lane)
+    const lane = this.#lanes.get(progress.lane)
     if (!lane) return
-    if (result === 'lost') this.#doubt(lane)
+    if (result === 'lost') this.#missed(lane)
     else if (progress.release) this.#released(lane, result)
     else if (result === 'rewound') {
-      lane.recall()
-      this.#turn(lane)
-    } else {
-      lane.doubted = false
-      lane.answeredWritten = Math.max(lane.answeredWritten, progress.answered)
-      lane.leasedUntil = Math.max(lane.leasedUntil, from + this.#lease.ms)
-    }
+      lane.rowChanged()
+      this.#proceed(lane)
+    } else lane.progressWritten(progress, from + this.#lease.ms)
   }
 
   /**
-   * A write that waited for a replay's finds neither the row that it had seen nor the new one. Only the next
-   * one sees which it is.
+   * A write did not find the lane's lease. It may have waited for a replay's, and then finds neither the row
+   * before nor the row after it; the next write tells whether the lane is lost.
    */
-  #doubt(lane: Lane): void {
-    if (lane.doubted) return void this.#lose(lane)
-    lane.doubted = true
-    this.#settler.note({ progress: lane.progress(), settled: null })
+  #missed(lane: Lane): void {
+    if (lane.progressMissed()) this.#lose(lane)
+    else this.#writer.note({ progress: lane.progress(), settled: null })
   }
 
   #released(lane: Lane, result: WriteResult): void {
     if (lane.state !== 'leaving') return
     this.#reader.drop(lane)
-    if (!this.#running) this.#deps.notifier.publish(FREE, this.#lease.owner)
-    if (lane.stale || result === 'rewound') this.#reader.news(lane.agentId, null)
+    if (!this.#running) this.#deps.notifier.publish(LANES_FREE, this.#lease.owner)
+    if (lane.events.isStale || result === 'rewound') this.#reader.leaseLanesOf(lane.agentId)
   }
 
-  #loseWhere(applies: (lane: Lane) => boolean): void {
-    for (const lane of this.#reader.lanes) if (applies(lane)) this.#lose(lane)
-  }
-
-  /** Another worker has it, or it was deleted: whatever is under way here ends now. */
+  /** Another worker has it, or it was deleted: a POST that is under way ends now. */
   #lose(lane: Lane): void {
-    lane.leave('lost')
-    lane.connection.destroy(new Error('the lane is no longer ours'))
+    lane.lose()
+    lane.connection.destroy(new Error("the lane is no longer this worker's"))
     this.#reader.drop(lane)
   }
 }

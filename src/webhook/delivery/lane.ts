@@ -1,32 +1,24 @@
 import type { Clock } from '../../core/clock.ts'
-import type { LoggedEvent, PayloadEvent } from '../../event/event.ts'
 import type { Connection } from '../../outgoing-http/dial.ts'
 import type { SigningKeys } from '../secret.ts'
-import { gapJob, isDue, isMissing, jobOf, type LaneJob, type ManualDelivery } from './lane-job.ts'
-import type { LeasedLane } from './lease.ts'
+import { EventQueue } from './event-queue.ts'
+import { LaneLease } from './lane-lease.ts'
+import type { LeasedLane, Renewed } from './lease.ts'
+import { ManualQueue } from './manual-queue.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { Progress } from './progress.ts'
-import type { PendingDelivery, Read, ReadRequest } from './read-ahead.ts'
 import type { Waiter } from './slots.ts'
 
 /**
- * `held`: ours to work on. `leaving`: done with, its lease is being given back. `lost`: another worker's, or
- * deleted.
+ * `held`: this worker's. `leaving`: its lease is being given back. `lost`: another worker's, or deleted. Only
+ * a held lane posts, and none becomes held again.
  */
 export type LaneState = 'held' | 'leaving' | 'lost'
 
 /**
- * The first read is small, because most lanes have one event to deliver; each full one makes the next larger.
- */
-const FIRST_READ = 16
-const LARGEST_READ = 256
-
-/** Committed events that it takes without reading; a longer queue stays in the log. */
-const IN_HAND = 1024
-
-/**
- * A webhook that this worker has leased: what it delivered, what it has read ahead, and how far it knows the
- * log.
+ * A webhook that this worker has leased. While it is held, events are announced and read, and one at a time
+ * is posted: `queue`, `dequeue`, `attempting`, `attempted`, then what came of it (`completed`, `failed`,
+ * `gaveUp`, `manualFinished`). Without anything to post it is `idle`. In the end it is `release`d or `lose`d.
  */
 export class Lane implements Waiter {
   readonly id: string
@@ -37,47 +29,23 @@ export class Lane implements Waiter {
   readonly keys: SigningKeys | null
   readonly connection: Connection
   readonly policy: Policy
-  /** How many webhooks the agent has. */
-  siblings: number
-  state: LaneState = 'held'
-  /** Whether a POST is under way; whether it waits for a slot; whether its next jobs are being read. */
-  busy = false
-  queued = false
-  reading = false
-  /** Whether there is news that it has not read. */
-  stale = false
-  /** Whether deliveries were asked for that it has not read; whether they are being read. */
-  asks: boolean
-  asking = false
-  /** Its row changed under it (a new secret, another position): it is to be given back and leased anew. */
-  recalled = false
+  /** What it has to deliver. Only the lane itself moves on in it. */
+  readonly events: Omit<EventQueue, 'shift' | 'skipUnwanted' | 'close'>
+  readonly manual: Omit<ManualQueue, 'shift' | 'written' | 'close'>
+  readonly #events: EventQueue
+  readonly #manual: ManualQueue
+  readonly #lease: LaneLease
+  #state: LaneState = 'held'
+  /** `queued`: waits for a slot. */
+  #activity: 'none' | 'queued' | 'posting' = 'none'
+  #idleSince = performance.now()
+  #siblings: number
+  /** How often its first event has failed. */
+  #failures: number
   /** Whether it has failed since it last took an event. */
-  failing: boolean
-  /** Its event is tried again then; a lane that is held before has something else to do. */
-  retryAt: Date | null
-  /** How many of the deliveries that were asked for are done with, as the database knows. */
-  answeredWritten: number
-  readonly revision: number
-  readonly #sealed: Buffer
-  /** Until when the lease lasts for sure, and when its row was last looked at, by `performance.now()`. */
-  leasedUntil: number
-  checkedAt = performance.now()
-  /** Whether a write of its progress found it lost; the next one decides. */
-  doubted = false
-  idleSince = performance.now()
-  failures: number
-  error: string | null
-  #position: number
-  #readTo: number
-  #lastId: number
-  #batch = FIRST_READ
-  #jobs: LaneJob[] = []
-  #next = 0
-  #asked: ManualDelivery[] = []
-  #askedIds = new Set<string>()
-  /** How many asked for were read, and are done with. */
-  #askedTo: number
-  #answered: number
+  #failing: boolean
+  #error: string | null
+  #retryAt: Date | null
 
   constructor(row: LeasedLane, keys: SigningKeys | null, connection: Connection, leasedUntil: number) {
     this.id = row.id
@@ -87,202 +55,226 @@ export class Lane implements Waiter {
     this.keys = keys
     this.connection = connection
     this.policy = policyOf(row)
-    this.siblings = row.siblings
-    this.leasedUntil = leasedUntil
-    this.failures = row.attempts
-    this.error = row.error
-    this.retryAt = row.retry_at
-    this.failing = row.failing_since !== null
-    this.revision = row.revision
-    this.#sealed = row.secret
-    this.asks = row.asked > row.answered
-    this.answeredWritten = row.answered
-    this.#askedTo = row.answered
-    this.#answered = row.answered
-    this.#position = row.position
-    this.#readTo = row.position
-    this.#lastId = row.last_id
+    this.events = this.#events = new EventQueue(row, this.policy)
+    this.manual = this.#manual = new ManualQueue(row)
+    this.#lease = new LaneLease(row, leasedUntil)
+    this.#siblings = row.siblings
+    this.#failures = row.attempts
+    this.#failing = row.failing_since !== null
+    this.#error = row.error
+    this.#retryAt = row.retry_at
   }
 
-  /** Hears how its row stands now: whether it changed under it, and what was asked for. */
-  compare({ revision, secret, asked }: Pick<LeasedLane, 'revision' | 'secret' | 'asked'>): void {
-    if (revision !== this.revision || !secret.equals(this.#sealed)) this.recall()
-    if (asked > this.#askedTo) this.asks = true
+  get state(): LaneState {
+    return this.#state
   }
 
-  /** Whether its event must still wait. */
-  restsAt(clock: Clock): boolean {
-    return this.retryAt !== null && this.retryAt > clock.now()
+  get isHeld(): boolean {
+    return this.#state === 'held'
   }
 
-  /** Its row changed under it. */
-  recall(): void {
-    this.recalled = true
-    this.stale = true
+  get isPosting(): boolean {
+    return this.#activity === 'posting'
   }
 
-  /** A delivery was asked for. */
-  hearAsked(): void {
-    this.asks = true
-    if (this.state !== 'held') this.stale = true
+  /** Whether it waits for a slot or has one. */
+  get isBusy(): boolean {
+    return this.#activity !== 'none'
   }
 
-  get suspect(): boolean {
-    return this.failures > 0
-  }
-
-  /** How many jobs are ready. */
-  get waiting(): number {
-    return this.#jobs.length - this.#next
-  }
-
-  /** Whether the log has more than was read. */
-  get behind(): boolean {
-    return this.stale || this.#readTo < this.#lastId
-  }
-
-  /** Whether to read on now, before the last jobs are delivered. */
-  get runsLow(): boolean {
-    return this.behind && this.waiting <= this.#batch >> 2
-  }
-
-  get head(): LaneJob | undefined {
-    return this.#jobs[this.#next]
-  }
-
-  /** What to read next. */
-  get want(): ReadRequest {
-    return { lane: this.id, agentId: this.agentId, after: this.#readTo, most: this.#batch }
-  }
-
-  /**
-   * Hears of a committed event, or of news that only the log knows. Takes the event without reading it when
-   * it is the very next one. A `url` event is always read: its text is in the job, and there is none when
-   * this webhook is not to hear it.
-   */
-  hear(event: LoggedEvent | null): void {
-    if (event && event.id <= this.#readTo) return
-    const next = event?.agentName !== undefined && event.id === this.#readTo + 1 && event.channel !== 'url'
-    if (!next || this.state !== 'held' || this.reading || this.stale || this.waiting >= IN_HAND) {
-      this.stale = true
-      return
-    }
-    if (this.policy.wants(event)) this.#take(event as PayloadEvent)
-    this.#readTo = event.id
-    this.#lastId = Math.max(this.#lastId, event.id)
-  }
-
-  #take(event: PayloadEvent): void {
-    this.#jobs.push({ seq: event.id, event, attempts: 0, payload: null, since: event.createdAt })
-  }
-
-  /** Hears how far the log goes. Returns whether that is news. */
-  grew(lastId: number): boolean {
-    if (lastId <= this.#lastId) return false
-    this.#lastId = lastId
-    return true
-  }
-
-  /**
-   * Takes what was read for `want`. Jobs that are done already, and `url` events that are not for this
-   * webhook, are passed over.
-   */
-  append({ lastId, horizon, jobs }: Read, most: number, now: Date): void {
-    if (this.#next > 0) {
-      this.#jobs = this.#jobs.slice(this.#next)
-      this.#next = 0
-    }
-    if (this.policy.kind === 'mcp' && horizon > this.#readTo) this.#jobs.push(gapJob(horizon, now))
-    for (const row of jobs)
-      if (isDue(row) && this.policy.wants(row)) this.#jobs.push(jobOf(this.agentId, row))
-    this.#lastId = Math.max(this.#lastId, lastId)
-    // A short read saw the end of the log: up to `lastId` there is nothing else, and there never will be.
-    this.#readTo = Math.max(this.#readTo, jobs.length < most ? lastId : 0, jobs.at(-1)?.seq ?? 0)
-    if (jobs.length === most) this.#batch = Math.min(this.#batch * 2, LARGEST_READ)
-  }
-
-  /** Whether it is to hear an event that it has no job for. */
-  misses(row: PendingDelivery): boolean {
-    return isMissing(row) && this.policy.wants(row)
-  }
-
-  /** The next delivery that was asked for. */
-  get askedHead(): ManualDelivery | undefined {
-    return this.#asked[0]
-  }
-
-  /**
-   * Takes what was asked for, `upTo` that many in all. What it took before is still pending until its
-   * progress is written.
-   */
-  takeAsked(jobs: readonly ManualDelivery[], upTo: number): void {
-    for (const job of jobs) if (!this.#askedIds.has(job.id)) this.#asked.push(job)
-    for (const { id } of jobs) this.#askedIds.add(id)
-    if (this.#asked.length === 0) this.#answered = Math.max(this.#answered, upTo)
-    this.#askedTo = Math.max(this.#askedTo, upTo)
-  }
-
-  /** The first one that was asked for is done with. */
-  answer(): void {
-    this.#asked.shift()
-    if (this.#asked.length === 0) this.#answered = this.#askedTo
-  }
-
-  /** Whether nothing keeps it from being given back. */
+  /** Whether it is held for nothing: there is nothing to post, and nothing to read. */
   get isIdle(): boolean {
-    const works = this.busy || this.queued || this.reading || this.asking || this.asks
-    return !works && this.#asked.length === 0 && !this.behind && this.waiting === 0
+    const { isReading, isBehind, size } = this.#events
+    return this.isHeld && !this.isBusy && !isReading && !isBehind && size === 0 && this.#manual.isEmpty
   }
 
-  /** The first job is done with, however. */
-  advance(): void {
-    const job = this.#jobs[this.#next]!
-    this.#position = job.seq
-    this.#next++
-    this.failures = 0
-    this.retryAt = null
-    if (this.#next === this.#jobs.length) this.#forget()
-    this.catchUp()
+  get idleSince(): number {
+    return this.#idleSince
   }
 
-  /** Moves over what was read and is not for this webhook. Returns whether that moved it. */
-  catchUp(): boolean {
-    if (this.waiting > 0 || this.#position >= this.#readTo) return false
-    this.#position = this.#readTo
-    return true
+  /** How many webhooks the agent has. */
+  get siblings(): number {
+    return this.#siblings
   }
 
-  /** Forgets what it read: somebody will read it again. */
-  leave(state: 'leaving' | 'lost'): void {
-    if (this.asks || this.asking || this.#asked.length > 0) this.stale = true // somebody is to look again
-    this.state = state
-    this.#asked = []
-    this.#forget()
+  get failures(): number {
+    return this.#failures
   }
 
-  #forget(): void {
-    this.#jobs = []
-    this.#next = 0
+  get error(): string | null {
+    return this.#error
   }
 
-  /** Whether its row does not know yet that all that was asked for is done with. */
-  get hasAnswered(): boolean {
-    return this.#answered > this.answeredWritten
+  get retryAt(): Date | null {
+    return this.#retryAt
+  }
+
+  get isRetrying(): boolean {
+    return this.#failures > 0
+  }
+
+  /** Whether its first event must still wait. A lane is held meanwhile only for its manual deliveries. */
+  awaitsRetry(clock: Clock): boolean {
+    return this.#retryAt !== null && this.#retryAt > clock.now()
+  }
+
+  /** When its row was last read (`performance.now()`). */
+  get checkedAt(): number {
+    return this.#lease.checkedAt
+  }
+
+  /** Whether its lease lasts for `ms` more milliseconds. */
+  isLeasedFor(ms: number): boolean {
+    return this.#lease.covers(ms)
+  }
+
+  /** Whether it is to be given back now: its row is another one, or its subscription has ended. */
+  mustRelease(clock: Clock): boolean {
+    return !this.isPosting && (this.#lease.hasRowChanged || this.policy.hasEnded(clock.now()))
+  }
+
+  /**
+   * Its lease had run out, and was taken again. If others had it meanwhile, its revision is another one, and
+   * what was read here is outdated.
+   */
+  leasedAgain(row: LeasedLane, until: number): void {
+    this.#lease.retaken(until)
+    this.#events.markStale()
+    this.#compare(row)
+  }
+
+  /** Its row was read at `at`, and its lease renewed for `ms` milliseconds unless the row was locked. */
+  renewed(row: Renewed, at: number, ms: number): void {
+    if (row.renewed) this.#lease.renewed(at, at + ms)
+    this.#siblings = row.siblings
+    this.#compare(row)
+  }
+
+  #compare(row: Pick<LeasedLane, 'revision' | 'secret' | 'asked'>): void {
+    if (!this.#lease.matches(row)) this.rowChanged()
+    this.#manual.compare(row.asked)
+  }
+
+  /** Its row has another secret or position: it is to be given back and leased anew. */
+  rowChanged(): void {
+    this.#lease.rowChanged()
+    this.#events.markStale()
+  }
+
+  siblingAdded(): void {
+    this.#siblings++
+  }
+
+  /** There is nothing to do for it here any more. Whoever leases it next reads its events again. */
+  release(): void {
+    if (this.isHeld) this.#leave('leaving')
+  }
+
+  /** Another worker has it, or it was deleted. */
+  lose(): void {
+    this.#leave('lost')
+  }
+
+  #leave(state: 'leaving' | 'lost'): void {
+    if (!this.#manual.isEmpty) this.#events.markStale()
+    this.#state = state
+    this.#events.close()
+    this.#manual.close()
+  }
+
+  /** A manual delivery was requested. */
+  manualRequested(): void {
+    this.#manual.markStale()
+    if (!this.isHeld) this.#events.markStale()
+  }
+
+  /** It waits for a slot. */
+  queue(): void {
+    this.#activity = 'queued'
+  }
+
+  dequeue(): void {
+    this.#activity = 'none'
+  }
+
+  /** A POST to it begins. */
+  attempting(): void {
+    this.#activity = 'posting'
+  }
+
+  attempted(): void {
+    this.#activity = 'none'
+  }
+
+  /** There is nothing to post for now. Returns whether there is progress to write. */
+  idle(): boolean {
+    this.#idleSince = performance.now()
+    return (!this.#events.isBehind && this.#events.skipUnwanted()) || this.#manual.hasUnwritten
+  }
+
+  /**
+   * The receiver took the first event, or it is too large for it: the next one's turn. Returns whether that
+   * ended a series of failures.
+   */
+  completed(): boolean {
+    const wasFailing = this.#failing
+    this.#failing = false
+    this.#error = null
+    this.#shift()
+    return wasFailing
+  }
+
+  /** The first event failed; it is due again at `retryAt`, or is to be given up. */
+  failed(error: string, retryAt: Date | null): void {
+    const { givenUp } = this.policy
+    this.#failures++
+    this.#failing = true
+    this.#error = this.#error?.startsWith(givenUp) ? `${givenUp}: ${error}` : error
+    this.#retryAt = retryAt
+  }
+
+  /** The first event's time is over. Its error says so until the webhook takes an event again. */
+  gaveUp(): void {
+    const { givenUp } = this.policy
+    if (!this.#error?.startsWith(givenUp)) this.#error = this.#error ? `${givenUp}: ${this.#error}` : givenUp
+    this.#shift()
+  }
+
+  #shift(): void {
+    this.#events.shift()
+    this.#failures = 0
+    this.#retryAt = null
+  }
+
+  /** The first manual delivery was tried. It says nothing about the events. */
+  manualFinished(): void {
+    this.#manual.shift()
   }
 
   /** What to write of it now. A lane that is leaving gives its lease back whatever is written of it. */
   progress(change: Partial<Progress> = {}): Progress {
     return {
       lane: this.id,
-      position: this.#position,
-      attempts: this.failures,
-      error: this.error,
-      retryAt: this.retryAt,
+      position: this.#events.position,
+      attempts: this.#failures,
+      error: this.#error,
+      retryAt: this.#retryAt,
       lastDeliveredAt: null,
-      release: this.state === 'leaving',
-      revision: this.revision,
-      answered: this.#answered,
+      release: this.#state === 'leaving',
+      revision: this.#lease.revision,
+      answered: this.#manual.finished,
       ...change,
     }
+  }
+
+  /** Its progress was written, which renewed its lease until `leasedUntil`. */
+  progressWritten({ answered }: Progress, leasedUntil: number): void {
+    this.#manual.written(answered)
+    this.#lease.written(leasedUntil)
+  }
+
+  /** A write of its progress did not find its lease. Returns whether the write before did not either. */
+  progressMissed(): boolean {
+    return this.#lease.missed()
   }
 }

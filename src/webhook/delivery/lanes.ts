@@ -13,16 +13,16 @@ export interface LaneOptions {
   /** How long a lease lasts without renewal. A killed worker's lanes move on after this and one poll. */
   leaseMs: number
   /**
-   * How often due retries and lanes that no news told of are looked for. Promised: an event arrives within 2
-   * s even so.
+   * How often to look for lanes with events that no notification announced. It is promised that these arrive
+   * within 2 s.
    */
   pollMs: number
   /** How long a lane with nothing to do keeps its lease and its connection. */
   idleMs: number
-  /** Most POSTs at once. */
+  /** How many POSTs at once. */
   slots: number
-  /** Most lanes leased at once. */
-  most: number
+  /** How many lanes are leased at once. */
+  maxLanes: number
   attemptMs: number
 }
 
@@ -31,13 +31,13 @@ const DEFAULTS: LaneOptions = {
   pollMs: 1500,
   idleMs: 5000,
   slots: 512,
-  most: 4096,
+  maxLanes: 4096,
   attemptMs: ATTEMPT_MS,
 }
 
 export interface LanesDeps extends Db {
   keyring: Keyring
-  /** For the schedule: attempts, retries, the end of an event's time. Leases go by the database's clock. */
+  /** For the schedule of attempts. Leases go by the database's clock. */
   clock: Clock
   log: Logger
   feed: Pick<Feed, 'onNews'>
@@ -60,9 +60,9 @@ export interface Lanes {
   readonly held: number
   start(): void
   /**
-   * Takes no new work and gives the leases back: at once of lanes without a POST under way, of the others
-   * when that has ended, which they have `graceMs` milliseconds for. Takes at most 2 s more than that,
-   * whatever the database does.
+   * Takes no new work and gives the leases back: those of lanes without a POST under way at once, the others
+   * when their POST has ended, or after `graceMs` milliseconds. Takes at most 2 s more than that, even if the
+   * database does not respond.
    */
   stop(graceMs: number): Promise<void>
 }

@@ -36,13 +36,13 @@ export interface Lease {
   ms: number
 }
 
-/** How many lanes there is room for, and how many of them may have failed the last time. */
-export interface Most {
+/** How many lanes to lease, and how many of them may be retrying. */
+export interface LeaseLimits {
   lanes: number
-  suspects: number
+  retrying: number
 }
 
-/** A lane with something to do that is due (an event, or what somebody asked for) and that nobody holds. */
+/** A lane that nobody holds, with something to deliver now: an event that is due, or a manual delivery. */
 const DUE = `
   (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())
   and (w.expires_at is null or w.expires_at > $3)`
@@ -80,8 +80,8 @@ const OF_AGENTS = {
 }
 
 /**
- * Workspaces take turns: everybody's first lane, then everybody's second … Those that failed wait behind each
- * other, not before the rest.
+ * Workspaces take turns: the first lane of each, then the second of each, and so on. Lanes that are retrying
+ * are counted separately, so that they do not delay the others.
  */
 const ANY = {
   name: 'lanes due',
@@ -96,19 +96,29 @@ const ANY = {
     picked as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`,
 }
 
-/** Leases the lanes of these agents that have something to do now, at most `most`. */
+interface LeaseRequest {
+  lease: Lease
+  /** By the schedule's clock: retries are due by it. */
+  now: Date
+}
+
+/** Leases at most `limit` lanes of these agents that have something to do now. */
 export const leaseOfAgents = async (
   { pool }: Db,
-  lease: Lease,
-  now: Date,
-  agentIds: readonly string[],
-  most: number,
-) =>
-  (await pool.query<LeasedLane>({ ...OF_AGENTS, values: [lease.owner, lease.ms, now, agentIds, most] })).rows
+  { lease, now, agentIds, limit }: LeaseRequest & { agentIds: readonly string[]; limit: number },
+): Promise<LeasedLane[]> => {
+  const values = [lease.owner, lease.ms, now, agentIds, limit]
+  return (await pool.query<LeasedLane>({ ...OF_AGENTS, values })).rows
+}
 
-/** Leases any lanes that have something to do now, at most `most`, fairly between workspaces. */
-export const leaseDue = async ({ pool }: Db, lease: Lease, now: Date, { lanes, suspects }: Most) =>
-  (await pool.query<LeasedLane>({ ...ANY, values: [lease.owner, lease.ms, now, lanes, suspects] })).rows
+/** Leases any lanes that have something to do now, fairly between workspaces. */
+export const leaseDue = async (
+  { pool }: Db,
+  { lease, now, limits }: LeaseRequest & { limits: LeaseLimits },
+): Promise<LeasedLane[]> => {
+  const values = [lease.owner, lease.ms, now, limits.lanes, limits.retrying]
+  return (await pool.query<LeasedLane>({ ...ANY, values })).rows
+}
 
 /** When the next retry is due that is not due yet, or null. */
 export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {

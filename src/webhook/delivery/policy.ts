@@ -12,7 +12,7 @@ export interface Policy {
   readonly tokenId: string | null
   /** Why an event was given up, in the words that `error` begins with. */
   readonly givenUp: string
-  /** Whether it hears an event. */
+  /** Whether an event is for it. */
   wants(event: { type: string; channel: string }): boolean
   /** Whether its time is over. */
   hasEnded(now: Date): boolean
@@ -33,8 +33,8 @@ const MCP_ATTEMPTS = MCP_DELAYS_MS.length + 1
 
 const mcpAttemptAt = ({ failures, now, retryAfterMs, random }: Failure): Date => {
   const planned = MCP_DELAYS_MS[failures - 1]!
-  const asked = Math.min(retryAfterMs, MCP_DELAYS_MS[failures] ?? planned)
-  return new Date(now.getTime() + Math.max(Math.round(planned * (1 + 0.05 * random)), asked))
+  const requested = Math.min(retryAfterMs, MCP_DELAYS_MS[failures] ?? planned)
+  return new Date(now.getTime() + Math.max(Math.round(planned * (1 + 0.05 * random)), requested))
 }
 
 /** What a receiver of the Events extension finds its subscription by. */

@@ -9,21 +9,21 @@ export interface PollDeps extends Db {
   lease: Lease
   clock: Clock
   log: Logger
-  reader: Pick<LaneReader, 'lease' | 'roomForSuspects'>
+  reader: Pick<LaneReader, 'lease' | 'availableForRetrying'>
   everyMs: number
 }
 
 const BACKOFF_MS = 500
 
-/** Least time between two: thousands of retries that are due within a second are leased together. */
-const PACE_MS = 50
+/** Least time between two polls: thousands of retries that are due within a second are leased together. */
+const INTERVAL_MS = 50
 
 /**
- * Looks for due retries as they become due, and every now and then for lanes that no news told of (the net).
+ * Leases lanes whose retry is due, and from time to time those with events that no notification announced.
  */
 export class Poll {
   readonly #deps: PollDeps
-  #nap = new AbortController()
+  #pause = new AbortController()
   #running = false
   #polling: Promise<void> = Promise.resolve()
 
@@ -36,28 +36,28 @@ export class Poll {
     this.#polling = this.#keepPolling()
   }
 
-  /** Looks at once. */
+  /** Polls at once. */
   now(): void {
-    this.#nap.abort()
+    this.#pause.abort()
   }
 
   /** Resolves when nothing is under way. */
   stop(): Promise<void> {
     this.#running = false
-    this.#nap.abort()
+    this.#pause.abort()
     return this.#polling
   }
 
   async #keepPolling(): Promise<void> {
     const { clock, log } = this.#deps
     while (this.#running) {
-      this.#nap = new AbortController()
-      const { signal } = this.#nap
+      this.#pause = new AbortController()
+      const { signal } = this.#pause
       try {
         const from = performance.now()
         const wait = await this.#poll()
         if (this.#running) await clock.sleep(wait, signal)
-        if (this.#running) await systemClock.sleep(from + PACE_MS - performance.now(), signal)
+        if (this.#running) await systemClock.sleep(from + INTERVAL_MS - performance.now(), signal)
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'could not look for due webhooks')
         await systemClock.sleep(BACKOFF_MS, signal)
@@ -70,7 +70,7 @@ export class Poll {
     const { clock, reader, lease, everyMs } = this.#deps
     const now = clock.now()
     await reader.lease((lanes) =>
-      leaseDue(this.#deps, lease, now, { lanes, suspects: reader.roomForSuspects }),
+      leaseDue(this.#deps, { lease, now, limits: { lanes, retrying: reader.availableForRetrying } }),
     )
     const retryAt = await nextRetryAt(this.#deps, now)
     return Math.max(

@@ -25,13 +25,13 @@ export interface Attempt {
    * the POST. Left out: now.
    */
   beganAt?: number
-  /** Hears the answer, as far as it is read. */
-  hear?(chunk: Buffer): void
+  /** Called with the body of the response, as far as it is read. */
+  onData?(chunk: Buffer): void
 }
 
 /**
- * How one attempt went. `ms` is how long it took; `retryAfterMs` what the receiver asked for, 0 when it asked
- * for nothing.
+ * How one attempt went. `ms` is how long it took; `retryAfterMs` is the receiver's `Retry-After`, 0 without
+ * one.
  */
 export type Outcome =
   | { kind: 'delivered' | 'gone' | 'too_large'; status: number; ms: number }
@@ -42,7 +42,7 @@ class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
 
-/** The answer is longer than anybody needs to say "got it": its status counts, the rest is not read. */
+/** The response is longer than a receiver needs: its status counts, the rest of its body is not read. */
 class LongAnswer extends Error {
   override readonly name = 'LongAnswer'
 }
@@ -146,17 +146,17 @@ class Hearing implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Called once everything that came in time has been heard, however busy this process was: the receiver is
-   * not to blame for that.
+   * Called after everything that arrived in time was handled: the receiver is not to blame when this process
+   * was busy.
    */
   #timeOut(): void {
     if (!this.#finished) this.#connection.destroy(new TimedOut())
   }
 
   /**
-   * The last moment before the first byte. A process that was stopped meanwhile (a machine put to sleep,
-   * SIGSTOP) hears that the connection is open before its clock can ring; its time is over all the same, and
-   * another worker may be posting by now.
+   * Called just before the first byte is sent. A process that was stopped meanwhile (a machine put to sleep,
+   * SIGSTOP) gets here before its timer fires, although the time is over and another worker may be posting by
+   * now.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (performance.now() - this.#startedAt >= this.#timeoutMs) controller.abort(new TimedOut())
@@ -176,7 +176,7 @@ class Hearing implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#read += chunk.length
-    this.#attempt.hear?.(chunk)
+    this.#attempt.onData?.(chunk)
     if (this.#read > ANSWER_BYTES) controller.abort(new LongAnswer())
   }
 

@@ -6,17 +6,17 @@ import type { Lease } from './lease.ts'
 import { type Progress, type Settled, settle, type WriteResult } from './progress.ts'
 
 /**
- * What happens within this time is written together: one commit for hundreds of deliveries. A crash repeats
- * what was not written yet.
+ * What is noted within this time is written together: one commit for hundreds of deliveries. After a crash,
+ * deliveries whose progress was not written are repeated.
  */
 const GATHER_MS = 10
-const BACKOFF_MS = { first: 50, most: 2000 }
+const BACKOFF_MS = { first: 50, max: 2000 }
 
 export interface ProgressWriterDeps extends Db {
   lease: Lease
   log: Logger
   /**
-   * Told of what was written and what became of it; `writtenFrom` is when the write began
+   * Called for each progress that was written, with what came of it. `writtenFrom` is when the write began
    * (`performance.now()`).
    */
   written(progress: Progress, result: WriteResult, writtenFrom: number): void
@@ -28,17 +28,20 @@ export interface LaneProgress {
   settled: Settled | null
 }
 
-/** What a lane's earlier progress says that a later one leaves out. */
-const carryOver = (before: Progress, progress: Progress): void => {
-  progress.lastDeliveredAt ??= before.lastDeliveredAt
+/**
+ * Adds to a lane's progress what was noted before it and is not written: when it was last delivered to, when
+ * it first failed and gave up since it last recovered, and whether it recovered.
+ */
+const mergeInto = (progress: Progress, earlier: Progress): void => {
+  progress.lastDeliveredAt ??= earlier.lastDeliveredAt
   if (progress.recovered) return
-  const { failedAt = progress.failedAt, givenUpAt = progress.givenUpAt, recovered } = before
+  const { failedAt, givenUpAt, recovered } = earlier
   Object.assign(progress, failedAt && { failedAt }, givenUpAt && { givenUpAt }, recovered && { recovered })
 }
 
 /**
- * Writes the progress of all lanes, gathered. Nothing is forgotten while the database is away: it is written
- * when that is back.
+ * Writes the progress of all lanes in batches. While the database is away, progress is kept, and written when
+ * it is back.
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
@@ -55,7 +58,7 @@ export class ProgressWriter {
   /** Notes where a lane stands, and what became of a job. */
   note({ progress, settled }: LaneProgress): void {
     const before = this.#progress.get(progress.lane)
-    if (before) carryOver(before, progress)
+    if (before) mergeInto(progress, before)
     this.#progress.set(progress.lane, progress)
     if (settled) this.#jobs.push(settled)
     if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
@@ -87,11 +90,11 @@ export class ProgressWriter {
     for (
       let wait = BACKOFF_MS.first;
       !this.#stopping.signal.aborted;
-      wait = Math.min(wait * 2, BACKOFF_MS.most)
+      wait = Math.min(wait * 2, BACKOFF_MS.max)
     ) {
       const from = performance.now()
       try {
-        const results = await settle(this.#deps, lease.owner, lease.ms, progress, jobs)
+        const results = await settle(this.#deps, lease, progress, jobs)
         for (const one of progress) written(one, results.get(one.lane) ?? 'lost', from)
         return
       } catch (error) {

@@ -1,7 +1,8 @@
 import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
+import type { Lease } from './lease.ts'
 
-/** Where a lane stands now; written over what the webhook's row says. */
+/** How far a lane is, as it is written to the webhook's row. */
 export interface Progress {
   lane: string
   position: number
@@ -14,11 +15,11 @@ export interface Progress {
   /** Gives the lease back. */
   release: boolean
   /**
-   * The lane's, when the work began: with another one the position was set back or others had the lane
-   * meanwhile, and nothing of this counts.
+   * The row's when the lane was leased. If the row has another one, its position was set back or others had
+   * the lane meanwhile, and nothing of this is written.
    */
   revision: number
-  /** How many of the deliveries that were asked for are done with. */
+  /** How many of its manual deliveries are finished. */
   answered: number
   /** When it failed; the first time counts until it recovers. */
   failedAt?: Date
@@ -29,8 +30,8 @@ export interface Progress {
 }
 
 /**
- * What writing a lane's progress came to: written; for nothing, because its revision is another one; or the
- * lane is no longer the owner's.
+ * What came of writing a lane's progress. `mine`: it was written. `rewound`: it was not, because its revision
+ * is another one. `lost`: the lane is no longer the owner's.
  */
 export type WriteResult = 'mine' | 'rewound' | 'lost'
 
@@ -90,17 +91,16 @@ const SETTLE = {
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }
 
-/** Writes the progress of many lanes; returns what became of each; those that are missing are lost. */
+/** Writes the progress of many lanes. Returns what came of each; those that are missing are lost. */
 export const settle = async (
   { pool }: Db,
-  owner: string,
-  leaseMs: number,
+  lease: Lease,
   progress: readonly Progress[],
   jobs: readonly Settled[],
 ): Promise<Map<string, WriteResult>> => {
   const { rows } = await pool.query<{ id: string; result: WriteResult }>({
     ...SETTLE,
-    values: [JSON.stringify(progress), JSON.stringify(jobs), owner, leaseMs],
+    values: [JSON.stringify(progress), JSON.stringify(jobs), lease.owner, lease.ms],
   })
   return new Map(rows.map(({ id, result }) => [id, result]))
 }

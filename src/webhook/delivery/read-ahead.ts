@@ -6,13 +6,14 @@ import type { Channel, JobState } from '../../db/generated/prisma/enums.ts'
  * share one statement.
  */
 
-/** The next jobs that are asked for one lane. */
+/** Asks for the next events of one lane. */
 export interface ReadRequest {
   lane: string
   agentId: string
   /** The last event that it has. */
   after: number
-  most: number
+  /** How many events to read. */
+  limit: number
 }
 
 /** One event with the state of its job. */
@@ -29,13 +30,13 @@ export interface PendingDelivery {
   /** What the agent was called when it happened. */
   agent_name: string
   /**
-   * Null when there is no job: of a `url` event that the webhook did not hear, or of a webhook added in that
-   * very moment.
+   * Null when there is no job: for a `url` event that is not for this webhook, or for a webhook that was added
+   * at that moment.
    */
   state: JobState | null
   attempts: number
   payload: Buffer | null
-  /** When a replay asked for it. */
+  /** When a replay requested it. */
   asked_at: Date | null
 }
 
@@ -70,7 +71,7 @@ const READ = {
      order by w.ord, n.seq`,
 }
 
-/** The next jobs of many lanes. A lane that is missing in the answer lost its agent. */
+/** The next events of many lanes. A lane that is missing from the result was deleted with its agent. */
 export const readAhead = async (
   { pool }: Db,
   requests: readonly ReadRequest[],
@@ -81,7 +82,7 @@ export const readAhead = async (
       requests.map((r) => r.lane),
       requests.map((r) => r.agentId),
       requests.map((r) => r.after),
-      requests.map((r) => r.most),
+      requests.map((r) => r.limit),
     ],
   })
   const reads = new Map<string, Read>()

@@ -1,49 +1,39 @@
-import { entryOf, sayOutcome } from './attempt.ts'
+import { describeOutcome, entryOf } from './attempt.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
 import type { Outcome } from './post.ts'
 import type { Settled } from './progress.ts'
 import type { LaneProgress } from './progress-writer.ts'
 
-/** An attempt that was made: when it began and how it went. */
+/** An attempt: when it began and how it went. */
 export interface AttemptResult {
   at: Date
   outcome: Outcome
 }
 
-/** When it ended, and what its retry's jitter is made of. */
+/** When the attempt ended, and the jitter of its retry, from 0 to below 1. */
 interface Moment {
   now: Date
   random: number
 }
 
-/**
- * The mark of a webhook that an event was given up for, in front of its newest error. It stays until the
- * webhook takes an event.
- */
-const marked = (lane: Lane, error: string): string =>
-  lane.error?.startsWith(lane.policy.givenUp) ? `${lane.policy.givenUp}: ${error}` : error
-
-/** What an attempt means for its lane and its job. A receiver that is gone for good is the caller's. */
+/** What an attempt means for its lane and its job. The caller handles receivers that are gone for good. */
 export const recordOutcome = (
   lane: Lane,
   job: LaneJob | ManualDelivery,
-  made: AttemptResult,
+  result: AttemptResult,
   moment: Moment,
 ): LaneProgress => {
-  if (!('event' in job)) return answer(lane, job, made)
-  return made.outcome.kind === 'failed'
-    ? tryLater(lane, job, { ...made, outcome: made.outcome }, moment)
-    : goOn(lane, job, made)
+  if (!('event' in job)) return recordManual(lane, job, result)
+  return result.outcome.kind === 'failed'
+    ? recordFailure(lane, job, { ...result, outcome: result.outcome }, moment)
+    : recordCompletion(lane, job, result)
 }
 
 /** Delivered, or too large for the receiver: the next event's turn. */
-const goOn = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResult): LaneProgress => {
+const recordCompletion = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResult): LaneProgress => {
   const delivered = outcome.kind === 'delivered'
-  const recovered = lane.failing ? { recovered: true as const } : {}
-  lane.error = null
-  lane.failing = false
-  lane.advance()
+  const recovered = lane.completed() ? { recovered: true as const } : {}
   return {
     progress: lane.progress({ lastDeliveredAt: delivered ? at : null, ...recovered }),
     settled: settle(lane, job, {
@@ -54,48 +44,41 @@ const goOn = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResult): LanePro
   }
 }
 
-/** Failed: the same event again when it is due, by whichever worker is free then. */
-const tryLater = (
+/** Failed: the same event again when it is due, by whichever worker is free then, unless its time is over. */
+const recordFailure = (
   lane: Lane,
   job: LaneJob,
   { at, outcome }: AttemptResult & { outcome: { kind: 'failed' } },
   { now, random }: Moment,
 ): LaneProgress => {
-  lane.failures++
-  lane.error = marked(lane, sayOutcome(outcome))
-  lane.failing = true
-  const entry = entryOf(outcome, at)
-  if (lane.policy.isOver(job.since, lane.failures, now)) {
-    const { progress, settled } = giveUp(lane, job, now)
-    return {
-      progress: { ...progress, failedAt: at },
-      settled: { ...settled, attempts: job.attempts + 1, entry },
-    }
-  }
+  const { policy } = lane
+  const failures = lane.failures + 1
+  const { since: createdAt } = job
   const { retryAfterMs } = outcome
-  lane.retryAt = lane.policy.nextAttemptAt({
-    failures: lane.failures,
-    createdAt: job.since,
-    now,
-    retryAfterMs,
-    random,
-  })
+  const isOver = policy.isOver(createdAt, failures, now)
+  const retryAt = isOver ? null : policy.nextAttemptAt({ failures, createdAt, now, retryAfterMs, random })
+  lane.failed(describeOutcome(outcome), retryAt)
+  const attempt = { attempts: job.attempts + 1, entry: entryOf(outcome, at) }
+  if (isOver) {
+    const { progress, settled } = giveUp(lane, job, now)
+    return { progress: { ...progress, failedAt: at }, settled: { ...settled, ...attempt } }
+  }
   return {
     progress: lane.progress({ release: true, failedAt: at }),
-    settled: settle(lane, job, { state: 'pending', attempts: job.attempts + 1, entry }),
+    settled: settle(lane, job, { state: 'pending', ...attempt }),
   }
 }
 
 /**
- * What somebody asked for is tried once: who asked will look, and may ask again. It says nothing of the
- * events: the lane goes on where it was, and so does its schedule.
+ * A manual delivery is tried once: whoever requested it sees the result and can request another one. It says
+ * nothing about the events.
  */
-const answer = (
+const recordManual = (
   lane: Lane,
   { seq, attempts }: ManualDelivery,
   { at, outcome }: AttemptResult,
 ): LaneProgress => {
-  lane.answer()
+  lane.manualFinished()
   const state =
     outcome.kind === 'delivered' ? 'delivered' : outcome.kind === 'too_large' ? 'skipped' : 'expired'
   return {
@@ -104,15 +87,12 @@ const answer = (
   }
 }
 
-/** Its time is over. The lane says so until it takes an event again. */
+/** The time of the lane's first event is over: the next event's turn. */
 export const giveUp = (lane: Lane, job: LaneJob, now: Date): LaneProgress & { settled: Settled } => {
-  const { givenUp, kind } = lane.policy
-  if (!lane.error?.startsWith(givenUp)) lane.error = lane.error ? `${givenUp}: ${lane.error}` : givenUp
-  lane.advance()
+  lane.gaveUp()
   return {
-    // Whoever subscribed hears of it from its own receiver, or from the next renewal: nobody is written a
-    // mail.
-    progress: lane.progress(kind === 'webhook' ? { givenUpAt: now } : {}),
+    // Owners get an email about webhooks only. MCP clients learn of it when they renew their subscription.
+    progress: lane.progress(lane.policy.kind === 'webhook' ? { givenUpAt: now } : {}),
     settled: settle(lane, job, { state: 'expired', attempts: job.attempts, entry: null }),
   }
 }

@@ -21,7 +21,7 @@ export interface Failure {
   /** When the event happened. */
   createdAt: Date
   now: Date
-  /** What the receiver asked for, in milliseconds; 0 when it asked for nothing. */
+  /** The receiver's `Retry-After` in milliseconds; 0 without one. */
   retryAfterMs: number
   /** From 0 to below 1. */
   random: number
@@ -33,7 +33,7 @@ export interface Failure {
  */
 export const nextAttemptAt = ({ failures, createdAt, now, retryAfterMs, random }: Failure): Date => {
   const planned = delayAfter(failures) * (1 + JITTER * random)
-  const asked = Math.min(retryAfterMs, delayAfter(failures + 1))
-  const due = now.getTime() + Math.round(Math.max(planned, asked))
+  const requested = Math.min(retryAfterMs, delayAfter(failures + 1))
+  const due = now.getTime() + Math.round(Math.max(planned, requested))
   return new Date(Math.min(due, givenUpAt(createdAt).getTime()))
 }

@@ -1,12 +1,13 @@
-/** What waits for a slot. A suspect failed the last time: it is likely to hold its slot until the timeout. */
+/** What waits for a slot. */
 export interface Waiter {
   readonly workspaceId: string
-  readonly suspect: boolean
+  /** Whether its last POST failed: the next one is likely to hold its slot until the timeout. */
+  readonly isRetrying: boolean
 }
 
 /**
- * Waiters by workspace. Whose turn it is goes round the workspaces, so that one with a thousand lanes gets no
- * more than one with one.
+ * Waiters by workspace. Workspaces take turns, so that one with a thousand lanes gets no more slots than one
+ * with a single lane.
  */
 class Ring<T extends Waiter> {
   readonly #queues = new Map<string, T[]>()
@@ -39,114 +40,116 @@ export interface Slot {
 }
 
 interface Taken {
-  suspect: boolean
+  retrying: boolean
   since: number
 }
 
 /**
- * After this many milliseconds a POST needs no slot any more. Slots are for the work that one costs, and that
- * is done: whoever takes longer just waits, and a wave of dead receivers must not keep the living waiting
- * until its timeout.
+ * After this many milliseconds a POST needs no slot any more. Slots limit the work that POSTs cost, and that
+ * is done by then: the rest is waiting, and slow receivers must not keep the others from being posted to.
  */
-const PATIENCE_MS = 200
+const MAX_SLOT_MS = 200
 
 /**
- * Hands a bounded number of slots to waiters, fairly between workspaces. Suspects get an eighth of them
- * before all others, so that they are tried at all under load, and at most half, so that any number of dead
- * receivers leaves room for the living.
+ * Grants a limited number of slots to waiters, fairly between workspaces. Those that are retrying get an
+ * eighth of the slots before all others, so that they are tried even under load, and half of them at most, so
+ * that any number of failing receivers leaves room for the others.
  */
 export class Slots<T extends Waiter> {
   readonly #size: number
   readonly #run: (waiter: T, slot: Slot) => void
-  readonly #sound = new Ring<T>()
-  readonly #suspect = new Ring<T>()
+  readonly #first = new Ring<T>()
+  readonly #retrying = new Ring<T>()
   /** The oldest first. */
   readonly #taken = new Set<Taken>()
-  #suspects = 0
+  #takenByRetrying = 0
   #underWay = 0
-  #handing = false
-  #relief: NodeJS.Timeout | null = null
+  #granting = false
+  #slowTimer: NodeJS.Timeout | null = null
 
   constructor(size: number, run: (waiter: T, slot: Slot) => void) {
     this.#size = size
     this.#run = run
   }
 
-  /** How many have run and not freed their slot, those that took too long for it included. */
+  /** How many have run and are not finished, including slow ones that no longer have a slot. */
   get underWay(): number {
     return this.#underWay
   }
 
-  /** How many of them took too long for it. */
+  /** How many of them are slow. */
   get slow(): number {
     return this.#underWay - this.#taken.size
   }
 
-  /** Asks for a slot; `run` is called with the waiter when it has one. */
-  ask(waiter: T): void {
-    if (waiter.suspect) this.#suspect.add(waiter)
-    else this.#sound.add(waiter)
-    this.#hand()
+  /** Queues for a slot; `run` is called with the waiter when it has one. */
+  request(waiter: T): void {
+    if (waiter.isRetrying) this.#retrying.add(waiter)
+    else this.#first.add(waiter)
+    this.#grant()
   }
 
-  #hand(): void {
-    if (this.#handing) return
-    this.#handing = true
+  #grant(): void {
+    if (this.#granting) return
+    this.#granting = true
     while (this.#taken.size < this.#size) {
       const waiter = this.#next()
       if (!waiter) break
-      this.#run(waiter, this.#take(waiter.suspect))
+      this.#run(waiter, this.#take(waiter.isRetrying))
     }
-    this.#handing = false
-    if (!this.#sound.empty || !this.#suspect.empty) this.#watch()
+    this.#granting = false
+    if (!this.#first.empty || !this.#retrying.empty) this.#awaitSlow()
   }
 
-  #take(suspect: boolean): Slot {
-    const taken: Taken = { suspect, since: performance.now() }
+  #take(retrying: boolean): Slot {
+    const taken: Taken = { retrying, since: performance.now() }
     this.#taken.add(taken)
     this.#underWay++
-    if (suspect) this.#suspects++
+    if (retrying) this.#takenByRetrying++
     return {
       free: () => {
         this.#underWay--
-        if (this.#return(taken)) this.#hand()
+        if (this.#return(taken)) this.#grant()
       },
     }
   }
 
   #return(taken: Taken): boolean {
     if (!this.#taken.delete(taken)) return false
-    if (taken.suspect) this.#suspects--
+    if (taken.retrying) this.#takenByRetrying--
     return true
   }
 
   #next(): T | undefined {
-    const early = this.#suspects < this.#size / 8 ? this.#suspect.next() : undefined
-    return early ?? this.#sound.next() ?? (this.#suspects < this.#size / 2 ? this.#suspect.next() : undefined)
+    return this.#nextRetrying(this.#size / 8) ?? this.#first.next() ?? this.#nextRetrying(this.#size / 2)
   }
 
-  /** Somebody waits: looks again when the oldest has had its time. */
-  #watch(): void {
+  #nextRetrying(limit: number): T | undefined {
+    return this.#takenByRetrying < limit ? this.#retrying.next() : undefined
+  }
+
+  /** Takes the slots of slow POSTs when the oldest becomes one. */
+  #awaitSlow(): void {
     const oldest = this.#taken.values().next().value
-    if (this.#relief || !oldest) return
-    this.#relief = setTimeout(
+    if (this.#slowTimer || !oldest) return
+    this.#slowTimer = setTimeout(
       () => {
-        // Answers that came while this process was busy are heard first.
+        // Responses that came while this process was busy are handled first.
         setImmediate(() => {
-          this.#relief = null
-          this.#relieve()
+          this.#slowTimer = null
+          this.#returnSlow()
         })
       },
-      Math.max(1, oldest.since + PATIENCE_MS - performance.now()),
+      Math.max(1, oldest.since + MAX_SLOT_MS - performance.now()),
     )
   }
 
-  #relieve(): void {
-    const limit = performance.now() - PATIENCE_MS
+  #returnSlow(): void {
+    const limit = performance.now() - MAX_SLOT_MS
     for (const taken of this.#taken) {
       if (taken.since > limit) break
       this.#return(taken)
     }
-    this.#hand()
+    this.#grant()
   }
 }
