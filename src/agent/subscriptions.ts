@@ -19,7 +19,11 @@ export type SubscriptionsDeps = ConnectionDeps & { log: Logger; places: StreamPl
 const CHECK_MS = 15_000
 const EXPIRY_CHECK_MS = 1_000
 
+/** The interface that a subscription is opened over. */
+export type Via = 'stream' | 'graphql' | 'mcp'
+
 export interface SubscriptionOptions extends ListenerUse {
+  via: Via
   workspaceId: string
   tokenExpiresAt: Date | null
 }
@@ -70,8 +74,9 @@ const REASONS: Record<Exclude<Standing, 'current'>, () => AppError> = {
 const stopping = () => new AppError('unavailable', 'The service is stopping. Subscribe again with `after`.')
 
 /**
- * The open subscriptions of this process: ended when they lose their right to be there, their leases kept
- * while they have it.
+ * The open subscriptions of this process, over all interfaces: a connection's lease is renewed as long as one
+ * of them is the connection's, and ends with the last. A subscription ends when its token or agent is
+ * deleted, its token expires, or its connection is replaced.
  */
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps
@@ -103,8 +108,9 @@ export class Subscriptions {
     ]
   }
 
-  get size(): number {
-    return this.#open.size
+  /** How many are open over this interface. */
+  count(via: Via): number {
+    return this.#where((one) => one.via === via).length
   }
 
   /** Ends all of them: their clients subscribe again, to another process or to the next start. */
@@ -114,15 +120,15 @@ export class Subscriptions {
   }
 
   /**
-   * Opens one. From here on it is told of everything that ends it. Throws `unauthorized` when its token was
-   * revoked just now, `conflict` when it is no longer the agent's client, and `rate_limited` when too many
-   * are open.
+   * Opens one, in place of one that its connection has over the same interface. Throws `unauthorized` when
+   * its token was revoked just now, `conflict` when it is no longer the agent's client, and `rate_limited`
+   * when too many are open.
    */
   async open(options: SubscriptionOptions): Promise<Subscription> {
     const subscription = new Subscription(options)
-    const { connectionId } = options
+    const { connectionId, via } = options
     if (connectionId !== null)
-      for (const before of this.#where((one) => one.connectionId === connectionId))
+      for (const before of this.#where((one) => one.connectionId === connectionId && one.via === via))
         before.end(replaced(), { reopened: true })
     this.#open.set(subscription, this.#deps.places.take(options))
     try {
@@ -136,7 +142,7 @@ export class Subscriptions {
     throw subscription.reason
   }
 
-  /** Lets go of it and of its lease, at once. */
+  /** Closes it, and ends its connection's lease unless another one is open. */
   async close(subscription: Subscription): Promise<void> {
     subscription.end()
     const leave = this.#open.get(subscription)

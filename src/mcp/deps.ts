@@ -1,5 +1,7 @@
 import type { AgentDeps } from '../agent/agent.ts'
-import type { SubscriptionsDeps } from '../agent/subscriptions.ts'
+import type { ConnectionDeps } from '../agent/connection.ts'
+import type { Subscriptions } from '../agent/subscriptions.ts'
+import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Feed } from '../event/feed.ts'
 import type { SendDeps } from '../message/out/send.ts'
@@ -18,9 +20,11 @@ export type McpDeps = ViewerDeps &
   Pick<InvitationDeps, 'mailer'> &
   SendDeps &
   MessageUrlDeps &
-  SubscriptionsDeps &
+  ConnectionDeps &
   SubscribeDeps & {
     feed: Feed
+    subscriptions: Subscriptions
+    log: Logger
     threadReads: ThreadReads
     rates: RateLimits
     /** Requests per token and minute. */

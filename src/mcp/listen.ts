@@ -30,13 +30,11 @@ export const permitted = async (call: Call, body: object): Promise<{ body: objec
 /**
  * Opens what ends the stream when its token, or one of its agents, is gone. Throws like `Subscriptions.open`.
  */
-export const holdOpen = (
-  { subscriptions, viewer }: Call,
-  agentIds: readonly string[],
-): Promise<Subscription[]> =>
+export const holdOpen = ({ deps, viewer }: Call, agentIds: readonly string[]): Promise<Subscription[]> =>
   Promise.all(
     agentIds.map((agentId) =>
-      subscriptions.open({
+      deps.subscriptions.open({
+        via: 'mcp',
         agentId,
         workspaceId: viewer.workspaceId,
         tokenId: viewer.tokenId,

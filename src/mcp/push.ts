@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { connectClient } from '../agent/connection.ts'
-import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
+import type { Subscription } from '../agent/subscriptions.ts'
 import { EventStreamWriter } from '../core/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
@@ -135,14 +135,12 @@ const whyEnded = (reason: unknown): RpcError =>
 /** The open streams of this process. */
 export class Pushes {
   readonly #deps: McpDeps
-  readonly #subscriptions: Subscriptions
   readonly #open = new Set<Push>()
   readonly #places = new Places(100)
   readonly #beat: NodeJS.Timeout
 
-  constructor(deps: McpDeps, subscriptions: Subscriptions) {
+  constructor(deps: McpDeps) {
     this.#deps = deps
-    this.#subscriptions = subscriptions
     this.#beat = setInterval(() => {
       for (const push of this.#open) push.heartbeat()
     }, HEARTBEAT_MS)
@@ -184,13 +182,15 @@ export class Pushes {
         : null
     const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer
     const options = { agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: connection?.id ?? null }
-    const session = await this.#subscriptions.open(options).catch((error: unknown) => {
-      throw refusal(whyEnded(error))
-    })
+    const session = await this.#deps.subscriptions
+      .open({ ...options, via: 'mcp' })
+      .catch((error: unknown) => {
+        throw refusal(whyEnded(error))
+      })
     const push = new Push(this.#deps, { id, wanted, start, session }, async () => {
       this.#open.delete(push)
       leave()
-      await this.#subscriptions.close(session)
+      await this.#deps.subscriptions.close(session)
     })
     this.#open.add(push)
     return push

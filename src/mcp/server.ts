@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
-import { Subscriptions } from '../agent/subscriptions.ts'
 import { AppError } from '../core/errors.ts'
 import { clientOf, noteRequester } from '../core/http.ts'
 import { Places } from '../core/places.ts'
@@ -38,7 +37,6 @@ const exchangeOf = (authInfo: AuthInfo | undefined): Exchange =>
 
 class McpSkin implements Mcp {
   readonly #deps: McpDeps
-  readonly #subscriptions: Subscriptions
   readonly #pushes: Pushes
   readonly #changes: InboxChanges
   readonly #waits = new Places(50)
@@ -47,8 +45,7 @@ class McpSkin implements Mcp {
 
   constructor(deps: McpDeps) {
     this.#deps = deps
-    this.#subscriptions = new Subscriptions(deps)
-    this.#pushes = new Pushes(deps, this.#subscriptions)
+    this.#pushes = new Pushes(deps)
     this.#changes = new InboxChanges(deps.feed)
     const onerror = (error: Error) => deps.log.debug({ error: error.message }, 'MCP')
     this.#handler = createMcpHandler(({ era, authInfo }) => serverFor(era, exchangeOf(authInfo)), {
@@ -66,7 +63,6 @@ class McpSkin implements Mcp {
   async stop(): Promise<void> {
     this.#changes.stop()
     this.#pushes.stop()
-    this.#subscriptions.stop()
     await this.#handler.close()
   }
 
@@ -114,7 +110,7 @@ class McpSkin implements Mcp {
   ): Promise<void> {
     const requestId = String(response.getHeader('X-Request-Id') ?? '')
     const method = 'method' in body ? String(body.method) : ''
-    const shared = { deps: this.#deps, viewer, subscriptions: this.#subscriptions, waits: this.#waits }
+    const shared = { deps: this.#deps, viewer, waits: this.#waits }
     const exchange: Exchange = {
       call: { ...shared, gone: goneOf(response) },
       pushes: this.#pushes,
@@ -150,7 +146,7 @@ class McpSkin implements Mcp {
     try {
       await writeAnswer(answer, response, AbortSignal.any(held.map(({ signal }) => signal)))
     } finally {
-      await Promise.all(held.map((one) => this.#subscriptions.close(one)))
+      await Promise.all(held.map((one) => this.#deps.subscriptions.close(one)))
     }
   }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Subscriptions } from '../agent/subscriptions.ts'
 import type { Places } from '../core/places.ts'
 import { uuid } from '../core/rules.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -10,8 +9,6 @@ import type { Fence } from './fence.ts'
 export interface Call {
   deps: McpDeps
   viewer: Viewer
-  /** What is open in this process: it ends with its token. */
-  subscriptions: Subscriptions
   /** The calls that wait. */
   waits: Places
   /** A signal that aborts when nobody waits for the answer any more. */

@@ -18,15 +18,15 @@ export interface Watched {
  * meanwhile.
  */
 export const watchLog = async (
-  { deps, viewer, subscriptions, waits, gone }: Call,
+  { deps, viewer, waits, gone }: Call,
   { agentId, after, ms }: { agentId: string; after: number; ms: number },
 ): Promise<Watched> => {
   const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer
   const leave = waits.take(tokenId)
   if (!leave)
     throw new AppError('rate_limited', `A token can wait in ${waits.max} calls at once.`, { retryAfter: 5 })
-  const session = await subscriptions
-    .open({ agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null })
+  const session = await deps.subscriptions
+    .open({ via: 'mcp', agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null })
     .catch((error: unknown) => {
       leave()
       throw error
@@ -47,6 +47,6 @@ export const watchLog = async (
   } finally {
     over.abort()
     leave()
-    await subscriptions.close(session)
+    await deps.subscriptions.close(session)
   }
 }

@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findConnection } from '../agent/connection.ts'
-import { type Subscription, Subscriptions, type SubscriptionsDeps } from '../agent/subscriptions.ts'
+import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { clientOf, noteRequester } from '../core/http.ts'
+import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
 import { authenticate, bearerOf, type Viewer, type ViewerDeps } from '../workspace/viewer.ts'
 import { Stream } from './stream.ts'
 
-type StreamDeps = ViewerDeps & SubscriptionsDeps & { feed: Feed }
+type StreamDeps = ViewerDeps & { feed: Feed; subscriptions: Subscriptions; log: Logger }
 
 type Connection = Awaited<ReturnType<typeof findConnection>>
 
@@ -37,22 +38,19 @@ const resumeAt = (request: IncomingMessage): number | null => {
 /** The open event streams of this process. */
 export class Streams {
   readonly #deps: StreamDeps
-  readonly #sessions: Subscriptions
   readonly #open = new Set<Stream>()
   readonly #beat: NodeJS.Timeout
 
   constructor(deps: StreamDeps) {
     this.#deps = deps
-    this.#sessions = new Subscriptions(deps)
     this.#beat = setInterval(() => {
       for (const stream of this.#open) stream.heartbeat()
     }, HEARTBEAT_MS)
   }
 
-  /** Ends every stream. The clients reconnect, to another process or after a restart. */
+  /** Stops the heartbeat. The streams end with their subscriptions. */
   stop(): void {
     clearInterval(this.#beat)
-    this.#sessions.stop()
   }
 
   get size(): number {
@@ -83,7 +81,7 @@ export class Streams {
     try {
       await this.#run(new Stream(response, session), session, after)
     } finally {
-      await this.#sessions.close(session)
+      await this.#deps.subscriptions.close(session)
     }
   }
 
@@ -93,7 +91,7 @@ export class Streams {
     { agentId, id }: Connection,
   ): Promise<Subscription | null> {
     const options = { agentId, workspaceId, tokenId, tokenExpiresAt: expiresAt, connectionId: id }
-    return this.#sessions.open(options).catch((error: unknown) => {
+    return this.#deps.subscriptions.open({ ...options, via: 'stream' }).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'conflict') return null
       throw error
     })

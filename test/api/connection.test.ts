@@ -24,6 +24,43 @@ const connect = (client: string, api = agent.api) =>
 const listeners = async () => (await owner.api('GET', `/agents/${agent.id}/listeners`)).body
 const streamOf = (id: string) => `${service.http}/agents/${agent.id}/connections/${id}/events`
 
+/** Subscribes over GraphQL as the connected client, until `close`. */
+const subscribeAs = async (connectionId: string) => {
+  const closing = new AbortController()
+  const query = `subscription { messageReceived(agentId: "${agent.id}", connectionId: "${connectionId}") { id } }`
+  const response = await fetch(`${service.http}/graphql`, {
+    method: 'POST',
+    signal: closing.signal,
+    headers: {
+      Authorization: `Bearer ${agent.token}`,
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+    },
+    body: JSON.stringify({ query }),
+  })
+  expect(response.status).toBe(200)
+  return { close: () => closing.abort() }
+}
+
+const openOf = async (gauge: string): Promise<number> =>
+  Number(new RegExp(`^${gauge} (\\d+)$`, 'm').exec((await owner.api('GET', '/metrics')).text)![1])
+
+/** Starts counting how often a connection's lease ends; returns a function that returns the count. */
+const countLeaseEnds = async () => {
+  await service.db.pool.query(`
+    create table lease_end (connection_id uuid);
+    create function note_lease_end() returns trigger language plpgsql as
+      'begin insert into lease_end values (new.id); return null; end';
+    create trigger lease_end after update on connection
+      for each row when (new.lease_until is null) execute function note_lease_end()`)
+  return async (connectionId: string) => {
+    const { rows } = await service.db.pool.query('select from lease_end where connection_id = $1', [
+      connectionId,
+    ])
+    return rows.length
+  }
+}
+
 test("only the agent's own token can connect a client", async () => {
   expectFailure(await connect('c', owner.api), 'forbidden', /Only the agent's own token/)
   const other = await createTestAgent(service, owner, 'Other')
@@ -46,6 +83,27 @@ test('a client is listed as a listener while its stream is open', async () => {
   expect(await listeners()).toEqual([{ kind: 'client', client: 'first', machine: 'laptop' }])
   stream.close()
   await until(async () => (await listeners()).length === 0)
+})
+
+test('a client with a stream and a GraphQL subscription stays a listener until both are closed', async () => {
+  const leaseEndsOf = await countLeaseEnds()
+  for (const order of ['stream first', 'subscription first']) {
+    const { id } = (await connect(order)).body
+    const client = { kind: 'client', client: order, machine: 'laptop' }
+    const both = [
+      { one: await openEvents(streamOf(id), agent.token), gauge: 'ams_streams' },
+      { one: await subscribeAs(id), gauge: 'ams_graphql_subscriptions' },
+    ]
+    if (order === 'subscription first') both.reverse()
+    const [first, second] = both
+    first!.one.close()
+    await until(async () => (await openOf(first!.gauge)) === 0)
+    expect(await openOf(second!.gauge)).toBe(1)
+    expect(await listeners()).toEqual([client])
+    second!.one.close()
+    await until(async () => (await listeners()).length === 0)
+    expect(await leaseEndsOf(id)).toBe(1)
+  }
 })
 
 test('a new client replaces the first, whose connection then responds with 204', async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Subscriptions } from '../../src/agent/subscriptions.ts'
 import { type Foundation, openFoundation, welcomeOwner } from '../../src/boot/foundation.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -114,10 +115,11 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const shared = { ...foundation.db, notifier, clock: systemClock, log: silentLogger }
   const feed = new Feed({ ...shared, texts: new Texts({ ...shared, sealer }) })
+  const subscriptions = new Subscriptions({ ...shared, places: new StreamPlaces(UNLIMITED) })
   const streams = new Streams({
     ...shared,
     feed,
-    places: new StreamPlaces(UNLIMITED),
+    subscriptions,
     knownViewers: new KnownViewers(),
     failedTokens: new FailedTokens(systemClock),
   })
@@ -153,6 +155,7 @@ const startOurs = async (foundation: Foundation): Promise<Side> => {
       last += BATCH
     },
     async stop() {
+      subscriptions.stop()
       streams.stop()
       feed.stop()
       await server.stop(100)

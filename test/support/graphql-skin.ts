@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { forgetMember } from '../../src/agent/forget-member.ts'
 import { PhoneNumbers } from '../../src/agent/phone-numbers.ts'
+import { Subscriptions } from '../../src/agent/subscriptions.ts'
 import type { Channel } from '../../src/channel/channel.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { invalidInput } from '../../src/core/errors.ts'
@@ -129,7 +130,7 @@ export const startSkin = async (
     ...limits,
     apart: apartFrom(db),
     externalCalls: new ExternalCalls(),
-    places: new StreamPlaces(streamLimits),
+    subscriptions: new Subscriptions({ ...shared, places: new StreamPlaces(streamLimits) }),
     feed,
     texts,
     rateLimit,
@@ -158,6 +159,7 @@ export const startSkin = async (
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const stop = async () => {
+    deps.subscriptions.stop()
     graphql.stop()
     feed.stop()
     setTimeout(() => server.closeAllConnections(), 500)

@@ -33,6 +33,7 @@ test('a truncated frame has the ID of the last removed event, so that a client r
 })
 
 const session = new Subscription({
+  via: 'stream',
   agentId: 'a',
   workspaceId: 'w',
   connectionId: 'c',

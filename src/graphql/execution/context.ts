@@ -17,7 +17,6 @@ import type { IdentityDeps } from '../../workspace/identity.ts'
 import type { InvitationDeps } from '../../workspace/invitation.ts'
 import type { MemberDeps } from '../../workspace/member.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import type { StreamPlaces } from '../../workspace/stream-places.ts'
 import type { Viewer, ViewerDeps } from '../../workspace/viewer.ts'
 import type { Changes } from '../subscription/changes.ts'
 import type { PersistedOperations } from '../transport/persisted.ts'
@@ -39,8 +38,7 @@ export type GraphqlDeps = ViewerDeps &
   VerifyDeps &
   WebhookDeps & {
     feed: Feed
-    /** The available places for streams and subscriptions. */
-    places: StreamPlaces
+    subscriptions: Subscriptions
     /** Base URL of agents' Message URLs, without a trailing slash. */
     messageUrlBase(): string
     rates: Pick<RateLimits, 'take'>
@@ -59,7 +57,6 @@ export type GraphqlDeps = ViewerDeps &
  */
 export interface GraphqlContext {
   deps: GraphqlDeps
-  subscriptions: Subscriptions
   changes: Changes
   viewer: Viewer
   /** The `X-Request-Id` of the response, under which failures are logged. */

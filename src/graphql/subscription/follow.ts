@@ -93,7 +93,7 @@ async function* changesOf(
  * everything.
  */
 const streamOf = (
-  { life, subscriptions }: GraphqlContext,
+  { life, deps }: GraphqlContext,
   subscription: Subscription,
   items: AsyncGenerator<Item, void, void>,
   release: () => void = () => undefined,
@@ -102,7 +102,7 @@ const streamOf = (
   const close = () => {
     signal.removeEventListener('abort', close)
     release()
-    void subscriptions.close(subscription)
+    void deps.subscriptions.close(subscription)
     return items.return()
   }
   signal.addEventListener('abort', close)
@@ -121,11 +121,12 @@ const streamOf = (
 }
 
 const openFor = (
-  { viewer, subscriptions }: GraphqlContext,
+  { viewer, deps }: GraphqlContext,
   agentId: string,
   connectionId: string | null,
 ): Promise<Subscription> =>
-  subscriptions.open({
+  deps.subscriptions.open({
+    via: 'graphql',
     agentId,
     tokenId: viewer.tokenId,
     workspaceId: viewer.workspaceId,

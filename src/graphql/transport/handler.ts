@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Subscriptions } from '../../agent/subscriptions.ts'
 import { AppError } from '../../core/errors.ts'
 import { clientOf, noteRequester } from '../../core/http.ts'
 import type { Slot } from '../../core/transfer-slots.ts'
@@ -25,7 +24,7 @@ export interface Graphql {
   readonly size: number
   /** Serves `/graphql` and `/graphql/stream`. Throws for nothing that a client can do. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Ends what is open: each subscription is told why. */
+  /** Ends what serves open subscriptions. They are ended themselves with the process's `Subscriptions`. */
   stop(): void
 }
 
@@ -69,7 +68,6 @@ async function* only<Result>(result: Result): AsyncGenerator<Result, void, void>
 class Server implements Graphql {
   readonly #deps: GraphqlDeps
   readonly #pipeline: Pipeline
-  readonly #subscriptions: Subscriptions
   readonly #changes: Changes
   readonly #single: SingleConnections
   readonly #readers = new Readers()
@@ -77,7 +75,6 @@ class Server implements Graphql {
   constructor(deps: GraphqlDeps) {
     this.#deps = deps
     this.#pipeline = new Pipeline(createSchema(), deps.log, deps.introspection)
-    this.#subscriptions = new Subscriptions(deps)
     this.#changes = new Changes(deps)
     this.#single = new SingleConnections(deps, this.#pipeline)
   }
@@ -98,12 +95,11 @@ class Server implements Graphql {
   }
 
   get size(): number {
-    return this.#subscriptions.size
+    return this.#deps.subscriptions.count('graphql')
   }
 
   stop(): void {
     this.#changes.stop()
-    this.#subscriptions.stop()
     this.#single.stop()
     this.#readers.stop()
   }
@@ -178,7 +174,6 @@ class Server implements Graphql {
     countRequest(this.#deps, viewer, response)
     return {
       deps: this.#deps,
-      subscriptions: this.#subscriptions,
       changes: this.#changes,
       viewer,
       requestId,

@@ -1,0 +1,128 @@
+import type { Operations } from './app.ts'
+import { createJanitor } from './background/janitor.ts'
+import { createWebhookRegistrations } from './background/webhook-registration.ts'
+import type { Listening } from './channel/channel.ts'
+import type { Config } from './config/config.ts'
+import { listening } from './config/unusable.ts'
+import { createGraphql } from './graphql/transport/handler.ts'
+import { type HttpServer, startHttp } from './http/server.ts'
+import { createMcp } from './mcp/server.ts'
+import { Outbox } from './message/out/outbox.ts'
+import { oldestDueSend } from './message/out/send-job.ts'
+import { createIndexer } from './message/reading/search.ts'
+import { listenerOf } from './rest/listener.ts'
+import { createRest } from './rest/router.ts'
+import { Streams } from './stream/streams.ts'
+import { createWeb } from './web/web.ts'
+import { createLanes } from './webhook/delivery/lanes.ts'
+import { oldestDueDelivery } from './webhook/delivery/lease.ts'
+import { notifyOwners } from './webhook/incident.ts'
+import { createTerminationNotices } from './webhook/termination-notice.ts'
+
+export interface Running {
+  stop(graceMs: number): Promise<void> | void
+}
+
+/** Starts the HTTP server with the interfaces that it mounts. */
+export const startInterfaces = async (
+  config: Config,
+  operations: Operations,
+): Promise<{ server: HttpServer; interfaces: Running[] }> => {
+  const { metrics, subscriptions, pool, log, clock, place } = operations
+  const streams = new Streams(operations)
+  const graphql = createGraphql({ ...operations, ...config.graphql })
+  const mcp = createMcp(operations)
+  const web = createWeb(operations)
+  const rest = listenerOf(createRest(operations).fetch)
+  metrics.gauge('ams_streams', 'Open event streams', () => streams.size)
+  metrics.gauge('ams_graphql_subscriptions', 'Open GraphQL subscriptions', () => graphql.size)
+  metrics.gauge('ams_mcp_streams', 'Open MCP event streams', () => mcp.size)
+  const opening = startHttp({
+    ...{ host: config.host, port: config.port, api: config.roles.has('api') },
+    ...{ log, metrics, clock, trustProxy: config.trustProxy },
+    messageBase: new URL(operations.messageUrlBase()).pathname.replace(/\/$/, ''),
+    callbacks: Object.values(operations.channels).flatMap(
+      (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],
+    ),
+    skins: {
+      rest: (request, response) => void rest(request, response),
+      graphql: (request, response) => graphql.handle(request, response),
+      mcp: (request, response) => mcp.handle(request, response),
+      web: (request, response, path) => web.handle(request, response, path),
+      stream: (request, response, agentId, connectionId) =>
+        streams.serve(request, response, agentId, connectionId),
+      metrics: () => metrics.page(),
+      ready: async () => void (await pool.query('select')),
+    },
+  })
+  const server = await listening(['HOST', config.host], ['PORT', config.port], opening)
+  // With PORT=0 the port is known only now.
+  if (!config.publicUrl) place.publicUrl = `http://localhost:${server.port}`
+  return { server, interfaces: [subscriptions, streams, graphql, mcp] }
+}
+
+/** Opens the ports of channels that have one (SMTP). */
+export const startChannels = async (
+  { smtp }: Config,
+  { channels, sinkOf, metrics }: Operations,
+): Promise<Listening[]> => {
+  const opening = Object.values(channels).flatMap((channel) =>
+    channel.listen ? [channel.listen(sinkOf(channel.kind))] : [],
+  )
+  const ports = await listening(['SMTP_HOST', smtp.host], ['SMTP_PORT', smtp.port], Promise.all(opening))
+  metrics.gauge('ams_smtp_sessions', 'Open SMTP sessions', () =>
+    ports.reduce((sum, { sessions }) => sum + sessions, 0),
+  )
+  return ports
+}
+
+/** Tells providers when `PUBLIC_URL` has changed. */
+const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations) => {
+  const ofChannels = Object.values(channels).flatMap(({ followPublicUrl }) => followPublicUrl ?? [])
+  const ofNumbers = (signal: AbortSignal) => phoneNumbers.followPublicUrl(signal)
+  return createWebhookRegistrations([...ofChannels, ofNumbers], { clock, log })
+}
+
+export const startWorkers = (operations: Operations): Running[] => {
+  const lanes = createLanes({ ...operations, onGivenUp: () => void notifyOwners(operations) })
+  operations.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
+  const workers = [
+    lanes,
+    createTerminationNotices(operations),
+    new Outbox(operations),
+    createIndexer(operations),
+    ...createJanitor(operations),
+    ...createRegistrations(operations),
+  ]
+  for (const worker of workers) worker.start()
+  return workers
+}
+
+/** Shows the connections to the database, and how long work has been due, in the metrics. */
+export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): void => {
+  metrics.gauges(
+    'ams_database_connections',
+    "This process's connections to the database, and who waits for one",
+    'state',
+    () => ({
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
+  )
+  // After the connections: they would count its own statement as one that waits.
+  metrics.gauges(
+    'ams_oldest_due_job_seconds',
+    'How long what is longest due waits for a worker',
+    'kind',
+    async () => {
+      const now = clock.now()
+      const secondsSince = (due: Date | null) =>
+        due ? Math.max(0, (now.getTime() - due.getTime()) / 1000) : 0
+      return {
+        webhook: secondsSince(await oldestDueDelivery({ prisma, pool }, now)),
+        send: secondsSince(await oldestDueSend({ prisma, pool }, now)),
+      }
+    },
+  )
+}
