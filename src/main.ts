@@ -86,8 +86,7 @@ const addNumber = async (
   config: Config,
   log: Logger,
   { db }: Foundation,
-  value: string,
-  workspaceId?: string,
+  { value, workspace: workspaceId }: { value: string; workspace?: string | undefined },
 ): Promise<object> => {
   if (!config.twilio)
     throw new ConfigError([
@@ -119,9 +118,7 @@ const dispatch = async (requested: Command): Promise<void> => {
         createMemberToken({ ...db, clock: systemClock }, requested.member, requested.workspace),
       )
     case 'number':
-      return command(config, log, (foundation) =>
-        addNumber(config, log, foundation, requested.value, requested.workspace),
-      )
+      return command(config, log, (foundation) => addNumber(config, log, foundation, requested))
     case 'domain':
       return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
     case 'rotate-key':

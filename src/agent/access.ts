@@ -54,9 +54,9 @@ export const setAccess = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
-  channel: Channel,
-  input: { admit?: Admit | undefined; senders: readonly string[] },
+  input: { channel: Channel; admit?: Admit | undefined; senders: readonly string[] },
 ): Promise<AccessView> => {
+  const { channel } = input
   const agent = await findAgent(deps, viewer, agentId)
   const { agentsMaySetAccess } = await deps.prisma.workspace.findUniqueOrThrow({
     where: { id: agent.workspaceId },

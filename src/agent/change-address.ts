@@ -60,8 +60,7 @@ const makePrimary = async (
 export const changeAddress = async (
   deps: OwnAddressDeps,
   viewer: Viewer,
-  agentId: string,
-  addressId: string,
+  { agentId, addressId }: { agentId: string; addressId: string },
   { value, primary }: AddressChanges,
 ): Promise<Address> => {
   await findAgent(deps, viewer, agentId)

@@ -8,8 +8,7 @@ export const refuse = (
   response: ServerResponse,
   status: number,
   message: string,
-  headers: Record<string, string> = {},
-  code = -32000,
+  { headers = {}, code = -32000 }: { headers?: Record<string, string>; code?: number } = {},
 ): void => {
   const text = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
   response
@@ -72,7 +71,9 @@ const REALM = 'Bearer realm="Agent Messaging Service"'
 
 /** No `error` where no token was shown: clients take that for a broken one (RFC 6750 3.1). */
 export const challenge = (response: ServerResponse, shown: boolean, message: string): void =>
-  refuse(response, 401, message, { 'WWW-Authenticate': shown ? `${REALM}, error="invalid_token"` : REALM })
+  refuse(response, 401, message, {
+    headers: { 'WWW-Authenticate': shown ? `${REALM}, error="invalid_token"` : REALM },
+  })
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -83,7 +84,9 @@ export const readBody = async (
 ): Promise<object | null> => {
   const body = await readUpTo(request, MAX_BODY_BYTES)
   if (body === null) {
-    refuse(response, 413, `body: must be at most ${MAX_BODY_BYTES} bytes`, { Connection: 'close' })
+    refuse(response, 413, `body: must be at most ${MAX_BODY_BYTES} bytes`, {
+      headers: { Connection: 'close' },
+    })
     return null
   }
   return parse(body.toString(), response)
@@ -102,7 +105,7 @@ const INVALID_REQUEST = -32600
 
 const parse = (text: string, response: ServerResponse): object | null => {
   const refused = (rule: string, code: number) => {
-    refuse(response, 400, `body: ${rule}`, {}, code)
+    refuse(response, 400, `body: ${rule}`, { code })
     return null
   }
   let body: unknown

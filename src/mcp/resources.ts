@@ -50,7 +50,7 @@ export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   if (agentId === null) throw new ResourceNotFoundError(uri)
   const fence = new Fence()
   try {
-    const { items } = await listMessages(deps, viewer, agentId, {}, { limit: NEWEST })
+    const { items } = await listMessages(deps, viewer, agentId, { limit: NEWEST })
     const text = JSON.stringify({ fence: fence.id, messages: items.map((item) => lineOf(item, fence)) })
     return { contents: [{ uri, mimeType: MIME, text }] }
   } catch (error) {

@@ -70,7 +70,9 @@ class McpSkin implements Mcp {
     if (isForeign(request, response, this.#deps.publicUrl())) return
     if (wantsPage(request)) return showPage(response, this.#deps.publicUrl())
     if (request.method !== 'POST')
-      return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: ALLOWED })
+      return refuse(response, 405, `${request.method} is not allowed here.`, {
+        headers: { Allow: ALLOWED },
+      })
     const viewer = await this.#viewerOf(request, response)
     if (!viewer || !this.#countRequest(viewer, response)) return
     const body = await readBody(request, response)
@@ -98,7 +100,7 @@ class McpSkin implements Mcp {
     for (const [name, value] of Object.entries(quotaHeaders(quota))) response.setHeader(name, value)
     if (quota.allowed) return true
     const headers = { 'Retry-After': String(quota.resetSeconds), Connection: 'close' }
-    refuse(response, 429, overQuota(quota).message, headers)
+    refuse(response, 429, overQuota(quota).message, { headers })
     return false
   }
 
@@ -137,7 +139,7 @@ class McpSkin implements Mcp {
     const leave = this.#listens.take(call.viewer.tokenId)
     if (!leave)
       return refuse(response, 429, `A token can have ${this.#listens.max} streams open at once.`, {
-        'Retry-After': '5',
+        headers: { 'Retry-After': '5' },
       })
     response.once('close', leave)
     const { body: cut, agentIds } = await permitted(call, body)

@@ -74,8 +74,7 @@ export const setSecret = async (
   deps: SecretDeps,
   viewer: Viewer,
   agentId: string,
-  name: string,
-  value: string,
+  { name, value }: { name: string; value: string },
 ): Promise<SecretItem> => {
   const agent = await findAgent(deps, viewer, agentId)
   if (Buffer.byteLength(value) > MAX_VALUE_BYTES)

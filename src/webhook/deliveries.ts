@@ -6,7 +6,7 @@ import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { manualEventId } from './payload.ts'
-import { findWebhook } from './webhook.ts'
+import { findWebhook, type WebhookRef } from './webhook.ts'
 
 /** A delivery: of an event in its order, or a manual one (a test or a resent event). */
 export interface Delivery {
@@ -140,8 +140,7 @@ export const readDeliveryPages = async (
 export const listDeliveries = async (
   deps: Db,
   viewer: Viewer,
-  agentId: string,
-  webhookId: string,
+  { agentId, webhookId }: WebhookRef,
   request: PageRequest,
 ): Promise<Page<Delivery>> => {
   const { id } = await findWebhook(deps, viewer, agentId, webhookId)

@@ -16,6 +16,7 @@ import {
   WEBHOOK_DELIVERY_REQUESTED,
   type Webhook,
   type WebhookDeps,
+  type WebhookRef,
 } from './webhook.ts'
 
 /** Operations on a webhook: rotate the secret, send a test, resend one event, replay a range of events. */
@@ -125,9 +126,7 @@ const ensureDone = async (tx: Tx, lane: string, event: bigint): Promise<void> =>
 export const resendDelivery = async (
   deps: OperateDeps,
   viewer: Viewer,
-  agentId: string,
-  webhookId: string,
-  deliveryId: string,
+  { agentId, webhookId, deliveryId }: WebhookRef & { deliveryId: string },
 ): Promise<Delivery> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
   const delivery = await deps.prisma.job.findUnique({ where: { id: deliveryId, lane: webhook.id } })
@@ -168,8 +167,7 @@ export const resendDelivery = async (
 export const replayWebhook = async (
   deps: OperateDeps,
   viewer: Viewer,
-  agentId: string,
-  webhookId: string,
+  { agentId, webhookId }: WebhookRef,
   input: { after: number },
 ): Promise<{ events: number }> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)

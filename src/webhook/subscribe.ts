@@ -102,11 +102,9 @@ const verifiedAt = async ({ prisma }: Db, viewer: Viewer, url: string, now: Date
 const verify = async (
   deps: SubscribeDeps,
   viewer: Viewer,
-  url: string,
-  secret: string,
-  subscription: string,
+  challenged: { url: string; secret: string; subscription: string },
 ): Promise<Date> => {
-  const known = await verifiedAt(deps, viewer, url, deps.clock.now())
+  const known = await verifiedAt(deps, viewer, challenged.url, deps.clock.now())
   if (known) return known
   const { allowed, limit, resetSeconds } = deps.rates.take(
     `challenge:${viewer.workspaceId}`,
@@ -116,7 +114,7 @@ const verify = async (
     throw new AppError('rate_limited', `At most ${limit} receivers a minute can be challenged.`, {
       retryAfter: resetSeconds,
     })
-  await challengeReceiver(deps, { url, secret, subscription })
+  await challengeReceiver(deps, challenged)
   return deps.clock.now()
 }
 
@@ -163,7 +161,7 @@ export const subscribeWebhook = async (
   checkSecret(input.secret)
   const url = await checkTargetUrl(input.url, deps)
   const subscription = idOf(viewer, input, url)
-  const verified = await verify(deps, viewer, url, input.secret, subscription)
+  const verified = await verify(deps, viewer, { url, secret: input.secret, subscription })
   const now = deps.clock.now()
   const id = randomUUID()
   const { agent, type, channels } = input
@@ -176,7 +174,7 @@ export const subscribeWebhook = async (
   const done = await deps.prisma.$transaction(async (tx) => {
     await lockLog(tx, agent.id)
     const known = await tx.webhook.findUnique({ where: { subscription } })
-    if (known) return { before: known, row: await renew(deps, tx, known, input, granted) }
+    if (known) return { before: known, row: await renew({ ...deps, tx }, known, input, granted) }
     await ensureBelowLimit(tx, viewer, now)
     const own = {
       kind: 'mcp' as const,
@@ -212,8 +210,7 @@ export const subscribeWebhook = async (
 type Granted = Pick<WebhookRow, 'expiresAt' | 'verifiedAt'> & { tokenId: string }
 
 const renew = async (
-  deps: SubscribeDeps,
-  tx: Prisma.TransactionClient,
+  deps: SubscribeDeps & { tx: Prisma.TransactionClient },
   row: WebhookRow,
   { secret, after }: SubscribeInput,
   { tokenId, ...granted }: Granted,
@@ -227,7 +224,7 @@ const renew = async (
     ...granted,
     token: { connect: { id: tokenId } },
   }
-  return tx.webhook.update({
+  return deps.tx.webhook.update({
     where: { id: row.id },
     data: { ...changes, attempts: 0, retryAt: null, revision: { increment: 1 } },
   })

@@ -57,6 +57,12 @@ export interface Webhook {
   lastDeliveredAt: Date | null
 }
 
+/** A webhook as a request names it. */
+export interface WebhookRef {
+  agentId: string
+  webhookId: string
+}
+
 export interface AddedWebhook {
   webhook: Webhook
   secret: string

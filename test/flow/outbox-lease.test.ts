@@ -22,19 +22,19 @@ const leaseLeft = async (): Promise<number> => {
 
 test('a killed worker keeps its messages from other workers for at most 10 s', async () => {
   const [killed, other] = [randomUUID(), randomUUID()]
-  const [job] = await claimSends(service.db, killed, later(), 10)
+  const [job] = await claimSends(service.db, { owner: killed, now: later(), limit: 10 })
   expect(job).toMatchObject({ messageId: message.id, owner: killed })
   expect(await leaseLeft()).toBeLessThanOrEqual(10)
-  expect(await claimSends(service.db, other, later(), 10)).toEqual([])
+  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toEqual([])
   await renewSends(service.db, killed, [job!.id])
   expect(await leaseLeft()).toBeGreaterThan(5)
   // The same as waiting for 10 s.
   await service.db.pool.query("update job set lease_until = lease_until - interval '10 s' where id = $1", [
     job!.id,
   ])
-  expect(await claimSends(service.db, other, later(), 10)).toMatchObject([
+  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toMatchObject([
     { messageId: message.id, owner: other },
   ])
   await renewSends(service.db, killed, [job!.id])
-  expect(await claimSends(service.db, killed, later(), 10)).toEqual([])
+  expect(await claimSends(service.db, { owner: killed, now: later(), limit: 10 })).toEqual([])
 })

@@ -36,13 +36,23 @@ test('events arrive once, in order and signed, and are recorded', async () => {
   expect(got.map(({ verified }) => verified?.eventId)).toEqual(events.map(eventIdOf))
   expect(got.map(({ headers }) => headers['webhook-id'])).toEqual(events.map(eventIdOf))
   await positionIs(id, 300n)
-  const { items, nextCursor } = await listDeliveries(db, viewer, viewer.id, id, { limit: 2 })
+  const { items, nextCursor } = await listDeliveries(
+    db,
+    viewer,
+    { agentId: viewer.id, webhookId: id },
+    { limit: 2 },
+  )
   expect(items[0]).toMatchObject({
     eventId: eventIdOf(events.at(-1)!),
     status: 'delivered',
     attempts: [{ status: 204 }],
   })
-  const next = await listDeliveries(db, viewer, viewer.id, id, { limit: 2, cursor: nextCursor })
+  const next = await listDeliveries(
+    db,
+    viewer,
+    { agentId: viewer.id, webhookId: id },
+    { limit: 2, cursor: nextCursor },
+  )
   expect(next.items[0]?.eventId).toBe(eventIdOf(events.at(-3)!))
   expect(await db.prisma.job.count({ where: { lane: id, NOT: { state: 'delivered', attempts: 1 } } })).toBe(0)
   expect(receiver.mostAtOnce).toBe(1)
@@ -81,7 +91,7 @@ test('a retry after 503 has the same bytes and ID with a new time and signature,
   expect(got[1]!.headers['webhook-signature']).not.toBe(got[0]!.headers['webhook-signature'])
   await positionIs(id, 3n)
   expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null, retryAt: null })
-  const { items } = await listDeliveries(db, viewer, viewer.id, id, { limit: 10 })
+  const { items } = await listDeliveries(db, viewer, { agentId: viewer.id, webhookId: id }, { limit: 10 })
   expect(items.at(-1)!.attempts.map(({ status }) => status)).toEqual([503, 503, 204])
 })
 
@@ -123,7 +133,7 @@ test('413 skips the event and continues with the next one', async () => {
   await bench.raise(viewer.id, 2)
   await receiver.got(path, 2)
   await positionIs(id, 2n)
-  const { items } = await listDeliveries(db, viewer, viewer.id, id, { limit: 10 })
+  const { items } = await listDeliveries(db, viewer, { agentId: viewer.id, webhookId: id }, { limit: 10 })
   expect(items.map(({ status }) => status)).toEqual(['delivered', 'skipped'])
 })
 

@@ -31,8 +31,10 @@ const lane = async () => {
   receiver.expect(path, secret)
   const { id } = webhook
   const ask = () => testWebhook(bench.operations, viewer, viewer.id, id)
-  const again = (deliveryId: string) => resendDelivery(bench.operations, viewer, viewer.id, id, deliveryId)
-  const log = async () => (await listDeliveries(db, viewer, viewer.id, id, { limit: 100 })).items
+  const again = (deliveryId: string) =>
+    resendDelivery(bench.operations, viewer, { agentId: viewer.id, webhookId: id, deliveryId })
+  const log = async () =>
+    (await listDeliveries(db, viewer, { agentId: viewer.id, webhookId: id }, { limit: 100 })).items
   const delivery = (deliveryId: string) =>
     until(async () => (await log()).find((one) => one.id === deliveryId && one.status !== 'pending'))
   return { viewer, path, id, ask, again, log, delivery }
@@ -239,7 +241,7 @@ test('the list of deliveries has events and requested deliveries together, newes
   const seen: string[] = []
   let cursor: string | null = null
   do {
-    const page = await listDeliveries(db, viewer, viewer.id, id, { limit: 3, cursor })
+    const page = await listDeliveries(db, viewer, { agentId: viewer.id, webhookId: id }, { limit: 3, cursor })
     seen.push(...page.items.map(({ eventId }) => eventId))
     cursor = page.nextCursor
   } while (cursor)

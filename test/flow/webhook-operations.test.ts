@@ -45,7 +45,12 @@ test('a webhook receives only events from after it was added', async () => {
   await bench.store(viewer.id, 3)
   const { webhook } = await bench.webhook(viewer, url)
   await bench.store(viewer.id, 1)
-  const { items } = await listDeliveries(db, viewer, viewer.id, webhook.id, { limit: 10 })
+  const { items } = await listDeliveries(
+    db,
+    viewer,
+    { agentId: viewer.id, webhookId: webhook.id },
+    { limit: 10 },
+  )
   expect(items).toMatchObject([{ eventId: expect.stringMatching(/_4$/), status: 'pending', attempts: [] }])
 })
 
@@ -93,7 +98,9 @@ test('webhooks of another agent or another workspace cannot be accessed', async 
   ] as const) {
     await expect(listWebhooks(db, who, viewer.id)).rejects.toMatchObject({ code })
     await expect(removeWebhook(bench.operations, who, viewer.id, webhook.id)).rejects.toMatchObject({ code })
-    await expect(listDeliveries(db, who, viewer.id, webhook.id, { limit: 1 })).rejects.toMatchObject({ code })
+    await expect(
+      listDeliveries(db, who, { agentId: viewer.id, webhookId: webhook.id }, { limit: 1 }),
+    ).rejects.toMatchObject({ code })
     await expect(removeWebhook(bench.operations, who, who.id, webhook.id)).rejects.toMatchObject({
       code: 'not_found',
     })
@@ -108,14 +115,19 @@ test('deliveries are listed newest first, in pages', async () => {
   const seen: string[] = []
   let cursor: string | null = null
   do {
-    const page = await listDeliveries(db, viewer, viewer.id, webhook.id, { limit: 2, cursor })
+    const page = await listDeliveries(
+      db,
+      viewer,
+      { agentId: viewer.id, webhookId: webhook.id },
+      { limit: 2, cursor },
+    )
     seen.push(...page.items.map(({ eventId }) => eventId.split('_')[2]!))
     cursor = page.nextCursor
   } while (cursor)
   expect(seen).toEqual(['5', '4', '3', '2', '1'])
   for (const bad of ['x', 'WyJhIl0', 'WzEuNV0']) {
     await expect(
-      listDeliveries(db, viewer, viewer.id, webhook.id, { limit: 2, cursor: bad }),
+      listDeliveries(db, viewer, { agentId: viewer.id, webhookId: webhook.id }, { limit: 2, cursor: bad }),
     ).rejects.toMatchObject({
       code: 'invalid_input',
     })

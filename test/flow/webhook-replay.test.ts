@@ -29,7 +29,8 @@ const lane = async () => {
   receiver.expect(path, secret)
   const { id } = webhook
   const rotate = async () => (await rotateWebhook(bench.operations, viewer, viewer.id, id)).secret
-  const replay = (after: number) => replayWebhook(bench.operations, viewer, viewer.id, id, { after })
+  const replay = (after: number) =>
+    replayWebhook(bench.operations, viewer, { agentId: viewer.id, webhookId: id }, { after })
   return { viewer, path, id, secret, rotate, replay }
 }
 const HOUR = 3_600_000
@@ -168,7 +169,14 @@ describe('replaying', () => {
     await bench.store(viewer.id, 1)
     const { webhook } = await bench.webhook(viewer, `${receiver.url}/late`)
     bench.worker()
-    expect(await replayWebhook(bench.operations, viewer, viewer.id, webhook.id, { after: 1 })).toEqual({
+    expect(
+      await replayWebhook(
+        bench.operations,
+        viewer,
+        { agentId: viewer.id, webhookId: webhook.id },
+        { after: 1 },
+      ),
+    ).toEqual({
       events: 3,
     })
     expect(cursors(await receiver.got('/late', 3))).toEqual([2, 3, 5])

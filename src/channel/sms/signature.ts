@@ -26,17 +26,18 @@ const spellings = (url: string): string[] => {
   return [url, host + rest, `${host}:${port || PORTS[protocol]}${rest}`]
 }
 
+interface SignedForm {
+  url: string
+  form: URLSearchParams
+  signature: string
+  fragment?: string
+}
+
 /**
  * Returns whether Twilio, which shares the token with us, signed this form for this URL, or for the URL with
  * the `fragment` of its settings.
  */
-export const isSigned = (
-  authToken: string,
-  url: string,
-  form: URLSearchParams,
-  signature: string,
-  fragment = '',
-): boolean => {
+export const isSigned = (authToken: string, { url, form, signature, fragment = '' }: SignedForm): boolean => {
   const given = Buffer.from(signature)
   const expected = spellings(url).flatMap((each) => [each, each + fragment])
   // Compare all of them, so that the timing reveals nothing.

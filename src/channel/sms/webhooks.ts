@@ -43,7 +43,8 @@ const proven = (
 ): URLSearchParams => {
   const form = new URLSearchParams(body.toString())
   const signature = headers['x-twilio-signature']
-  if (typeof signature !== 'string' || !isSigned(authToken, publicUrl() + url, form, signature, OVERRIDES))
+  if (typeof signature !== 'string') throw forbidden()
+  if (!isSigned(authToken, { url: publicUrl() + url, form, signature, fragment: OVERRIDES }))
     throw forbidden()
   return form
 }

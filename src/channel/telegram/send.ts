@@ -83,9 +83,7 @@ const rejectionOf = (recipient: string, error: unknown): Rejection => {
 const sendRest = async (
   conversation: Conversation,
   recipient: string,
-  message: Outbound,
-  parts: readonly Part[],
-  progress: Progress,
+  { message, parts, progress }: { message: Outbound; parts: readonly Part[]; progress: Progress },
 ): Promise<Rejection | null> => {
   const had = progress.of(recipient).length
   for (const [index, part] of parts.entries()) {
@@ -106,9 +104,7 @@ const sendRest = async (
 export const sendMessage = async (
   api: BotApi,
   bot: Sender,
-  message: Outbound,
-  signal: AbortSignal,
-  progress: Progress,
+  { message, signal, progress }: { message: Outbound; signal: AbortSignal; progress: Progress },
 ): Promise<SendResult> => {
   const parts = partsOf(message)
   const result: SendResult = { accepted: [], rejected: [] }
@@ -117,7 +113,7 @@ export const sendMessage = async (
     const chat = readChat(recipient)
     if (!chat) return refuse(recipient, 'not a Telegram chat')
     if (parts.length === 0) return refuse(recipient, 'the text contains only white space')
-    return sendRest(new Conversation(api, bot, chat, signal), recipient, message, parts, progress)
+    return sendRest(new Conversation(api, bot, chat, signal), recipient, { message, parts, progress })
   }
   for (const recipient of message.envelopeTo) {
     const trouble = await sendTo(recipient)

@@ -46,7 +46,7 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     routes: (sink) => [createWebhook({ api, bots, manager, log }, sink)],
     async send(message, signal, progress = NO_PROGRESS) {
       const bot = await bots.named(message.from.address)
-      if (bot) return sendMessage(api, bot, message, signal, progress)
+      if (bot) return sendMessage(api, bot, { message, signal, progress })
       const reason = 'the bot that should send it no longer exists'
       return {
         accepted: [],

@@ -49,11 +49,16 @@ interface Files {
   log: string
 }
 
+/** The programs of PostgreSQL, and the user who runs them. */
+interface Programs {
+  binaries: Binaries
+  user: RunAs
+}
+
 async function initialize(
   home: string,
   files: Files,
-  binaries: Binaries,
-  user: RunAs,
+  { binaries, user }: Programs,
   sync: boolean,
 ): Promise<void> {
   for (const name of readdirSync(home))
@@ -156,8 +161,7 @@ function openLog(file: string): number {
 
 function spawnServer(
   files: Files,
-  binaries: Binaries,
-  user: RunAs,
+  { binaries, user }: Programs,
   port: number,
   extra: Record<string, string>,
 ): ChildProcess {
@@ -195,7 +199,7 @@ export async function openCluster(
   const files = { folder: join(home, 'pg'), password: join(home, 'pg-password'), log: join(home, 'pg.log') }
   const binaries = await findBinaries()
   const user = runAs(files.folder, binaries.postgres)
-  if (!existsSync(join(files.folder, 'PG_VERSION'))) await initialize(home, files, binaries, user, sync)
+  if (!existsSync(join(files.folder, 'PG_VERSION'))) await initialize(home, files, { binaries, user }, sync)
   const password = readFileSync(files.password, 'utf8')
   const url = (port: number, database: string) =>
     `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`
@@ -223,7 +227,7 @@ export async function openCluster(
   const launch = async (wanted: number): Promise<Running> => {
     const port = wanted || (await freePort())
     const from = existsSync(files.log) ? statSync(files.log).size : 0
-    const child = spawnServer(files, binaries, user, port, extra)
+    const child = spawnServer(files, { binaries, user }, port, extra)
     let ended: string | undefined
     child.once('error', (error) => (ended = error.message))
     child.once('exit', (code, signal) => (ended = `it ended with ${signal ?? code}`))

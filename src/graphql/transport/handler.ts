@@ -113,17 +113,17 @@ class Server implements Graphql {
     if (token === null) await authenticate(this.#deps, null, '') // throws the same error as REST
     checkForm(request)
     const known = needsViewer(request) ? await authenticate(this.#deps, token, clientOf(request)) : null
-    if (!known || !isLong(request)) return this.#run(request, response, requestId, token)
+    const asker = { requestId, token }
+    if (!known || !isLong(request)) return this.#run(request, response, asker)
     const slot = await this.#deps.largeBodies.enter(request, known.tokenId)
-    await this.#run(request, response, requestId, token, slot).finally(() => slot.leave())
+    await this.#run(request, response, asker, slot).finally(() => slot.leave())
   }
 
   /** `slot`: the place of a large request, left as soon as nothing of it is needed any more. */
   async #run(
     request: IncomingMessage,
     response: ServerResponse,
-    requestId: string,
-    token: string | null,
+    { requestId, token }: { requestId: string; token: string | null },
     slot?: Slot,
   ): Promise<void> {
     if (pathOf(request) === '/graphql/stream') {
@@ -206,9 +206,8 @@ class Server implements Graphql {
     context: GraphqlContext | null,
     body: string,
   ): Promise<void> {
-    const failure = await this.#single.serve(request, response, body, context, (stream) =>
-      this.#readers.open(stream),
-    )
+    const open = (stream: ServerResponse) => this.#readers.open(stream)
+    const failure = await this.#single.serve(request, response, { body, context, open })
     if (failure) answerFailure(response, failure)
   }
 }

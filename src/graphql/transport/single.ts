@@ -126,9 +126,11 @@ export class SingleConnections {
   async serve(
     request: IncomingMessage,
     response: ServerResponse,
-    body: string,
-    context: GraphqlContext | null,
-    open: (response: ServerResponse) => void,
+    {
+      body,
+      context,
+      open,
+    }: { body: string; context: GraphqlContext | null; open: (response: ServerResponse) => void },
   ): Promise<FailedAnswer | null> {
     const ticket = this.#ticketOf(request, context)
     const answer = await this.#handle({

@@ -82,7 +82,8 @@ builder.mutationField('setAccess', (t) =>
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentId, channel, admit } = input
       return {
-        access: await setAccess(deps, viewer, agentId, channel, {
+        access: await setAccess(deps, viewer, agentId, {
+          channel,
           ...checked({ senders }, input),
           admit: given(admit),
         }),

@@ -113,8 +113,7 @@ builder.mutationFields((t) => ({
       changeAddress(
         deps,
         viewer,
-        input.agentId,
-        input.addressId,
+        input,
         checked({ value: recipient, primary: z.literal(true, 'must be true') }, input),
       ),
   }),

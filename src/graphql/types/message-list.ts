@@ -51,13 +51,11 @@ const plainFields = (select: Select): ReadableField[] | null => {
 type Page = MessagePage<ReadableField>
 
 const readRows = async (
-  context: GraphqlContext,
+  { deps }: GraphqlContext,
   select: Select,
   keys: readonly MessageListKey[],
-  filter: MessageFilter,
-  { first, after }: PageRequest,
+  { filter, first, after }: PageRequest & { filter: MessageFilter },
 ): Promise<(Page | Error)[]> => {
-  const { deps } = context
   const plain = plainFields(select)
   const fields = plain ?? (['id', 'createdAt'] as const)
   const bounded = select.text === true || select.replyText === true
@@ -83,8 +81,7 @@ export const messagesOf = async (
   context: GraphqlContext,
   info: GraphQLResolveInfo,
   key: MessageListKey,
-  filter: MessageFilter,
-  page: PageRequest,
+  { filter = {}, ...page }: PageRequest & { filter?: MessageFilter },
 ) => {
   countRows(context, page.first + (filter.q === undefined ? 0 : SEARCH_ROWS))
   const { select } = queryFromInfo({
@@ -96,7 +93,7 @@ export const messagesOf = async (
   })
   const name = JSON.stringify([pathOf(info), filter, page])
   const read = await batched(context, name, key, (keys: readonly MessageListKey[]) =>
-    readRows(context, select as Select, keys, filter, page),
+    readRows(context, select as Select, keys, { ...page, filter }),
   )
   if (read instanceof Error) throw read
   const edges = read.rows.map((row) => ({ cursor: messageCursor(row), node: row }))
@@ -111,7 +108,7 @@ export const newestOf = async (
 ): Promise<Page['rows'][number] | null> => {
   const { select } = queryFromInfo({ context, info, typeName: 'Message', select: { id: true } })
   const read = (keys: readonly MessageListKey[]) =>
-    readRows(context, select as Select, keys, {}, { first: 1 })
+    readRows(context, select as Select, keys, { filter: {}, first: 1 })
   const newest = await batched(context, pathOf(info), key, read)
   if (newest instanceof Error) throw newest
   return newest.rows[0] ?? null
@@ -164,15 +161,17 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
         info,
         { agentId: id },
         {
-          ...words,
-          channel: given(channel),
-          direction: given(direction),
-          status: given(status),
-          thread: given(thread),
-          since: given(since),
-          until: given(until),
+          ...checkPage(first, after),
+          filter: {
+            ...words,
+            channel: given(channel),
+            direction: given(direction),
+            status: given(status),
+            thread: given(thread),
+            since: given(since),
+            until: given(until),
+          },
         },
-        checkPage(first, after),
       )
     },
   }),

@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SetSecretInput, required: true, description: 'The secret.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { name, value } = checked({ name: secretName, value: secretValue }, input)
-      await setSecret(deps, viewer, input.agentId, name, value)
+      await setSecret(deps, viewer, input.agentId, { name, value })
       return { agentId: input.agentId, name }
     },
   }),

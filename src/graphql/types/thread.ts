@@ -73,7 +73,7 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
         after: t.arg.string({ description: "Return entries after this message's cursor." }),
       },
       resolve: ({ agentId, id }, { first, after }, context, info) =>
-        messagesOf(context, info, { agentId, threadId: id }, {}, checkPage(first, after)),
+        messagesOf(context, info, { agentId, threadId: id }, checkPage(first, after)),
     }),
   }),
 })

@@ -103,8 +103,7 @@ builder.mutationFields((t) => ({
     description:
       'Resends the event of a delivery immediately, with the same `webhook-id`. A manual delivery is attempted once, without retries.',
     args: { input: t.arg({ type: ResendDeliveryInput, required: true, description: 'The delivery.' }) },
-    resolve: (_root, { input }, { deps, viewer }) =>
-      resendDelivery(deps, viewer, input.agentId, input.webhookId, input.deliveryId),
+    resolve: (_root, { input }, { deps, viewer }) => resendDelivery(deps, viewer, input),
   }),
   replayWebhook: t.field({
     type: ReplayWebhookPayload,
@@ -120,6 +119,6 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input }, { deps, viewer }) =>
-      replayWebhook(deps, viewer, input.agentId, input.webhookId, { after: input.after }),
+      replayWebhook(deps, viewer, input, { after: input.after }),
   }),
 }))

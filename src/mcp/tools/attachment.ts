@@ -63,7 +63,7 @@ export const getAttachment = tool({
         ...about,
         next: 'This kind of file is not shown here. Ask a member if you need what is in it.',
       }
-    const { type, content } = await readAttachment(deps, viewer, agentId, messageId, attachmentId)
+    const { type, content } = await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
     if (TEXT.test(declared)) {
       const { text, nextOffset } = textPage(clean(decoderOf(type).decode(content)), offset)
       return compact({ ...about, text: fence.around(text), nextOffset })

@@ -24,7 +24,11 @@ export const list = tool({
     limit: z.int().min(1).max(MAX).optional().describe(`Default: ${PAGE}.`),
   },
   run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = PAGE, ...filter }) => {
-    const page = await listMessages(deps, viewer, agentId, { ...filter, q: query }, { limit, cursor })
+    const page = await listMessages(deps, viewer, agentId, {
+      filter: { ...filter, q: query },
+      limit,
+      cursor,
+    })
     return compact({
       fence: fence.id,
       messages: page.items.map((item) => lineOf(item, fence)),

@@ -86,7 +86,12 @@ export class Outbox {
     const free = this.#capacity(now)
     if (free <= 0) return []
     try {
-      return await claimSends(this.#deps, this.#owner, now, free, this.#busyAgents())
+      return await claimSends(this.#deps, {
+        owner: this.#owner,
+        now,
+        limit: free,
+        without: this.#busyAgents(),
+      })
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check for messages to send; retrying')
       return []

@@ -28,17 +28,22 @@ export const SEND_DUE = 'send_due'
  */
 export const SEND_LEASE_S = 10
 
+interface ClaimRequest {
+  owner: string
+  now: Date
+  limit: number
+  /** Agents whose messages are left out. */
+  without?: readonly string[]
+}
+
 /**
- * Leases due messages, longest overdue first, except those of the agents in `without`. Uses SKIP LOCKED, so
- * that workers never wait for each other. Leases expire by the database's clock, which all processes share;
- * whether a message is due is decided by the caller's clock.
+ * Leases at most `limit` due messages, longest overdue first. Uses SKIP LOCKED, so that workers never wait for
+ * each other. Leases expire by the database's clock, which all processes share; whether a message is due is
+ * decided by the caller's clock.
  */
 export const claimSends = async (
   { pool }: Db,
-  owner: string,
-  now: Date,
-  limit: number,
-  without: readonly string[] = [],
+  { owner, now, limit, without = [] }: ClaimRequest,
 ): Promise<SendJob[]> => {
   const { rows } = await pool.query<{ id: string; lane: string; agent_id: string; attempts: number }>({
     name: 'claim sends',

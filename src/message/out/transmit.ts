@@ -131,14 +131,16 @@ const noteAccepted = async (
   }
 }
 
+/** An attempt to send a message, and its result. */
+interface Attempted {
+  message: Loaded
+  job: SendJob
+  result: SendResult
+  startedAt: Date
+}
+
 /** Writes the outcome of the attempt: recipients, message and job change in one transaction. */
-const settle = async (
-  deps: TransmitDeps,
-  message: Loaded,
-  job: SendJob,
-  result: SendResult,
-  startedAt: Date,
-): Promise<void> => {
+const settle = async (deps: TransmitDeps, { message, job, result, startedAt }: Attempted): Promise<void> => {
   const { failed, waiting, dueAt } = conclude(deps, message, job, result)
   deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const reason =
@@ -174,13 +176,10 @@ const settle = async (
  */
 const settlePatiently = async (
   deps: TransmitDeps,
-  message: Loaded,
-  job: SendJob,
-  result: SendResult,
-  startedAt: Date,
+  attempted: Attempted,
   signal: AbortSignal,
 ): Promise<void> => {
-  await oncePossible(deps, message.id, signal, () => settle(deps, message, job, result, startedAt))
+  await oncePossible(deps, attempted.message.id, signal, () => settle(deps, attempted))
 }
 
 /** Makes one attempt to send a message to those of its recipients who do not have it yet. */
@@ -189,7 +188,7 @@ export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSi
   if (!message) return
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, job, signal)
-  await settlePatiently(deps, message, job, result, startedAt, signal)
+  await settlePatiently(deps, { message, job, result, startedAt }, signal)
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
   const fields = {
     messageId: message.id,

@@ -129,8 +129,7 @@ export const listMessages = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
-  filter: MessageFilter,
-  request: MessagePageRequest,
+  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
 ): Promise<Page<PresentedMessage>> => {
   await findAgent(deps, viewer, agentId)
   const [page] = await readMessagePages(deps, [{ agentId }], {

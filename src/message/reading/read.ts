@@ -98,8 +98,7 @@ export const readAttachment = async (
   deps: ReadDeps,
   viewer: Viewer,
   agentId: string,
-  messageId: string,
-  index: number,
+  { messageId, index }: { messageId: string; index: number },
 ) => {
   await readMessage(deps, viewer, agentId, messageId)
   const attachment = await deps.prisma.attachment.findUnique({

@@ -77,6 +77,7 @@ export const accessRoutes = (app: OpenAPIHono<RestEnv>): void => {
   )
   app.openapi(set, async (c) => {
     const { id, channel } = c.req.valid('param')
-    return c.json(await setAccess(c.var.deps, c.var.viewer, id, channel, c.req.valid('json')), 200)
+    const input = { channel, ...c.req.valid('json') }
+    return c.json(await setAccess(c.var.deps, c.var.viewer, id, input), 200)
   })
 }

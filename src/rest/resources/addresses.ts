@@ -120,7 +120,9 @@ export const addressRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(change, async (c) => {
     const { id, addressId } = c.req.valid('param')
     return c.json(
-      presentAddress(await changeAddress(c.var.deps, c.var.viewer, id, addressId, c.req.valid('json'))),
+      presentAddress(
+        await changeAddress(c.var.deps, c.var.viewer, { agentId: id, addressId }, c.req.valid('json')),
+      ),
       200,
     )
   })

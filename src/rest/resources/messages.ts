@@ -171,7 +171,8 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   )
   app.openapi(list, async (c) => {
     const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
-    const page = await listMessages(c.var.deps, c.var.viewer, c.req.valid('param').id, filter, {
+    const page = await listMessages(c.var.deps, c.var.viewer, c.req.valid('param').id, {
+      filter,
       limit,
       cursor,
     })
@@ -192,7 +193,7 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   app.openapi(attachment, async (c) => {
     const { id, messageId, index } = c.req.valid('param')
-    const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, messageId, index)
+    const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
     return c.body(content, 200, attachmentHeaders(name, type))
   })
   app.openapi(attachmentLink, async (c) => {

@@ -109,7 +109,7 @@ export const secretRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(set, async (c) => {
     const { id, name } = c.req.valid('param')
     return c.json(
-      present(await setSecret(c.var.deps, c.var.viewer, id, name, c.req.valid('json').value)),
+      present(await setSecret(c.var.deps, c.var.viewer, id, { name, value: c.req.valid('json').value })),
       200,
     )
   })

@@ -94,10 +94,12 @@ export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   app.openapi(resend, async (c) => {
     const { id, webhookId, deliveryId } = c.req.valid('param')
-    return c.json(await resendDelivery(c.var.deps, c.var.viewer, id, webhookId, deliveryId), 201)
+    const delivery = { agentId: id, webhookId, deliveryId }
+    return c.json(await resendDelivery(c.var.deps, c.var.viewer, delivery), 201)
   })
   app.openapi(replay, async (c) => {
     const { id, webhookId } = c.req.valid('param')
-    return c.json(await replayWebhook(c.var.deps, c.var.viewer, id, webhookId, c.req.valid('json')), 201)
+    const webhook = { agentId: id, webhookId }
+    return c.json(await replayWebhook(c.var.deps, c.var.viewer, webhook, c.req.valid('json')), 201)
   })
 }

@@ -125,6 +125,9 @@ export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(deliveries, async (c) => {
     const { id, webhookId } = c.req.valid('param')
     const { limit = DEFAULT_LIMIT, cursor } = c.req.valid('query')
-    return c.json(await listDeliveries(c.var.deps, c.var.viewer, id, webhookId, { limit, cursor }), 200)
+    return c.json(
+      await listDeliveries(c.var.deps, c.var.viewer, { agentId: id, webhookId }, { limit, cursor }),
+      200,
+    )
   })
 }

@@ -28,7 +28,9 @@ test('a signature of Twilio’s library is accepted for any fields', () => {
     fc.property(fc.dictionary(field, fc.string({ unit: 'grapheme' })), (fields) => {
       const own = Object.fromEntries(Object.entries(fields))
       const form = new URLSearchParams(new URLSearchParams(own).toString())
-      expect(isSigned(TOKEN, URL_, form, getExpectedTwilioSignature(TOKEN, URL_, own))).toBe(true)
+      expect(
+        isSigned(TOKEN, { url: URL_, form, signature: getExpectedTwilioSignature(TOKEN, URL_, own) }),
+      ).toBe(true)
     }),
   )
 })
@@ -49,7 +51,11 @@ test.each([
   ['http://[::1]:4000/x', 'http://[::1]/x'],
 ])('a request to %s may be signed for %s', (url, spelled) => {
   expect(
-    isSigned(TOKEN, url, new URLSearchParams(FIELDS), getExpectedTwilioSignature(TOKEN, spelled, FIELDS)),
+    isSigned(TOKEN, {
+      url,
+      form: new URLSearchParams(FIELDS),
+      signature: getExpectedTwilioSignature(TOKEN, spelled, FIELDS),
+    }),
   ).toBe(true)
 })
 
@@ -69,5 +75,5 @@ test.each([
   [right, URL_, new URLSearchParams({ ...FIELDS, Digits: '1235' })],
   [right, URL_, new URLSearchParams({ ...FIELDS, More: '1' })],
 ])('the signature %j is not valid for %s (case %#)', (signature, url, fields) => {
-  expect(isSigned(TOKEN, url, fields, signature)).toBe(false)
+  expect(isSigned(TOKEN, { url, form: fields, signature })).toBe(false)
 })

@@ -53,7 +53,7 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
       ])
       const remaining = await acceptBounce(mail.report, returned, { ...options, sink })
       if (remaining.length === 0) return
-      const message = toInbound(raw, mail, envelope, remaining, spam)
+      const message = toInbound(raw, mail, { envelope, recipients: remaining, spam })
       await target.inbound({
         ...message,
         ...(deliveryId ? { deliveryId } : {}),

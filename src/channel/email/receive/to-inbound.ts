@@ -5,6 +5,12 @@ import type { ReadMail } from '../reading/protocol.ts'
 import type { Envelope } from '../verify/verify.ts'
 import type { SpamVerdict } from './rspamd.ts'
 
+interface Reception {
+  envelope: Envelope
+  recipients: string[]
+  spam: SpamVerdict | undefined
+}
+
 /**
  * Combines a message that was read with its envelope (from SMTP or a signed request) into the form that the
  * sink accepts.
@@ -12,9 +18,7 @@ import type { SpamVerdict } from './rspamd.ts'
 export function toInbound(
   raw: Buffer,
   { verification, report: _, damage, ...mail }: ReadMail,
-  envelope: Envelope,
-  recipients: string[],
-  spam: SpamVerdict | undefined,
+  { envelope, recipients, spam }: Reception,
 ): Inbound {
   const { checks = [], ...proof } = verification ?? { proven: false }
   return {

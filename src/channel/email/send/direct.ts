@@ -57,7 +57,7 @@ export function createDirect(options: DirectOptions): Relay {
       })
       const deliver = (domain: string) =>
         withTimeLimit(totalMs, signal, (limited) =>
-          sendToDomain(options, domain, partOf(domain), limited, onAccepted),
+          sendToDomain(options, domain, { mail: partOf(domain), signal: limited, onAccepted }),
         )
       // Wait for all domains before reporting a failure, so that nothing is sent after the promise has
       // settled.
@@ -80,13 +80,20 @@ const rejectAll = ({ envelopes }: OutgoingMail, reason: string, permanent: boole
   rejected: envelopes.map(({ recipient }) => rejectionOf(recipient, reason, permanent)),
 })
 
-async function sendToDomain(
-  options: DirectOptions,
-  domain: string,
-  mail: OutgoingMail,
-  signal: AbortSignal,
-  onAccepted: OnAccepted,
-): Promise<SendResult> {
+/** A mail that is being sent, what ends that, and what is called for recipients whose server accepted it. */
+interface Delivery {
+  mail: OutgoingMail
+  signal: AbortSignal
+  onAccepted: OnAccepted
+}
+
+const withRemaining = (delivery: Delivery, { remaining }: ServerResult): Delivery => ({
+  ...delivery,
+  mail: { ...delivery.mail, envelopes: remaining },
+})
+
+async function sendToDomain(options: DirectOptions, domain: string, delivery: Delivery): Promise<SendResult> {
+  const { mail, signal } = delivery
   const found = await findMxHosts(options.resolver, domain)
   if ('reason' in found) return rejectAll(mail, found.reason, found.permanent)
   const servers = await findServers(options, found.hosts)
@@ -97,10 +104,7 @@ async function sendToDomain(
     return rejectAll(mail, `5.4.4 ${domain} has no mail server on a public address`, true)
   let result: ServerResult = { accepted: [], rejected: [], remaining: mail.envelopes, error: null }
   for (const server of open.slice(0, MAX_TRIED)) {
-    result = mergeResults(
-      result,
-      await sendToServer(options, server, { ...mail, envelopes: result.remaining }, signal, onAccepted),
-    )
+    result = mergeResults(result, await sendToServer(options, server, withRemaining(delivery, result)))
     if (result.remaining.length === 0 || signal.aborted) break
   }
   return toSendResult(result)
@@ -134,23 +138,12 @@ interface Server {
 async function sendToServer(
   options: DirectOptions,
   server: Server,
-  mail: OutgoingMail,
-  signal: AbortSignal,
-  onAccepted: OnAccepted,
+  delivery: Delivery,
 ): Promise<ServerResult> {
-  const secured = await sendOver(options, server, { ignoreTLS: false }, mail, signal, onAccepted)
+  const secured = await sendOver(options, { ...server, ignoreTLS: false }, delivery)
   if (secured.remaining.length === 0 || !failedOverTls(secured.error)) return secured
-  return mergeResults(
-    secured,
-    await sendOver(
-      options,
-      server,
-      { ignoreTLS: true },
-      { ...mail, envelopes: secured.remaining },
-      signal,
-      onAccepted,
-    ),
-  )
+  const plain = await sendOver(options, { ...server, ignoreTLS: true }, withRemaining(delivery, secured))
+  return mergeResults(secured, plain)
 }
 
 /** nodemailer reports some OpenSSL errors as ETLS and others as ESOCKET. */
@@ -163,11 +156,8 @@ async function sendOver(
     port = 25,
     timeouts: { connectMs = 15_000, greetingMs = 60_000, idleMs = 120_000 } = {},
   }: DirectOptions,
-  { host, address }: Server,
-  { ignoreTLS }: { ignoreTLS: boolean },
-  mail: OutgoingMail,
-  signal: AbortSignal,
-  onAccepted: OnAccepted,
+  { host, address, ignoreTLS }: Server & { ignoreTLS: boolean },
+  { mail, signal, onAccepted }: Delivery,
 ): Promise<ServerResult> {
   const options: SessionOptions = {
     // The address that was checked, because another lookup of the name could return a different one.

@@ -57,8 +57,7 @@ export async function verify(
       raw,
       headers,
       { from, domain, envelope },
-      { ...options, resolver: counted(options.resolver, pending) },
-      deadline.signal,
+      { ...options, resolver: counted(options.resolver, pending), signal: deadline.signal },
     )
     const result = await Promise.race([checked, whenAborted(deadline.signal)])
     return (
@@ -114,8 +113,7 @@ async function check(
   raw: Uint8Array,
   headers: readonly RawHeader[],
   { from, domain, envelope }: Claim,
-  { resolver, mta }: VerifyOptions,
-  signal: AbortSignal,
+  { resolver, mta, signal }: VerifyOptions & { signal: AbortSignal },
 ): Promise<Verification> {
   const screened = screen(raw)
   const evidence = await gather(screened, envelope, domain, { resolver, mta, signal })
