@@ -5,6 +5,12 @@ const MAX_LEVELS = 32
 /** Many times the number of values of any valid body: the longest is a list of 1,000 senders. */
 const MAX_VALUES = 100_000
 
+/** Limits of a body that are lower than usual. */
+export interface Shape {
+  maxLevels?: number
+  maxValues?: number
+}
+
 const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Array.from('"\\,[]{}', (character) =>
   character.charCodeAt(0),
 )
@@ -29,7 +35,11 @@ const endOfString = (text: string, start: number): number => {
  * keep `JSON.parse`, and with it all other requests, busy for seconds. `field` is the field that the error
  * names.
  */
-export const checkShape = (text: string, field: string, maxLevels = MAX_LEVELS): void => {
+export const checkShape = (
+  text: string,
+  field: string,
+  { maxLevels = MAX_LEVELS, maxValues = MAX_VALUES }: Shape = {},
+): void => {
   let levels = 0
   let values = 0
   for (let at = 0; at < text.length; at++) {
@@ -38,14 +48,14 @@ export const checkShape = (text: string, field: string, maxLevels = MAX_LEVELS):
     else if (character === LIST || character === OBJECT) {
       if (++levels > maxLevels) throw invalidInput(field, `must be at most ${maxLevels} levels deep`)
     } else if (character === LIST_END || character === OBJECT_END) levels--
-    else if (character === COMMA && ++values > MAX_VALUES)
-      throw invalidInput(field, `must contain at most ${MAX_VALUES} values`)
+    else if (character === COMMA && ++values > maxValues)
+      throw invalidInput(field, `must contain at most ${maxValues} values`)
   }
 }
 
 /** Parses JSON. Throws `invalid_input` when it is invalid, too deep or has too many values. */
-export const parseJson = (text: string, field: string, maxLevels = MAX_LEVELS): unknown => {
-  checkShape(text, field, maxLevels)
+export const parseJson = (text: string, field: string, shape?: Shape): unknown => {
+  checkShape(text, field, shape)
   try {
     return JSON.parse(text)
   } catch {

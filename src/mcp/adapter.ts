@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EventStreamWriter } from '../core/event-stream.ts'
 
 /**
- * Node's requests as the SDK's handler takes them, and its answers as Node writes them. The SDK's own adapter
- * spells the body anew and reads every answer as a stream, which costs as much as the rest of a call; and its
- * queue has no bound for a slow reader.
+ * Converts Node's requests for the SDK's handler, and writes the handler's responses. The SDK's own adapter
+ * serializes the body again and reads every response as a stream, which doubles the cost of a call, and it
+ * queues without limit for a slow reader.
  */
 
-const READ = [
+const HEADERS = [
   'content-type',
   'accept',
   'mcp-protocol-version',
@@ -17,21 +17,18 @@ const READ = [
   'last-event-id',
 ] as const
 
-/**
- * A request without its body, which goes beside it. Whether somebody still waits for the answer tells
- * `goneOf`.
- */
+/** A request without its body, which the handler gets already parsed, and without a signal: see `goneOf`. */
 export const webRequestOf = ({ headers }: IncomingMessage): Request => {
-  const read = READ.flatMap((name): [string, string][] => {
+  const sent = HEADERS.flatMap((name): [string, string][] => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []
   })
-  return new Request('http://localhost/mcp', { method: 'POST', headers: read })
+  return new Request('http://localhost/mcp', { method: 'POST', headers: sent })
 }
 
 /**
- * Makes a signal that aborts when nobody waits for the answer any more; only when it is asked for: most calls
- * never wait.
+ * Returns a function that makes a signal, which aborts when the client is gone. A function, because most
+ * calls never wait and need no signal.
  */
 export const goneOf = (response: ServerResponse) => (): AbortSignal => {
   const gone = new AbortController()
@@ -40,10 +37,10 @@ export const goneOf = (response: ServerResponse) => (): AbortSignal => {
   return gone.signal
 }
 
-const isStream = (answer: Response): boolean =>
-  answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+const isStream = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false
 
-/** Writes a stream at its reader's speed, until it ends, its reader leaves, or `end` aborts. */
+/** Writes a stream at its reader's speed until it ends, its reader leaves or `end` aborts. */
 const passOn = async (answer: Response, response: ServerResponse, end?: AbortSignal): Promise<void> => {
   const writer = new EventStreamWriter(response)
   const reader = answer.body!.getReader()
@@ -59,7 +56,7 @@ const passOn = async (answer: Response, response: ServerResponse, end?: AbortSig
   }
 }
 
-/** Writes the SDK's answer. A stream ends when `end` aborts. */
+/** Writes the SDK's response. A stream ends when `end` aborts. */
 export const writeAnswer = async (
   answer: Response,
   response: ServerResponse,

@@ -13,7 +13,7 @@ import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { ViewerDeps } from '../workspace/viewer.ts'
 
-/** What the operations behind the tools and events need. */
+/** Everything that the operations behind the tools and events need. */
 export type McpDeps = ViewerDeps &
   AgentDeps &
   IdempotencyDeps &

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readUpTo } from '../core/body.ts'
+import { messageOf } from '../core/errors.ts'
+import { checkShape } from '../core/json.ts'
 
-/** Who is let in at all, before anybody asks who it is. */
+/** The checks before a request is handled: where it comes from, how large it is, whether it is JSON-RPC. */
 
-/** A failure before the protocol begins, as JSON-RPC has it. */
+/** Answers with an HTTP error status and a JSON-RPC error without an id. */
 export const refuse = (
   response: ServerResponse,
   status: number,
@@ -24,7 +26,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 const urlOf = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null)
 
-/** A page of this service's own, or of this machine while the service is. */
+/** Whether an origin is the service's own. If the service is on loopback, any loopback name is. */
 const isOwnOrigin = (origin: string, own: URL): boolean => {
   const url = urlOf(origin)
   if (!url) return false
@@ -35,9 +37,9 @@ const isOwnOrigin = (origin: string, own: URL): boolean => {
 }
 
 /**
- * A name under which this service is known: its public one, one of this machine, an address, or a name
- * without a dot, as networks of containers have them. Whoever points a name of their own at this address is
- * none of these (DNS rebinding).
+ * Whether a Host header can be this service's: its public name, an IP address, or a name without a dot, such
+ * as localhost or a container's. In DNS rebinding, an attacker points a domain of their own at this address;
+ * such a domain has a dot.
  */
 const isOwnHost = (host: string, own: URL): boolean => {
   const url = urlOf(`http://${host}`)
@@ -51,7 +53,7 @@ const isOwnHost = (host: string, own: URL): boolean => {
   )
 }
 
-/** Whether a browser may have been led here from elsewhere; then it is answered 403 already. */
+/** Whether a request may come from another site's page in a browser. If so, it is answered with 403. */
 export const isForeign = (
   { headers }: IncomingMessage,
   response: ServerResponse,
@@ -69,52 +71,81 @@ export const isForeign = (
 
 const REALM = 'Bearer realm="Agent Messaging Service"'
 
-/** No `error` where no token was shown: clients take that for a broken one (RFC 6750 3.1). */
-export const challenge = (response: ServerResponse, shown: boolean, message: string): void =>
+/** Without a token there is no `error` (RFC 6750, 3.1): clients would take it for a rejected token. */
+export const challenge = (response: ServerResponse, hasToken: boolean, message: string): void =>
   refuse(response, 401, message, {
-    headers: { 'WWW-Authenticate': shown ? `${REALM}, error="invalid_token"` : REALM },
+    headers: { 'WWW-Authenticate': hasToken ? `${REALM}, error="invalid_token"` : REALM },
   })
 
-const MAX_BODY_BYTES = 1024 * 1024
-
-/** The request's JSON; null when it was none, and is answered already. */
-export const readBody = async (
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<object | null> => {
-  const body = await readUpTo(request, MAX_BODY_BYTES)
-  if (body === null) {
-    refuse(response, 413, `body: must be at most ${MAX_BODY_BYTES} bytes`, {
-      headers: { Connection: 'close' },
-    })
-    return null
-  }
-  return parse(body.toString(), response)
-}
-
-/** Deeper than any message, and far from what overflows the stack of those who walk through it. */
-const DEEPEST = 64
-
-const isDeep = (value: unknown, depth = 0): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (depth > DEEPEST || Object.values(value).some((one) => isDeep(one, depth + 1)))
+/** The longest text of a tool, 32,000 characters, takes 384,000 bytes when all of it is escaped. */
+const MAX_BODY_BYTES = 512 * 1024
+/** The parsed body of a request stays in memory while its response is open: 1,000 streams are usual. */
+const MAX_HELD_BODY_BYTES = 16 * 1024
+/** A message has at most some 60 recipients, or 100 resources to subscribe to. */
+const MAX_VALUES = 1_000
 
 const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 
-const parse = (text: string, response: ServerResponse): object | null => {
-  const refused = (rule: string, code: number) => {
-    refuse(response, 400, `body: ${rule}`, { code })
-    return null
+/** What is wrong with a body, and JSON-RPC's code for it. */
+class Unreadable extends Error {
+  readonly code: number
+
+  constructor(message: string, code: number, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
   }
-  let body: unknown
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Returns what `read` returns. Whatever it throws is a fault of the body. */
+const readable = <Result>(read: () => Result, code: number, message?: string): Result => {
   try {
-    body = JSON.parse(text)
-  } catch {
-    return refused('must be valid JSON', PARSE_ERROR)
+    return read()
+  } catch (error) {
+    throw new Unreadable(message ?? messageOf(error), code, error)
   }
-  if (Array.isArray(body)) return refused('must be one message (2025-06-18 has no batches)', INVALID_REQUEST)
-  if (typeof body !== 'object' || body === null) return refused('must be a JSON-RPC message', INVALID_REQUEST)
-  return isDeep(body) ? refused(`must be nested at most ${DEEPEST} levels deep`, INVALID_REQUEST) : body
+}
+
+const parse = (body: Uint8Array): object => {
+  const text = readable(() => utf8.decode(body), PARSE_ERROR, 'body: must be UTF-8')
+  readable(() => checkShape(text, 'body', { maxValues: MAX_VALUES }), INVALID_REQUEST)
+  const message = readable((): unknown => JSON.parse(text), PARSE_ERROR, 'body: must be valid JSON')
+  if (Array.isArray(message))
+    throw new Unreadable('body: must be a single message, not a batch', INVALID_REQUEST)
+  if (typeof message !== 'object' || message === null)
+    throw new Unreadable('body: must be a JSON-RPC message', INVALID_REQUEST)
+  return message
+}
+
+/** Whether the response to a message may stay open for long: it waits for events. */
+const isHeld = (message: object): boolean => {
+  const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null }
+  if (method === 'tools/call') return params?.name === 'wait_for_messages'
+  return method === 'events/stream' || method === 'subscriptions/listen'
+}
+
+const refuseTooLong = (response: ServerResponse, max: number): void =>
+  refuse(response, 413, `body: must be at most ${max} bytes`, {
+    headers: { Connection: 'close' },
+    code: INVALID_REQUEST,
+  })
+
+/** Reads the JSON-RPC message of a request. Returns null if it is refused; then the request is answered. */
+export const readMessage = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<object | null> => {
+  const body = await readUpTo(request, MAX_BODY_BYTES)
+  try {
+    const message = body && parse(body)
+    const max = message && isHeld(message) ? MAX_HELD_BODY_BYTES : MAX_BODY_BYTES
+    if (message && body.byteLength <= max) return message
+    refuseTooLong(response, max)
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    refuse(response, 400, error.message, { code: error.code })
+  }
+  return null
 }

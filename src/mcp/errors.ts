@@ -2,23 +2,23 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import type { AppError, ErrorCode } from '../core/errors.ts'
 import { publicError } from '../db/failure.ts'
 
-/** What a model is to do about a failure, where its message doesn't say so itself. */
+/** The next step for a model after a failure. */
 const NEXT: Record<ErrorCode, string> = {
   invalid_input: 'Correct this argument and call again.',
-  unauthorized: 'This token is no longer valid. A member must give you a new one.',
-  forbidden: 'Your token does not allow this. Ask a member of the workspace to do or allow it.',
-  plan_limit: "The workspace's plan does not include this. Retrying will not help: tell a member.",
-  not_found: 'Take an id from list_messages or whoami.',
-  conflict: 'Read the reason. Retry only once it has changed.',
+  unauthorized: 'Stop: this token no longer works. A member of the workspace must give you a new one.',
+  forbidden: 'Your token does not allow this. Ask a member of the workspace to do it or to allow it.',
+  plan_limit: "The workspace's plan does not allow this. Do not retry; tell a member of the workspace.",
+  not_found: 'Use an id from list_messages, read_message or whoami.',
+  conflict: 'Do not retry until this has changed. If it matters, tell a member of the workspace.',
   rate_limited: 'Wait, then call again.',
-  internal: 'Nothing was wrong with your call. Try once more, then tell a member.',
+  internal: 'Your call was valid. Try once more; if it fails again, tell a member of the workspace.',
   unavailable: 'Wait, then call again.',
 }
 
 const nextOf = ({ code, retryAfter }: AppError): string =>
   retryAfter === undefined ? NEXT[code] : `Wait ${retryAfter} seconds, then call again.`
 
-/** A failure as a tool's result says it. */
+/** A failure as the result of a tool. */
 export const failureOf = (error: unknown) => {
   const failure = publicError(error)
   return {
@@ -30,7 +30,7 @@ export const failureOf = (error: unknown) => {
 const INVALID_PARAMS = -32602
 const INTERNAL = -32603
 
-/** The Events extension's own codes, as every public server sends them (the draft of SEP-3415 has others). */
+/** The Events extension's error codes, as all public servers send them. The draft of SEP-3415 has others. */
 const CODES = {
   notFound: -32011,
   forbidden: -32012,
@@ -76,7 +76,7 @@ const BY_CODE: Record<ErrorCode, number> = {
   unavailable: INTERNAL,
 }
 
-/** A failure as the Events extension says it. */
+/** A failure as an error of the Events extension. */
 export const eventError = (error: unknown): RpcError => {
   const { code, message, retryAfter } = publicError(error)
   const retry = retryAfter === undefined ? {} : { retryAfter }
@@ -87,6 +87,6 @@ export const eventError = (error: unknown): RpcError => {
   )
 }
 
-/** What answers a request with it. */
+/** The exception that makes the SDK answer with this error. */
 export const refusal = ({ code, message, data }: RpcError): ProtocolError =>
   new ProtocolError(code, message, data)

@@ -2,7 +2,7 @@ import type { LoggedEvent } from '../event/event.ts'
 import type { Fence } from './fence.ts'
 import { compact } from './tool.ts'
 
-/** An event as a model reads it. A Message URL's text is here or nowhere: no copy is kept. */
+/** An event for a model. It includes the text of a Message URL message, of which no copy is kept. */
 export const eventView = (
   { type, messageId, channel, createdAt, sender, subject, text }: LoggedEvent,
   fence: Fence,

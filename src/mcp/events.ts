@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { findAgent } from '../agent/permission.ts'
 import { type Issue, inputError } from '../core/input-error.ts'
 import { uuid } from '../core/rules.ts'
-import type { Channel } from '../db/generated/prisma/enums.ts'
+import { Channel } from '../db/generated/prisma/enums.ts'
 import { EVENT_NAMES, EVENT_TYPES, type EventType, type LoggedEvent } from '../event/event.ts'
 import { readEvents, readHead, readPlaceOf } from '../event/log.ts'
 import { occurrenceOf } from '../webhook/payload.ts'
@@ -12,21 +12,22 @@ import { inputSchemaOf } from './json-schema.ts'
 import { readPosition } from './position.ts'
 import type { Call } from './tool.ts'
 
-/** The Events extension (SEP-3415): what can be heard, and what both a poll and a subscription ask for. */
+/** The Events extension (SEP-3415): `events/list`, `events/poll`, and what all its requests share. */
 
+const MAX_CHANNELS = Object.keys(Channel).length
 const channels = z
-  .array(z.enum(['email', 'sms', 'telegram', 'url']))
-  .max(4)
+  .array(z.enum(Channel))
+  .max(MAX_CHANNELS, `must contain at most ${MAX_CHANNELS} channels`)
   .optional()
-  .describe('Only these channels; default: all.')
+  .describe('Only these channels. Default: all.')
 const ARGUMENTS = {
-  agent: z.strictObject({ agentId: uuid.optional().describe('Your own, if at all.'), channels }),
+  agent: z.strictObject({ agentId: uuid.optional().describe('Your own id, if given.'), channels }),
   member: z.strictObject({ agentId: uuid.describe('The agent.'), channels }),
 }
 
 const DELIVERY = ['push', 'poll', 'webhook']
 
-/** Every type of event that a log can hold, with what it takes and tells. */
+/** Every type of event that a log can contain, with the schemas of its arguments and its payload. */
 export const listEvents = ({ kind }: Pick<Viewer, 'kind'>) =>
   EVENT_NAMES.map((name) => ({
     name,
@@ -38,17 +39,17 @@ export const listEvents = ({ kind }: Pick<Viewer, 'kind'>) =>
 
 export const eventParams = z.looseObject({
   name: z.string().max(100),
-  arguments: z.unknown(),
+  arguments: z.unknown().optional(),
   cursor: z.string().max(20).nullish(),
   maxAgeMs: z.number().min(0).nullish(),
 })
 export type EventParams = z.output<typeof eventParams>
 
-/** Which events of which agent are asked for. */
+/** The events that a request asks for. */
 export interface Wanted {
   agent: { id: string; name: string; workspaceId: string }
   type: EventType
-  /** Empty: all of them. */
+  /** Empty: all channels. */
   channels: Channel[]
 }
 
@@ -57,7 +58,7 @@ const typeOf = (name: string): EventType => {
   return name as EventType
 }
 
-/** What is asked for, by somebody who may have it. Throws what becomes of it otherwise. */
+/** Reads what a request asks for. Throws if it is invalid or the viewer may not read that agent's events. */
 export const readWanted = async (
   { deps, viewer }: Call,
   params: Pick<EventParams, 'name' | 'arguments'>,
@@ -70,28 +71,28 @@ export const readWanted = async (
   return { agent, type, channels: [...new Set(data.channels)].sort() }
 }
 
-/** Whether a listener asked for an event. */
+/** Whether an event is one of those that were asked for. */
 export const wants = ({ type, channels }: Pick<Wanted, 'type' | 'channels'>, event: LoggedEvent): boolean =>
   event.type === type && (channels.length === 0 || channels.includes(event.channel))
 
-/** Where it begins, and whether that is later than was asked for. */
+/** Where a listener begins. */
 export interface Start {
   after: number
+  /** Whether that is later than it asked for. */
   truncated: boolean
 }
 
 /**
- * Where a listener begins: behind its cursor, as far as that is kept and young enough; without one from
- * `now`, or the log's end.
+ * Where a listener begins: after its cursor, or later if those events are deleted or too old for it. Without
+ * a cursor it begins at the end of the log.
  */
 export const startOf = async (
   { deps }: Call,
   agentId: string,
   { cursor, maxAgeMs }: Pick<EventParams, 'cursor' | 'maxAgeMs'>,
-  now?: number,
 ): Promise<Start> => {
   const head = await readHead(deps, agentId)
-  if (cursor === null || cursor === undefined) return { after: now ?? head.lastId, truncated: false }
+  if (cursor === null || cursor === undefined) return { after: head.lastId, truncated: false }
   const asked = readPosition(cursor, head)
   const kept = Math.max(asked, head.horizon)
   const since = new Date(Math.max(0, deps.clock.now().getTime() - (maxAgeMs ?? Number.MAX_SAFE_INTEGER)))
@@ -99,8 +100,8 @@ export const startOf = async (
   return { after, truncated: after > asked }
 }
 
-/** An event as the extension tells it. */
-export const tell = (event: LoggedEvent, { agent }: Wanted) =>
+/** An event in the extension's form. */
+export const occurrence = (event: LoggedEvent, { agent }: Wanted) =>
   occurrenceOf({ agentName: agent.name, ...event })
 
 const MAX_POLLED = 100
@@ -108,25 +109,27 @@ const NEXT_POLL_MS = 5_000
 
 export const pollParams = eventParams.extend({ maxEvents: z.int().min(1).nullish() })
 
-/** What happened since a cursor: at most a hundred at a time. Without a cursor nothing but where to begin. */
+/** The events after a cursor, at most 100. Without a cursor, no events, only the cursor to begin with. */
 export const poll = async (call: Call, params: z.output<typeof pollParams>) => {
   const wanted = await readWanted(call, params)
   const { after, truncated } = await startOf(call, wanted.agent.id, params)
-  const most = Math.min(params.maxEvents ?? MAX_POLLED, MAX_POLLED)
-  const read = await readEvents(call.deps, wanted.agent.id, after, most + 1)
-  const events = read.slice(0, most)
+  const max = Math.min(params.maxEvents ?? MAX_POLLED, MAX_POLLED)
+  const read = await readEvents(call.deps, wanted.agent.id, after, max + 1)
+  const events = read.slice(0, max)
   return {
-    events: events.filter((event) => wants(wanted, event)).map((event) => tell(event, wanted)),
+    events: events.filter((event) => wants(wanted, event)).map((event) => occurrence(event, wanted)),
     cursor: String(events.at(-1)?.id ?? after),
     truncated,
-    hasMore: read.length > most,
+    hasMore: read.length > max,
     nextPollMs: NEXT_POLL_MS,
   }
 }
 
+const MAX_CLIENT_NAME = 200
+
 export type ClientInfo = { name?: unknown; version?: unknown } | undefined
 
-/** What a client calls itself, as listeners are listed. */
+/** The client's name and version, as shown in the list of listeners. */
 export const clientOf = (info: ClientInfo): string => {
   const words = [info?.name, info?.version].filter(
     (word): word is string => typeof word === 'string' && word.trim() !== '',
@@ -135,7 +138,8 @@ export const clientOf = (info: ClientInfo): string => {
     words
       .join(' ')
       .replace(/\p{Cc}/gu, '')
-      .toWellFormed()
-      .trim() || 'MCP client'
-  ).slice(0, 200)
+      .trim()
+      .slice(0, MAX_CLIENT_NAME)
+      .toWellFormed() || 'MCP client'
+  )
 }

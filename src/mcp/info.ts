@@ -1,2 +1,2 @@
-/** Who the server is. */
+/** The server's name and version. */
 export const INFO = { name: 'agent-messaging-service', title: 'Agent Messaging Service', version: '1.0.0' }

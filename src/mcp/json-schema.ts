@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const made = new WeakMap<z.ZodType, object>()
 
-/** What a rule takes, as JSON Schema, in few words: a UUID's pattern says no more than its format. */
+/** The JSON Schema of a rule's input, kept short: without a UUID's pattern, which repeats its format. */
 export const inputSchemaOf = (rule: z.ZodType): object => {
   const known = made.get(rule)
   if (known) return known

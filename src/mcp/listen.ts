@@ -1,17 +1,17 @@
-import type { Subscription } from '../agent/subscriptions.ts'
+import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
 import { readableAgents } from './resources.ts'
 import type { Call } from './tool.ts'
 
 /**
- * The SDK serves `subscriptions/listen`, asking nobody: what it is asked for is cut down to what the viewer
- * may read before.
+ * The SDK serves `subscriptions/listen` without checking permissions. So the request is first reduced to the
+ * resources that the viewer may read.
  */
 
 interface Asked {
   params?: { notifications?: { resourceSubscriptions?: unknown } }
 }
 
-/** What the viewer may hear of what a request asks for, and the agents that it is about. */
+/** The request without the resources that the viewer may not read, and the agents of the others. */
 export const permitted = async (call: Call, body: object): Promise<{ body: object; agentIds: string[] }> => {
   const { params } = body as Asked
   const asked = params?.notifications?.resourceSubscriptions
@@ -28,18 +28,25 @@ export const permitted = async (call: Call, body: object): Promise<{ body: objec
 }
 
 /**
- * Opens what ends the stream when its token, or one of its agents, is gone. Throws like `Subscriptions.open`.
+ * Opens a subscription for each agent; they end when the token or the agent is deleted. Throws like
+ * `Subscriptions.open`, and then leaves none open.
  */
-export const holdOpen = ({ deps, viewer }: Call, agentIds: readonly string[]): Promise<Subscription[]> =>
-  Promise.all(
-    agentIds.map((agentId) =>
-      deps.subscriptions.open({
-        via: 'mcp',
-        agentId,
-        workspaceId: viewer.workspaceId,
-        tokenId: viewer.tokenId,
-        tokenExpiresAt: viewer.expiresAt,
-        connectionId: null,
-      }),
-    ),
+export const holdOpen = async (
+  { deps: { subscriptions }, viewer }: Call,
+  agentIds: readonly string[],
+): Promise<Subscription[]> => {
+  const { workspaceId, tokenId, expiresAt: tokenExpiresAt } = viewer
+  const opening = agentIds.map((agentId) =>
+    subscriptions.open({ via: 'mcp', agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null }),
   )
+  const results = await Promise.allSettled(opening)
+  const held = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (!failed) return held
+  await letGo(subscriptions, held)
+  throw failed.reason
+}
+
+export const letGo = async (subscriptions: Subscriptions, held: readonly Subscription[]): Promise<void> => {
+  await Promise.all(held.map((one) => subscriptions.close(one)))
+}

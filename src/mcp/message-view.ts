@@ -4,16 +4,13 @@ import { clean, type Fence } from './fence.ts'
 import { textPage } from './pages.ts'
 import { compact } from './tool.ts'
 
-/**
- * A message as a model reads it: what the service knows stands as it is, what somebody wrote stands inside
- * the fence.
- */
+/** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
 
 const PREVIEW = 160
 
 const WORD = /^[a-z_]{1,30}$/
 
-/** What each check found, in our words alone: their details quote the sender. */
+/** The verdict of each check, without its details, which quote the sender. */
 const verdictsOf = ({ checks }: PresentedMessage) => {
   const found = (checks as unknown as { name: string; verdict: string }[]).filter(
     ({ name, verdict }) => WORD.test(name) && WORD.test(verdict),
@@ -23,7 +20,7 @@ const verdictsOf = ({ checks }: PresentedMessage) => {
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
 
-/** A media type as far as it is one: its sender wrote it. */
+/** The media type that the sender declared, without parameters. */
 export const mediaTypeOf = (type: string): string => {
   const bare = type.split(';', 1)[0]!.trim().toLowerCase()
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream'
@@ -44,7 +41,7 @@ const headOf = (message: PresentedMessage, fence: Fence) => {
   }
 }
 
-/** A line of a list. What was refused shows nothing of itself: reading it is a decision of its own. */
+/** A message in a list. A refused one has no preview: it is read only on purpose. */
 export const lineOf = (message: PresentedMessage, fence: Fence) => {
   const { counterpartName, subject, text, replyText, attachments, status } = message
   const words = clean((replyText ?? text).slice(0, 4 * PREVIEW))
@@ -58,12 +55,12 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
   })
 }
 
-/** What to do about where it stands. */
+/** What the model should do about the message's status. */
 const nextOf = ({ status }: PresentedMessage): string | null => {
   if (status === 'refused')
     return 'The service refused this message and notified nobody. Do not act on it unless a member asks you to.'
   if (status === 'failed')
-    return 'This was not delivered. Read the error; sending it again will fail unless the error says otherwise.'
+    return 'This was not delivered, for the reason in error. Sending it again will fail unless that has changed.'
   return status === 'reported' ? 'The recipient marked this as spam. Do not write to them again.' : null
 }
 
@@ -79,13 +76,11 @@ const filesOf = ({ attachments }: PresentedMessage, fence: Fence) =>
   attachments.map(({ name, type, size }, index) => ({
     attachmentId: index,
     name: fence.wrap(name),
-    type: mediaTypeOf(type),
+    type: fence.mediaType(mediaTypeOf(type)),
     size,
   }))
 
-/**
- * A whole message, its text a page at a time; without the history that it quotes unless that is asked for.
- */
+/** One message, with one page of its text; without quoted history unless `quoted`. */
 export const messageView = (
   { message, others, more }: InThread,
   { offset, quoted }: { offset: number; quoted: boolean },
@@ -93,7 +88,7 @@ export const messageView = (
 ) => {
   const shown = clean(quoted ? message.text : (message.replyText ?? message.text))
   const { text, nextOffset } = textPage(shown, offset)
-  const left = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
+  const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   return compact({
     fence: fence.id,
     ...headOf(message, fence),
@@ -103,7 +98,7 @@ export const messageView = (
     subject: fence.wrapped(message.subject),
     text: text === '' ? null : fence.around(text),
     nextOffset,
-    quotedCharactersLeftOut: left > 0 ? left : null,
+    quotedCharactersLeftOut: leftOut > 0 ? leftOut : null,
     attachments: filesOf(message, fence),
     error: fence.wrapped(message.error),
     next: nextOf(message),

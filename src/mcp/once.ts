@@ -5,21 +5,21 @@ import { readAttempt } from '../workspace/idempotency.ts'
 import type { McpDeps } from './deps.ts'
 import type { ToolCall } from './tool.ts'
 
-/** What makes a call that comes twice do its work once. */
+/** The argument that makes repeated calls do their work once. */
 export const callKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
   .optional()
   .describe('Idempotency key: prevents sending twice on a retry.')
 
-const inOurWords = (error: unknown): never => {
+const renamed = (error: unknown): never => {
   throw error instanceof AppError && error.field === 'Idempotency-Key'
     ? invalidInput('key', 'was used for another call. Use a new one')
     : error
 }
 
 /**
- * Does what a call asks, with a key at most once within 24 hours: the same call again gets the first result,
+ * Runs `work`; with a key, at most once in 24 hours. The same call with the same key gets the first result,
  * marked `repeated`.
  */
 export const atMostOnce = async <Result extends object>(
@@ -34,7 +34,7 @@ export const atMostOnce = async <Result extends object>(
   const first = await runOnce(deps, viewer, attempt, async (within) => {
     result = await work(within)
     return { status: 200, body: JSON.stringify(result) }
-  }).catch(inOurWords)
+  }).catch(renamed)
   if (first) return { ...(JSON.parse(first.body) as Result), repeated: true }
   return result!
 }

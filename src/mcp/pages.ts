@@ -1,13 +1,13 @@
 import { invalidInput } from '../core/errors.ts'
 
-/** Characters of a text that one answer holds: about 5,000 tokens. */
+/** Characters in one page: about 5,000 tokens. */
 const PAGE = 20_000
-/** How far before its end a page may end with a line. */
+/** A page may be this much shorter to end at the end of a line. */
 const SLACK = 1_000
 
 export interface TextPage {
   text: string
-  /** Where the next page begins; null: this was the last. */
+  /** Where the next page begins; null on the last page. */
   nextOffset: number | null
 }
 
@@ -16,7 +16,7 @@ const endOf = (text: string, offset: number): number => {
   if (end >= text.length) return text.length
   const line = text.lastIndexOf('\n', end)
   if (line > end - SLACK) return line + 1
-  // Not between the halves of a surrogate pair.
+  // Do not split a surrogate pair.
   return /[\ud800-\udbff]/.test(text[end - 1]!) ? end - 1 : end
 }
 

@@ -1,12 +1,12 @@
 import { invalidInput } from '../core/errors.ts'
 
-/** Where an agent's log stands. */
+/** The ids of the newest event and of the newest deleted event in an agent's log. */
 interface Head {
   lastId: number
   horizon: number
 }
 
-/** The place in a log that a cursor names. Throws `invalid_input` for what no answer of this service gave. */
+/** Parses a cursor. Throws `invalid_input` for one that this service cannot have returned. */
 export const readPosition = (cursor: string, { lastId }: Head): number => {
   const position = Number(cursor)
   if (/^\d{1,16}$/.test(cursor) && Number.isSafeInteger(position) && position <= lastId) return position

@@ -17,7 +17,7 @@ import { subscribe, subscribeParams, unsubscribe, unsubscribeParams } from './su
 import type { Call } from './tool.ts'
 import { callTool, describeTools } from './tools.ts'
 
-/** One request on its way through the SDK: who asks, and the stream that it opened, if it did. */
+/** A request while the SDK handles it: who asks, and the stream that it opened, if any. */
 export interface Exchange {
   call: Call
   pushes: Pushes
@@ -41,7 +41,7 @@ const cacheHints = {
 }
 
 const BASE = { tools: {}, resources: {} }
-/** Clients look for the one or the other name. */
+/** Some clients look for the capability, others for the extension. */
 const WITH_EVENTS = {
   ...BASE,
   resources: { subscribe: true },
@@ -49,11 +49,8 @@ const WITH_EVENTS = {
   extensions: { [EVENTS]: {} },
 } as ServerCapabilities
 
-/**
- * Turns what an operation throws into an answer of the Events extension, and logs what was nobody's fault but
- * ours.
- */
-const answered = async <Result>(
+/** Turns what an operation throws into an error of the Events extension, and logs unexpected errors. */
+const withErrors = async <Result>(
   { call, requestId }: Exchange,
   method: string,
   work: () => Promise<Result>,
@@ -69,7 +66,7 @@ const answered = async <Result>(
   }
 }
 
-/** Calls a tool for a request; null for a tool that there is not. */
+/** Calls a tool for a request. Returns null if there is no such tool. */
 export const callFor = ({ call, requestId }: Exchange, name: string, given: unknown) => {
   const { log, metrics } = call.deps
   return callTool(name, call, given, {
@@ -91,11 +88,11 @@ const addTools = (server: Server, exchange: Exchange): void => {
 
 const addResources = (server: Server, exchange: Exchange): void => {
   server.setRequestHandler('resources/list', () =>
-    answered(exchange, 'resources/list', () => listInboxes(exchange.call)),
+    withErrors(exchange, 'resources/list', () => listInboxes(exchange.call)),
   )
   server.setRequestHandler('resources/templates/list', async () => INBOX_TEMPLATES)
   server.setRequestHandler('resources/read', ({ params }) =>
-    answered(exchange, 'resources/read', () => readInbox(exchange.call, params.uri)),
+    withErrors(exchange, 'resources/read', () => readInbox(exchange.call, params.uri)),
   )
 }
 
@@ -106,7 +103,7 @@ const addEvents = (server: Server, exchange: Exchange): void => {
     work: (call: Call, params: z.output<Params>, ctx: ServerContext) => Promise<object>,
   ): void =>
     server.setRequestHandler(method, { params }, (given, ctx) =>
-      answered(exchange, method, async () => ({
+      withErrors(exchange, method, async () => ({
         ...(await work(exchange.call, given as z.output<Params>, ctx)),
       })),
     )
@@ -123,10 +120,7 @@ const addEvents = (server: Server, exchange: Exchange): void => {
   })
 }
 
-/**
- * What serves one request: the SDK speaks the protocol, the operations do the work. Clients of 2025 see no
- * events.
- */
+/** The SDK's server for one request. Clients of the 2025 revisions see no events. */
 export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server => {
   const modern = era === 'modern'
   const server = new Server(INFO, {
@@ -134,7 +128,7 @@ export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server 
     instructions: INSTRUCTIONS,
     cacheHints,
   })
-  // Only what this request can ask for: there is a server for each.
+  // Each request has its own server, which needs only the handlers that this request can call.
   const [part] = exchange.method.split('/')
   if (part === 'tools') addTools(server, exchange)
   if (part === 'resources') addResources(server, exchange)

@@ -4,6 +4,7 @@ import type { Subscription } from '../agent/subscriptions.ts'
 import { EventStreamWriter } from '../core/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
+import type { LoggedEvent } from '../event/event.ts'
 import { positionOf } from '../event/feed.ts'
 import type { McpDeps } from './deps.ts'
 import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './errors.ts'
@@ -11,23 +12,24 @@ import {
   type ClientInfo,
   clientOf,
   type EventParams,
+  occurrence,
   readWanted,
   type Start,
   startOf,
-  tell,
   type Wanted,
   wants,
 } from './events.ts'
 import type { Call } from './tool.ts'
 
-/** `events/stream`: with an agent's token it is the agent's connected client. */
+/** `events/stream`. A stream with an agent's token is the agent's connected client. */
 
+const MAX_STREAMS_PER_TOKEN = 100
 const HEARTBEAT_MS = 15_000
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
 
 type RequestId = string | number
 
-/** Whose request it is. */
+/** Who sent the request, and its id. */
 interface Asker {
   id: RequestId
   client: ClientInfo
@@ -43,7 +45,7 @@ interface Opened {
 const frame = (message: object): string =>
   `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
 
-/** One open stream of the extension. */
+/** One open event stream. */
 export class Push {
   readonly #opened: Opened
   readonly #deps: McpDeps
@@ -58,7 +60,7 @@ export class Push {
     this.#position = opened.start.after
   }
 
-  /** Writes until either side ends it; then lets go of everything. Never rejects. */
+  /** Writes events until either side ends the stream, and then releases everything. Never rejects. */
   async serve(response: ServerResponse): Promise<void> {
     try {
       if (!response.closed) await this.#run(new EventStreamWriter(response))
@@ -67,7 +69,7 @@ export class Push {
     }
   }
 
-  /** Says that it lives, and where it stands, also when nothing was for it. */
+  /** Sends the current position, which also moves past events that the client did not ask for. */
   heartbeat(): void {
     this.#writer?.offer(this.#notice('heartbeat', { cursor: String(this.#position) }))
   }
@@ -80,7 +82,7 @@ export class Push {
     try {
       await this.#follow(writer)
     } catch (error) {
-      this.#deps.log.error({ err: error, agentId: this.#opened.wanted.agent.id }, 'a stream broke off')
+      this.#deps.log.error({ err: error, agentId: this.#opened.wanted.agent.id }, 'an event stream failed')
       writer.end(this.#notice('terminated', { error: eventError(error) }) + this.#result())
     }
   }
@@ -101,15 +103,15 @@ export class Push {
     }
   }
 
-  /** Why it ended, unless the service only stops, and the answer to the request. */
+  /** The reason for the end, unless the service is only stopping, and the result of the request. */
   #lastFrames(): string {
     const { reason } = this.#opened.session
-    const told = reason !== null && reason.code !== 'unavailable'
-    return (told ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
+    const final = reason !== null && reason.code !== 'unavailable'
+    return (final ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
   }
 
-  #event(item: Parameters<typeof tell>[0]): string {
-    return this.#notice('event', tell(item, this.#opened.wanted))
+  #event(item: LoggedEvent): string {
+    return this.#notice('event', occurrence(item, this.#opened.wanted))
   }
 
   #gap(): string {
@@ -132,11 +134,11 @@ export class Push {
 const whyEnded = (reason: unknown): RpcError =>
   publicError(reason).code === 'conflict' ? replacedByAnother() : eventError(reason)
 
-/** The open streams of this process. */
+/** The open event streams of this process. */
 export class Pushes {
   readonly #deps: McpDeps
   readonly #open = new Set<Push>()
-  readonly #places = new Places(100)
+  readonly #places = new Places(MAX_STREAMS_PER_TOKEN)
   readonly #beat: NodeJS.Timeout
 
   constructor(deps: McpDeps) {
@@ -155,13 +157,16 @@ export class Pushes {
   }
 
   /**
-   * Opens one for a request: whoever asks with an agent's own token takes its events over from the client
-   * before. Throws what the request is refused with.
+   * Opens a stream. One with an agent's own token replaces the agent's client. Throws the error with which
+   * the request is refused.
    */
   async open(call: Call, params: EventParams, asker: Asker): Promise<Push> {
     const leave = this.#places.take(call.viewer.tokenId)
     const { max } = this.#places
-    if (!leave) throw refusal(exhausted('streams', max, `A token can have ${max} streams open.`))
+    if (!leave)
+      throw refusal(
+        exhausted('streams', max, `A token can have ${max} streams open at a time. Close one first.`),
+      )
     try {
       return await this.#begin(call, params, asker, leave)
     } catch (error) {
@@ -174,7 +179,7 @@ export class Pushes {
     const { viewer } = call
     const wanted = await readWanted(call, params)
     const agentId = wanted.agent.id
-    // Before the takeover: a request that is refused replaces nobody.
+    // A request that is refused must not replace the client, so this comes first.
     const start = await startOf(call, agentId, params)
     const connection =
       viewer.kind === 'agent'

@@ -9,15 +9,13 @@ import { Fence } from './fence.ts'
 import { lineOf } from './message-view.ts'
 import type { Call } from './tool.ts'
 
-/**
- * Each agent's inbox as a resource, so that hosts without the Events extension can be told that it changed.
- */
+/** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */
 
 const SCHEME = 'inbox://'
 const uriOf = (agentId: string): string => `${SCHEME}${agentId}`
 
 const MIME = 'application/json'
-const MAX = 100
+const MAX_INBOXES = 100
 const NEWEST = 20
 
 /** The agent whose inbox a URI names; null for any other URI. */
@@ -25,10 +23,10 @@ const agentOfUri = (uri: string): string | null =>
   (uri.startsWith(SCHEME) && uuid.safeParse(uri.slice(SCHEME.length)).data) || null
 
 export const listInboxes = async ({ deps, viewer }: Call) => ({
-  resources: (await listAgents(deps, viewer)).slice(0, MAX).map(({ id, name }) => ({
+  resources: (await listAgents(deps, viewer)).slice(0, MAX_INBOXES).map(({ id, name }) => ({
     uri: uriOf(id),
     name: `Inbox of ${name}`,
-    description: 'Its newest messages.',
+    description: 'The newest messages.',
     mimeType: MIME,
   })),
 })
@@ -44,7 +42,10 @@ export const INBOX_TEMPLATES = {
   ],
 }
 
-/** The newest messages. Another's inbox is as unknown as one that is not there. */
+const isDenied = (error: unknown): boolean =>
+  error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')
+
+/** The newest messages. An inbox that the viewer may not read is reported as not found. */
 export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   const agentId = agentOfUri(uri)
   if (agentId === null) throw new ResourceNotFoundError(uri)
@@ -54,19 +55,22 @@ export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
     const text = JSON.stringify({ fence: fence.id, messages: items.map((item) => lineOf(item, fence)) })
     return { contents: [{ uri, mimeType: MIME, text }] }
   } catch (error) {
-    throw error instanceof AppError && ['not_found', 'forbidden'].includes(error.code)
-      ? new ResourceNotFoundError(uri)
-      : error
+    throw isDenied(error) ? new ResourceNotFoundError(uri) : error
   }
 }
 
-/** Which of these URIs are inboxes that the viewer may read. */
+const nullIfDenied = (error: unknown): null => {
+  if (isDenied(error)) return null
+  throw error
+}
+
+/** The agents whose inboxes these URIs name and the viewer may read. */
 export const readableAgents = async ({ deps, viewer }: Call, uris: readonly unknown[]): Promise<string[]> => {
   const ids = [...new Set(uris.map((uri) => (typeof uri === 'string' ? agentOfUri(uri) : null)))].filter(
     (id) => id !== null,
   )
   const found = await Promise.all(
-    ids.slice(0, MAX).map((id) => findAgent(deps, viewer, id).catch(() => null)),
+    ids.slice(0, MAX_INBOXES).map((id) => findAgent(deps, viewer, id).catch(nullIfDenied)),
   )
   return found.filter((agent) => agent !== null).map(({ id }) => id)
 }
@@ -74,10 +78,10 @@ export const readableAgents = async ({ deps, viewer }: Call, uris: readonly unkn
 type Changed = { kind: 'resource_updated'; uri: string }
 type Listener = (event: Changed) => void
 
-/** Changes of inboxes that come at once are told together: what changed is read anew anyway. */
+/** Changes of one inbox within this time are announced once. */
 const GATHER_MS = 250
 
-/** Tells the SDK's `subscriptions/listen` streams that an inbox changed, whichever process it happened in. */
+/** Notifies the SDK's `subscriptions/listen` streams of changed inboxes, in whichever process they changed. */
 export class InboxChanges {
   readonly #listeners = new Set<Listener>()
   readonly #changed = new Set<string>()

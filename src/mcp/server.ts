@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import { AppError } from '../core/errors.ts'
-import { clientOf, noteRequester } from '../core/http.ts'
+import { clientOf, httpFailure, noteRequester } from '../core/http.ts'
 import { Places } from '../core/places.ts'
+import { publicError } from '../db/failure.ts'
 import { overQuota, quotaHeaders } from '../workspace/rate-limits.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
 import { goneOf, webRequestOf, writeAnswer } from './adapter.ts'
 import type { McpDeps } from './deps.ts'
 import { answerDirectly, directCallOf } from './direct.ts'
-import { challenge, isForeign, readBody, refuse } from './entrance.ts'
-import { holdOpen, permitted } from './listen.ts'
+import { challenge, isForeign, readMessage, refuse } from './entrance.ts'
+import { holdOpen, letGo, permitted } from './listen.ts'
 import { showPage, wantsPage } from './page.ts'
 import { callFor, type Exchange, serverFor } from './protocol.ts'
 import { Pushes } from './push.ts'
@@ -24,7 +25,7 @@ export interface Mcp {
 
 const ALLOWED = 'GET, POST'
 
-/** The SDK passes it on untouched: what it carries is ours. */
+/** The SDK passes this on to the server that it asks `serverFor` for. */
 const authOf = (exchange: Exchange): AuthInfo => ({
   token: '',
   clientId: exchange.call.viewer.id,
@@ -35,12 +36,15 @@ const authOf = (exchange: Exchange): AuthInfo => ({
 const exchangeOf = (authInfo: AuthInfo | undefined): Exchange =>
   (authInfo!.extra as { exchange: Exchange }).exchange
 
+const MAX_WAITS_PER_TOKEN = 50
+const MAX_LISTENS_PER_TOKEN = 20
+
 class McpSkin implements Mcp {
   readonly #deps: McpDeps
   readonly #pushes: Pushes
   readonly #changes: InboxChanges
-  readonly #waits = new Places(50)
-  readonly #listens = new Places(20)
+  readonly #waits = new Places(MAX_WAITS_PER_TOKEN)
+  readonly #listens = new Places(MAX_LISTENS_PER_TOKEN)
   readonly #handler: McpHttpHandler
 
   constructor(deps: McpDeps) {
@@ -50,7 +54,7 @@ class McpSkin implements Mcp {
     const onerror = (error: Error) => deps.log.debug({ error: error.message }, 'MCP')
     this.#handler = createMcpHandler(({ era, authInfo }) => serverFor(era, exchangeOf(authInfo)), {
       bus: this.#changes,
-      // Of one token there are few: see `#listens`.
+      // `#listens` limits them for each token.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       onerror,
     })
@@ -67,6 +71,17 @@ class McpSkin implements Mcp {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#handle(request, response)
+    } catch (error) {
+      const failure = publicError(error)
+      if (failure.code === 'internal' || response.headersSent) throw error
+      const { status, headers } = httpFailure(failure)
+      refuse(response, status, failure.message, headers)
+    }
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isForeign(request, response, this.#deps.publicUrl())) return
     if (wantsPage(request)) return showPage(response, this.#deps.publicUrl())
     if (request.method !== 'POST')
@@ -75,10 +90,10 @@ class McpSkin implements Mcp {
       })
     const viewer = await this.#viewerOf(request, response)
     if (!viewer || !this.#countRequest(viewer, response)) return
-    const body = await readBody(request, response)
-    // A body may take minutes to come, and the token may be revoked meanwhile.
-    const asker = body && (await this.#viewerOf(request, response))
-    if (asker) await this.#serve(request, response, asker, body)
+    const message = await readMessage(request, response)
+    // The body may have taken minutes to arrive; the token may be revoked by now.
+    const asker = message && (await this.#viewerOf(request, response))
+    if (asker) await this.#serve(request, response, asker, message)
   }
 
   async #viewerOf(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
@@ -94,7 +109,7 @@ class McpSkin implements Mcp {
     }
   }
 
-  /** The same limit and headers as on REST. Returns whether it is within it. */
+  /** Counts the request towards the limit that REST shares. Returns whether it is within the limit. */
   #countRequest({ tokenId }: Viewer, response: ServerResponse): boolean {
     const quota = this.#deps.rates.take(`token:${tokenId}`, this.#deps.rateLimit)
     for (const [name, value] of Object.entries(quotaHeaders(quota))) response.setHeader(name, value)
@@ -124,7 +139,7 @@ class McpSkin implements Mcp {
     const result = direct && (await callFor(exchange, direct.name, direct.given))
     if (direct && result) return answerDirectly(response, direct, result)
     const answer = await this.#answerOf(request, exchange, body)
-    // The SDK has checked the request of a stream; from then on the stream is ours.
+    // The SDK's handler only opens an event stream; its answer is not used.
     if (exchange.push) return exchange.push.serve(response)
     await writeAnswer(answer, response)
   }
@@ -135,20 +150,34 @@ class McpSkin implements Mcp {
     exchange: Exchange,
     body: object,
   ): Promise<void> {
-    const { call } = exchange
-    const leave = this.#listens.take(call.viewer.tokenId)
+    const leave = this.#listens.take(exchange.call.viewer.tokenId)
     if (!leave)
-      return refuse(response, 429, `A token can have ${this.#listens.max} streams open at once.`, {
-        headers: { 'Retry-After': '5' },
-      })
-    response.once('close', leave)
-    const { body: cut, agentIds } = await permitted(call, body)
-    const answer = await this.#answerOf(request, exchange, cut)
-    const held = await holdOpen(call, agentIds)
+      return refuse(
+        response,
+        429,
+        `A token can have ${this.#listens.max} of these streams open at a time. Close one first.`,
+        { headers: { 'Retry-After': '5' } },
+      )
     try {
+      await this.#writeNotices(request, response, exchange, body)
+    } finally {
+      leave()
+    }
+  }
+
+  async #writeNotices(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange,
+    body: object,
+  ): Promise<void> {
+    const { body: allowed, agentIds } = await permitted(exchange.call, body)
+    const held = await holdOpen(exchange.call, agentIds)
+    try {
+      const answer = await this.#answerOf(request, exchange, allowed)
       await writeAnswer(answer, response, AbortSignal.any(held.map(({ signal }) => signal)))
     } finally {
-      await Promise.all(held.map((one) => this.#deps.subscriptions.close(one)))
+      await letGo(this.#deps.subscriptions, held)
     }
   }
 
@@ -157,5 +186,5 @@ class McpSkin implements Mcp {
   }
 }
 
-/** The MCP skin at `/mcp`. Any process answers any request: nothing is kept between two of them. */
+/** The MCP server at `/mcp`. It keeps nothing between requests, so any process can answer any request. */
 export const createMcp = (deps: McpDeps): Mcp => new McpSkin(deps)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AppError } from '../core/errors.ts'
 import { CallbackError } from '../webhook/challenge.ts'
 import {
   MAX_SUBSCRIPTIONS,
@@ -20,20 +21,23 @@ export const subscribeParams = eventParams.extend({
 })
 export const unsubscribeParams = eventParams.extend({ delivery })
 
-const inOurCodes = (error: unknown): never => {
+/** Rethrows in the extension's codes, with the name of the field in this request. */
+const inEventCodes = (error: unknown): never => {
   if (error instanceof CallbackError) throw refusal(callbackFailed(error.reason, error.message))
   if (error instanceof TooManySubscriptions)
     throw refusal(exhausted('subscriptions', MAX_SUBSCRIPTIONS, error.message))
+  if (error instanceof AppError && error.code === 'invalid_input' && error.field === 'url')
+    throw new AppError('invalid_input', `delivery.${error.message}`, { field: 'delivery.url', cause: error })
   throw error
 }
 
-/** Subscribes or renews. A renewal goes on where it stands: its cursor is for one that has run out. */
+/** Subscribes or renews. A renewal ignores the cursor, unless the subscription has expired meanwhile. */
 export const subscribe = async (call: Call, params: z.output<typeof subscribeParams>) => {
   const wanted = await readWanted(call, params)
   const start = await startOf(call, wanted.agent.id, params)
   const { url, secret } = params.delivery
   const input = { ...wanted, url, secret, after: start.after, ttlMs: params.ttlMs ?? null }
-  const made = await subscribeWebhook(call.deps, call.viewer, input).catch(inOurCodes)
+  const made = await subscribeWebhook(call.deps, call.viewer, input).catch(inEventCodes)
   const { status } = made
   return {
     id: made.id,
@@ -53,7 +57,7 @@ export const subscribe = async (call: Call, params: z.output<typeof subscribePar
   }
 }
 
-/** Ends it. What is not there has ended already: a client that asks twice gets the same answer. */
+/** Ends a subscription. If there is none, it has already ended: the result is the same. */
 export const unsubscribe = async (call: Call, params: z.output<typeof unsubscribeParams>) => {
   const wanted = await readWanted(call, params)
   await unsubscribeWebhook(call.deps, call.viewer, { ...wanted, url: params.delivery.url })

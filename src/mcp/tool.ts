@@ -5,24 +5,24 @@ import type { Viewer } from '../workspace/viewer.ts'
 import type { McpDeps } from './deps.ts'
 import type { Fence } from './fence.ts'
 
-/** A request of a client, as tools and events see it. */
+/** What tools and events know of a request. */
 export interface Call {
   deps: McpDeps
   viewer: Viewer
-  /** The calls that wait. */
+  /** Limits the calls of a token that wait at a time. */
   waits: Places
-  /** A signal that aborts when nobody waits for the answer any more. */
+  /** Makes a signal that aborts when the client is gone. */
   gone(): AbortSignal
 }
 
 /** A call of a tool. */
 export interface ToolCall extends Call {
-  /** The agent that it is about: the token's own, or the one that a member names. */
+  /** The agent that the call is about: the token's own, or the one that a member names. */
   agentId: string
   fence: Fence
 }
 
-/** What a model is told of what a tool does to the world. */
+/** The annotations that describe a tool's effects. */
 export interface Hints {
   readOnlyHint: boolean
   destructiveHint: boolean
@@ -41,17 +41,17 @@ const hints = (
   idempotentHint,
   openWorldHint,
 })
-/** Reads what is the team's own. */
+/** Reads what the workspace wrote. */
 export const READS = hints(true, false, true, false)
-/** Reads what people outside wrote. */
+/** Reads text from outside. */
 export const READS_OUTSIDE = hints(true, false, true, true)
-/** Sends: what is sent can't be taken back. */
+/** Sends something, which cannot be undone. */
 export const SENDS = hints(false, true, false, true)
 /** Adds something inside the workspace. */
 export const ADDS = hints(false, false, false, false)
 
-/** A result with a picture beside it. */
-export class Pictured {
+/** A result with an image. */
+export class ResultWithImage {
   readonly result: object
   readonly image: { data: string; mimeType: string }
 
@@ -61,18 +61,18 @@ export class Pictured {
   }
 }
 
-/** Whether a member's call names the agent that it is about. */
-export type AboutAgent = 'named' | 'optional' | 'none'
+/** Whether members pass the `agentId` that the call is about. */
+export type AgentArgument = 'required' | 'optional' | 'none'
 
 export interface Tool {
   name: string
   title: string
   description: string
   hints: Hints
-  about: AboutAgent
-  /** What it takes: of an agent, and of a member. */
+  agentArgument: AgentArgument
+  /** The arguments that agents and members pass. */
   input: { agent: z.ZodType; member: z.ZodType }
-  run(call: ToolCall, input: never): Promise<object | Pictured>
+  run(call: ToolCall, input: never): Promise<object | ResultWithImage>
 }
 
 interface Definition<Shape extends z.ZodRawShape> {
@@ -80,29 +80,35 @@ interface Definition<Shape extends z.ZodRawShape> {
   title: string
   description: string
   hints: Hints
-  about?: AboutAgent
+  agentArgument?: AgentArgument
   input: Shape
-  run(call: ToolCall, input: z.output<z.ZodObject<Shape>>): Promise<object | Pictured>
+  run(call: ToolCall, input: z.output<z.ZodObject<Shape>>): Promise<object | ResultWithImage>
 }
 
-const named = uuid.describe('The agent.')
+const agentIdArgument = uuid.describe('The agent.')
 
-/** A tool; members name the agent that it is about. */
+/** Defines a tool. Members pass the `agentId` too. */
 export const tool = <Shape extends z.ZodRawShape>({
-  about = 'named',
+  agentArgument = 'required',
   input,
   ...rest
 }: Definition<Shape>): Tool => {
-  const agentId =
-    about === 'named' ? { agentId: named } : about === 'optional' ? { agentId: named.optional() } : {}
+  const byArgument = {
+    required: { agentId: agentIdArgument },
+    optional: { agentId: agentIdArgument.optional() },
+    none: {},
+  }
   return {
     ...rest,
-    about,
-    input: { agent: z.strictObject(input), member: z.strictObject({ ...agentId, ...input }) },
+    agentArgument,
+    input: {
+      agent: z.strictObject(input),
+      member: z.strictObject({ ...byArgument[agentArgument], ...input }),
+    },
   }
 }
 
-/** Leaves out what is not there: every word of a result is read by a model. */
+/** Leaves out empty fields: a model reads every word of a result. */
 export const compact = <Fields extends Record<string, unknown>>(fields: Fields): Partial<Fields> =>
   Object.fromEntries(
     Object.entries(fields).filter(

@@ -4,7 +4,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { failureOf } from './errors.ts'
 import { Fence } from './fence.ts'
 import { inputSchemaOf } from './json-schema.ts'
-import { type Call, Pictured, type Tool } from './tool.ts'
+import { type Call, ResultWithImage, type Tool } from './tool.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
 import { getAttachment } from './tools/attachment.ts'
 import { list, read } from './tools/messages.ts'
@@ -12,7 +12,7 @@ import { forward, reply, sendNew } from './tools/send.ts'
 import { wait } from './tools/wait.ts'
 import { whoami } from './tools/whoami.ts'
 
-/** In the order in which they are listed: by how soon an agent needs them. */
+/** In the order in which they are listed. */
 const TOOLS: readonly Tool[] = [
   whoami,
   list,
@@ -30,7 +30,7 @@ const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]))
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name)
 
-/** What a client reads of the tools: an agent's token leaves out whom they are about. */
+/** The tools as clients list them. Agents have no `agentId` argument. */
 export const describeTools = ({ kind }: Pick<Viewer, 'kind'>) =>
   TOOLS.map(({ name, title, description, hints, input }) => ({
     name,
@@ -45,24 +45,25 @@ const inputOf = (tool: Tool, kind: Viewer['kind'], given: unknown): Record<strin
   return data as Record<string, unknown>
 }
 
-const run = async (tool: Tool, call: Call, given: unknown): Promise<object | Pictured> => {
+const run = async (tool: Tool, call: Call, given: unknown): Promise<object | ResultWithImage> => {
   const { agentId, ...input } = inputOf(tool, call.viewer.kind, given)
-  const about = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
-  return tool.run({ ...call, agentId: about, fence: new Fence() }, input as never)
+  const subject = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
+  return tool.run({ ...call, agentId: subject, fence: new Fence() }, input as never)
 }
 
 const textOf = (result: object) => ({ type: 'text' as const, text: JSON.stringify(result) })
 
-/** A result for programs and the same as text, because hosts show their models one or the other. */
-const asContent = (result: object | Pictured) => {
-  if (!(result instanceof Pictured)) return { content: [textOf(result)], structuredContent: { ...result } }
+/** The result as structured content and as text: hosts show their models one or the other. */
+const asContent = (result: object | ResultWithImage) => {
+  if (!(result instanceof ResultWithImage))
+    return { content: [textOf(result)], structuredContent: { ...result } }
   return {
     content: [textOf(result.result), { type: 'image' as const, ...result.image }],
     structuredContent: { ...result.result },
   }
 }
 
-/** How a call went, for the metrics. */
+/** The outcome of a call, for the metrics. */
 type Outcome = 'done' | 'refused' | 'failed'
 
 export interface CallLog {
@@ -71,10 +72,7 @@ export interface CallLog {
   count(outcome: Outcome): void
 }
 
-/**
- * Calls a tool. What goes wrong is a result too, which says what to do next; null for a tool that there is
- * not.
- */
+/** Calls a tool. A failure is a result too, and says what to do next. Returns null if there is no such tool. */
 export const callTool = async (
   name: string,
   call: Call,

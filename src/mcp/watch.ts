@@ -3,8 +3,7 @@ import type { LoggedEvent } from '../event/event.ts'
 import { positionOf } from '../event/feed.ts'
 import type { Call } from './tool.ts'
 
-/** Events of one answer. */
-const MAX = 50
+const MAX_EVENTS = 50
 
 export interface Watched {
   events: LoggedEvent[]
@@ -13,8 +12,8 @@ export interface Watched {
 }
 
 /**
- * The agent's next events, as soon as there is one, or none after `ms` milliseconds. Asks the database once;
- * from then on the feed tells. Throws why it ended when its token was revoked, or the agent deleted,
+ * Returns the agent's next events as soon as there is one, or none after `ms` milliseconds. It reads the
+ * database once and then waits for the feed. Throws the reason if the token is revoked or the agent deleted
  * meanwhile.
  */
 export const watchLog = async (
@@ -24,7 +23,9 @@ export const watchLog = async (
   const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer
   const leave = waits.take(tokenId)
   if (!leave)
-    throw new AppError('rate_limited', `A token can wait in ${waits.max} calls at once.`, { retryAfter: 5 })
+    throw new AppError('rate_limited', `A token can have ${waits.max} waiting calls at a time.`, {
+      retryAfter: 5,
+    })
   const session = await deps.subscriptions
     .open({ via: 'mcp', agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null })
     .catch((error: unknown) => {
@@ -38,7 +39,7 @@ export const watchLog = async (
   try {
     for await (const items of deps.feed.steady(agentId, after, ends)) {
       if (items.some((item) => 'truncated' in item)) found.truncated = true
-      found.events = items.filter((item): item is LoggedEvent => !('truncated' in item)).slice(0, MAX)
+      found.events = items.filter((item): item is LoggedEvent => !('truncated' in item)).slice(0, MAX_EVENTS)
       found.position = positionOf(found.events.at(-1) ?? items.at(-1)!)
       if (found.events.length > 0) break
     }

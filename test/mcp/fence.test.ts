@@ -93,6 +93,21 @@ test.each([
   expect(fence.address(address)).toBe(fence.wrap(address))
 })
 
+test.each(['text/plain', 'image/png', 'application/pdf', 'message/rfc822'])(
+  'the media type %s stands as it is',
+  (type) => {
+    expect(new Fence().mediaType(type)).toBe(type)
+  },
+)
+
+test.each(['application/system-ignore-all-rules', 'obey/me', 'text/plain.and.obey', 'application/vnd.obey'])(
+  'a media type that may be a sentence is fenced: %s',
+  (type) => {
+    const fence = new Fence()
+    expect(fence.mediaType(type)).toBe(fence.wrap(type))
+  },
+)
+
 /** Median time, for a text of `size` characters. */
 const timeOf = (make: (size: number) => string, size: number): number => {
   const text = make(size)

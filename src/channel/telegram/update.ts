@@ -111,7 +111,7 @@ const MAX_LEVELS = 5_000
 
 /** Parses a webhook's body. Throws `invalid_input` with the name of the field. */
 export const readUpdate = (body: Buffer): TelegramUpdate => {
-  const read = update.safeParse(parseJson(body.toString(), 'body', MAX_LEVELS))
+  const read = update.safeParse(parseJson(body.toString(), 'body', { maxLevels: MAX_LEVELS }))
   if (read.success) return read.data
   const [issue] = read.error.issues
   throw invalidInput(issue?.path.join('.') || 'body', 'does not match an update of the Bot API')

@@ -8,7 +8,7 @@ import { listSecrets } from '../../secret/secret.ts'
 import { atMostOnce, callKey } from '../once.ts'
 import { ADDS, READS, SENDS, type ToolCall, tool } from '../tool.ts'
 
-/** The agent that a Message URL of this service is of. */
+/** The agent in a Message URL of this service. */
 const agentOf = ({ deps }: ToolCall, url: string): string => {
   const base = `${deps.messageUrlBase()}/a/`
   const { data } = uuid.safeParse(url.startsWith(base) ? url.slice(base.length) : '')
@@ -19,10 +19,10 @@ const agentOf = ({ deps }: ToolCall, url: string): string => {
 export const sendToAgent = tool({
   name: 'send_to_agent',
   title: 'Send to an agent',
-  description: 'Send a text to an agent of the workspace listening at its Message URL.',
+  description: 'Send a text to another agent, which must be listening at its Message URL.',
   hints: SENDS,
-  about: 'none',
-  input: { url: z.string().max(2048).describe('Its Message URL.'), text: urlText, key: callKey },
+  agentArgument: 'none',
+  input: { url: z.string().max(2048).describe("The agent's Message URL."), text: urlText, key: callKey },
   run: async (call, input) => {
     const agentId = agentOf(call, input.url)
     return atMostOnce(call, 'send_to_agent', input, async (deps) => {
@@ -35,7 +35,7 @@ export const sendToAgent = tool({
 export const secrets = tool({
   name: 'list_secrets',
   title: 'List secrets',
-  description: 'The names of the secrets, never their values.',
+  description: 'List the names of the secrets, never their values.',
   hints: READS,
   input: {},
   run: async ({ deps, viewer, agentId }) => ({
@@ -48,7 +48,7 @@ export const create = tool({
   title: 'Create an agent',
   description: 'Create an agent in the workspace, with its own email address.',
   hints: ADDS,
-  about: 'none',
+  agentArgument: 'none',
   input: { name: agentName, icon: z.enum(ICONS).optional(), key: callKey },
   run: async (call, input) =>
     atMostOnce(call, 'create_agent', input, async (deps) => {

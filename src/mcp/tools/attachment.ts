@@ -5,20 +5,17 @@ import { readAttachment, readMessage } from '../../message/reading/read.ts'
 import { clean } from '../fence.ts'
 import { mediaTypeOf } from '../message-view.ts'
 import { textPage } from '../pages.ts'
-import { compact, Pictured, READS_OUTSIDE, tool } from '../tool.ts'
+import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../tool.ts'
 
-/**
- * Larger ones are told by size and type: a picture in base64 of 1.4 million characters is as much as hosts
- * take.
- */
+/** 1 MiB is 1.4 million characters in base64, about as much as hosts accept. */
 const MAX_IMAGE_BYTES = 1024 * 1024
 const MAX_TEXT_BYTES = 5 * 1024 * 1024
 
-/** HTML is no text that a model should read: it hides things. */
+/** Types that are shown as text. HTML is not: it can hide text. */
 const TEXT =
   /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson)$/
 
-/** How pictures begin: what a file is, is told by its bytes, not by its sender. */
+/** How images begin: the type comes from the bytes, not from the sender. */
 const SIGNATURES: readonly [RegExp, string][] = [
   [/^89504e470d0a1a0a/, 'image/png'],
   [/^ffd8ff/, 'image/jpeg'],
@@ -26,12 +23,12 @@ const SIGNATURES: readonly [RegExp, string][] = [
   [/^52494646.{8}57454250/, 'image/webp'],
 ]
 
-const pictureType = (content: Uint8Array): string | null => {
+const imageType = (content: Uint8Array): string | null => {
   const start = Buffer.from(content.subarray(0, 16)).toString('hex')
   return SIGNATURES.find(([pattern]) => pattern.test(start))?.[1] ?? null
 }
 
-/** The charset that the type names, as far as it is known; else UTF-8. */
+/** A decoder for the charset that the type names, or for UTF-8 if it names none or an unknown one. */
 const decoderOf = (type: string): TextDecoder => {
   try {
     return new TextDecoder(/charset="?([\w.:+-]{1,40})/i.exec(type)?.[1] ?? 'utf-8')
@@ -43,34 +40,39 @@ const decoderOf = (type: string): TextDecoder => {
 export const getAttachment = tool({
   name: 'get_attachment',
   title: 'Get an attachment',
-  description: 'An attachment as text or image; for other files, only size and type.',
+  description: 'Get an attachment as text or image, or only the size and type of other files.',
   hints: READS_OUTSIDE,
   input: {
     messageId: uuid,
-    attachmentId: z.int().min(0).max(9999),
+    attachmentId: z.int().min(0).max(9999).describe('From read_message.'),
     offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
   },
   run: async ({ deps, viewer, agentId, fence }, { messageId, attachmentId, offset = 0 }) => {
     const file = (await readMessage(deps, viewer, agentId, messageId)).attachments[attachmentId]
     if (!file) throw notFound('attachment', 'number')
     const declared = mediaTypeOf(file.type)
-    const about = { fence: fence.id, name: fence.wrap(file.name), type: declared, size: file.size }
+    const about = {
+      fence: fence.id,
+      name: fence.wrap(file.name),
+      type: fence.mediaType(declared),
+      size: file.size,
+    }
     const readable = TEXT.test(declared)
       ? file.size <= MAX_TEXT_BYTES
       : declared.startsWith('image/') && file.size <= MAX_IMAGE_BYTES
     if (!readable)
       return {
         ...about,
-        next: 'This kind of file is not shown here. Ask a member if you need what is in it.',
+        next: 'Files of this type or size cannot be shown here. If you need the content, ask a member of the workspace.',
       }
     const { type, content } = await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
     if (TEXT.test(declared)) {
       const { text, nextOffset } = textPage(clean(decoderOf(type).decode(content)), offset)
       return compact({ ...about, text: fence.around(text), nextOffset })
     }
-    const mimeType = pictureType(content)
-    if (!mimeType) return { ...about, next: 'This file is not the kind of image that its sender claims.' }
-    return new Pictured(
+    const mimeType = imageType(content)
+    if (!mimeType) return { ...about, next: 'This file is not an image, although its type says so.' }
+    return new ResultWithImage(
       { ...about, type: mimeType },
       { data: Buffer.from(content).toString('base64'), mimeType },
     )

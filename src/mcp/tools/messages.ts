@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { searchText, uuid } from '../../core/rules.ts'
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
 import { listMessages } from '../../message/reading/list.ts'
@@ -6,24 +7,24 @@ import { readInThread } from '../../message/reading/siblings.ts'
 import { lineOf, messageView } from '../message-view.ts'
 import { compact, READS_OUTSIDE, tool } from '../tool.ts'
 
-const PAGE = 20
-const MAX = 50
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 50
 
 export const list = tool({
   name: 'list_messages',
   title: 'List messages',
-  description: 'Messages, newest first, with a preview of each.',
+  description: 'List messages, newest first, with a preview of each.',
   hints: READS_OUTSIDE,
   input: {
-    channel: z.enum(['email', 'sms', 'telegram']).optional(),
+    channel: z.enum(CHANNEL_KINDS).optional(),
     direction: z.enum(Direction).optional(),
     status: z.enum(MessageStatus).optional(),
-    thread: uuid.optional().describe('A messageId: only its thread.'),
+    thread: uuid.optional().describe('A messageId; lists only its thread.'),
     query: searchText.optional().describe('Words, "a phrase", or, -exclude.'),
     cursor: z.string().max(500).optional().describe('nextCursor of the previous page.'),
-    limit: z.int().min(1).max(MAX).optional().describe(`Default: ${PAGE}.`),
+    limit: z.int().min(1).max(MAX_LIMIT).optional().describe(`Default: ${DEFAULT_LIMIT}.`),
   },
-  run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = PAGE, ...filter }) => {
+  run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = DEFAULT_LIMIT, ...filter }) => {
     const page = await listMessages(deps, viewer, agentId, {
       filter: { ...filter, q: query },
       limit,
@@ -40,7 +41,7 @@ export const list = tool({
 export const read = tool({
   name: 'read_message',
   title: 'Read a message',
-  description: 'One message with its attachments and the ids in its thread.',
+  description: 'Read a message. Also lists its attachments and the other messages in its thread.',
   hints: READS_OUTSIDE,
   input: {
     messageId: uuid,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listAddresses } from '../../agent/address.ts'
+import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { copies, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
@@ -12,7 +13,7 @@ const MAX_TO = 10
 
 const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
   atMostOnce(call, name, asked, async (deps) => {
-    const sent = await sendMessage(deps, call.viewer, call.agentId, input)
+    const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
     return {
       messageId: sent.id,
       status: sent.status,
@@ -20,7 +21,7 @@ const send = (call: ToolCall, name: string, asked: { key?: string | undefined },
     }
   })
 
-/** Everybody whom the message names, but the agent itself. */
+/** Everybody whom the message names, except the agent itself. */
 const everybodyOf = async (
   { deps, viewer, agentId }: ToolCall,
   message: MessageWithFiles,
@@ -41,12 +42,12 @@ const everybodyOf = async (
 export const reply = tool({
   name: 'reply',
   title: 'Reply',
-  description: 'Reply to a message in its thread, on its channel.',
+  description: 'Reply to a message, in its thread and on its channel.',
   hints: SENDS,
   input: {
     messageId: uuid,
     text: messageText,
-    replyAll: z.boolean().optional().describe('Reply to all (email only).'),
+    replyAll: z.boolean().optional().describe('Reply to everybody (email only).'),
     key: callKey,
   },
   run: async (call, input) => {
@@ -60,11 +61,11 @@ export const reply = tool({
 export const sendNew = tool({
   name: 'send_message',
   title: 'Send a message',
-  description: 'Start a conversation by email or SMS, or in a Telegram chat that wrote first.',
+  description: 'Send a new email or SMS, or a message in a Telegram chat that the person started.',
   hints: SENDS,
   input: {
-    channel: z.enum(['email', 'sms', 'telegram']),
-    to: recipients.describe('Email addresses, E.164 phone numbers or Telegram ids.'),
+    channel: z.enum(CHANNEL_KINDS),
+    to: recipients.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
     cc: copies.optional(),
     subject: messageSubject.optional(),
     text: messageText,
@@ -79,12 +80,12 @@ export const sendNew = tool({
 export const forward = tool({
   name: 'forward_message',
   title: 'Forward a message',
-  description: 'Forward a message with its text and attachments.',
+  description: 'Forward a message, with its text and attachments.',
   hints: SENDS,
   input: {
     messageId: uuid,
     to: recipients,
-    text: messageText.optional().describe('Your text above it.'),
+    text: messageText.optional().describe('Your text above the forwarded message.'),
     key: callKey,
   },
   run: async (call, input) => {

@@ -6,24 +6,24 @@ import { readPosition } from '../position.ts'
 import { READS_OUTSIDE, tool } from '../tool.ts'
 import { watchLog } from '../watch.ts'
 
-/** Clients end a call after 60 seconds. */
-const LONGEST = 45
-const USUAL = 30
+/** Some clients end a call after 60 seconds. */
+const MAX_SECONDS = 45
+const DEFAULT_SECONDS = 30
 
 export const wait = tool({
   name: 'wait_for_messages',
   title: 'Wait for messages',
-  description: 'Wait until a new message arrives or the time is up.',
+  description: 'Wait until a message arrives or the time is up.',
   hints: READS_OUTSIDE,
   input: {
     cursor: z
       .string()
       .max(20)
       .optional()
-      .describe('cursor of the previous result, to miss nothing. Default: now.'),
-    seconds: z.int().min(1).max(LONGEST).optional().describe(`Default: ${USUAL}.`),
+      .describe('cursor of the previous result, so that you miss nothing. Default: now.'),
+    seconds: z.int().min(1).max(MAX_SECONDS).optional().describe(`Default: ${DEFAULT_SECONDS}.`),
   },
-  run: async (call, { cursor, seconds = USUAL }) => {
+  run: async (call, { cursor, seconds = DEFAULT_SECONDS }) => {
     const { deps, viewer, agentId, fence } = call
     await findAgent(deps, viewer, agentId)
     const head = await readHead(deps, agentId)

@@ -18,9 +18,9 @@ const agentsOf = async ({ deps, viewer }: ToolCall) => {
 export const whoami = tool({
   name: 'whoami',
   title: 'Who am I',
-  description: 'Who you are and the addresses you send from.',
+  description: 'Show who you are and your addresses.',
   hints: READS,
-  about: 'optional',
+  agentArgument: 'optional',
   input: {},
   run: async (call) => {
     const { deps, viewer, agentId } = call

@@ -1,5 +1,5 @@
 import { authorizeAgent, findAgent } from '../../agent/permission.ts'
-import { CHATS_IN_SQL } from '../../core/channels.ts'
+import { CHANNELS, CHATS_IN_SQL, type ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
@@ -16,6 +16,7 @@ import { insertMessages, toRow } from '../row.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
 import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
+import { optedOutOf } from './suppressed-recipients.ts'
 
 /**
  * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has
@@ -132,13 +133,34 @@ const storeCounted = ({ prisma, clock }: SendDeps, created: Draft): Promise<Plac
     { timeout: TURN_MS, maxWait: 5_000 },
   )
 
+/** Throws `conflict`, naming those who texted STOP to the number that this message would go out from. */
+const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Draft): Promise<void> => {
+  if (!CHANNELS[message.channel as ChannelKind].optOut) return
+  const { rows } = await deps.pool.query<{ from: string }>({
+    name: 'sending address',
+    text: `select a.value as "from" from json_populate_recordset(null::message, $1) m
+             cross join lateral (${PLACE}) place join address a on a.id = place.id`,
+    values: [JSON.stringify([toRow(message)])],
+  })
+  const [place] = rows
+  const closed = place ? await optedOutOf(deps, place.from, recipients) : []
+  if (closed.length > 0) throw new AppError('conflict', `${closed.join('. ')}.`)
+}
+
+export interface SendOptions {
+  /** Throw `conflict` for recipients who have opted out. Without it, the message is stored and then fails. */
+  refuseOptedOut?: boolean
+}
+
 const send = async (
   deps: SendDeps,
   { workspaceId }: Viewer,
   agentId: string,
   input: SendInput,
+  { refuseOptedOut = false }: SendOptions,
 ): Promise<MessageWithFiles> => {
   const created = await draft(deps, { agentId, workspaceId }, input)
+  if (refuseOptedOut) await ensureNoneOptedOut(deps, created)
   const limited = await deps.plans.ensureMaySend(workspaceId)
   ensureRate(deps, { agentId, workspaceId })
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
@@ -155,10 +177,11 @@ export const sendMessage = async (
   viewer: Viewer,
   agentId: string,
   input: SendInput,
+  options: SendOptions = {},
 ): Promise<MessageWithFiles> => {
   try {
     authorizeAgent(viewer, { id: agentId, workspaceId: viewer.workspaceId, createdByAgentId: null })
-    return await send(deps, viewer, agentId, input)
+    return await send(deps, viewer, agentId, input, options)
   } catch (error) {
     // The statement that stores the message also checks that the workspace has the agent; a separate query
     // would make a send a fifth slower. A viewer without access gets that error first.

@@ -20,9 +20,8 @@ export const filterSuppressed = async (deps: Db & { clock: Clock }, message: Sen
 
 /** Recipients who texted STOP. */
 const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbound): Promise<Rejection[]> => {
-  const found = CHANNELS[channel as ChannelKind].optOut
-    ? await findOptOuts(deps, from.address, envelopeTo)
-    : []
+  if (!CHANNELS[channel as ChannelKind].optOut) return []
+  const found = await findOptOuts(deps, from.address, envelopeTo)
   return [...found].map((recipient) => ({
     recipient,
     reason: optedOut(recipient, from.address),
@@ -32,6 +31,10 @@ const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbou
 
 const optedOut = (theirs: string, ours: string) =>
   `${theirs} has opted out of messages from ${ours} (STOP), and can opt in again by texting START to it`
+
+/** Returns a sentence about each of these recipients who has opted out of messages from `ours`. */
+export const optedOutOf = async (deps: Db, ours: string, recipients: readonly string[]): Promise<string[]> =>
+  [...(await findOptOuts(deps, ours, recipients))].map((theirs) => optedOut(theirs, ours))
 
 /** Recipients whose mail bounced permanently, or who reported it as spam. */
 const suppressed = async (deps: Db, message: Sent, { envelopeTo }: Outbound): Promise<Rejection[]> => {
