@@ -79,7 +79,7 @@ export const challenge = (response: ServerResponse, hasToken: boolean, message: 
 
 /** The longest text of a tool, 32,000 characters, takes 384,000 bytes when all of it is escaped. */
 const MAX_BODY_BYTES = 512 * 1024
-/** The parsed body of a request stays in memory while its response is open: 1,000 streams are usual. */
+/** The parsed body stays in memory while the response is open, and thousands of streams can be open. */
 const MAX_HELD_BODY_BYTES = 16 * 1024
 /** A message has at most some 60 recipients, or 100 resources to subscribe to. */
 const MAX_VALUES = 1_000

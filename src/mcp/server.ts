@@ -25,7 +25,7 @@ export interface Mcp {
 
 const ALLOWED = 'GET, POST'
 
-/** The SDK passes this on to the server that it asks `serverFor` for. */
+/** The SDK passes this to `serverFor` unchanged. */
 const authOf = (exchange: Exchange): AuthInfo => ({
   token: '',
   clientId: exchange.call.viewer.id,
