@@ -47,7 +47,9 @@ async function open(url, afterwards = async () => {}) {
   const adapter = await new PrismaPg(pool).connect()
   adapter.executeScript = async (script) => {
     try {
-      await pool.query(script) // one simple-protocol message: PostgreSQL splits it, in one implicit transaction
+      // One simple-protocol message: PostgreSQL splits it, in one implicit transaction, but for what says that it needs none
+      // (src/db/migrate.ts).
+      for (const part of script.split('-- no-transaction')) await pool.query(part)
     } catch (error) {
       adapter.onError(error)
     }

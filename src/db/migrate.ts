@@ -38,10 +38,22 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
 )`
 
 /**
- * A migration with this comment runs outside a transaction (CREATE INDEX CONCURRENTLY); the others are
+ * This comment before each statement of a migration makes it run outside a transaction, statement by
+ * statement: CREATE INDEX CONCURRENTLY, or a DO block that commits as it goes. After an interruption such a
+ * migration starts from the beginning, so each of its statements must be repeatable. The other migrations are
  * applied completely or not at all.
  */
 const OUTSIDE = '-- no-transaction'
+
+/**
+ * How long a migration waits for a lock. Everybody who comes after it waits too, so it lets them pass and
+ * tries again.
+ */
+const LOCK_TIMEOUT = '3s'
+const AGAIN_MS = 1000
+
+/** `lock_not_available` and `deadlock_detected`: somebody else is at work on the table. */
+const BUSY = new Set(['55P03', '40P01'])
 
 interface Migration {
   name: string
@@ -87,22 +99,47 @@ async function dropUnfinished(client: pg.Client, sql: string): Promise<void> {
   if (rowCount) await client.query(`DROP INDEX CONCURRENTLY "${index}"`)
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  const whole = !sql.includes(OUTSIDE)
-  const started = new Date()
+/** Runs a migration whole or not at all, with the note that it is done. */
+async function applyWhole(client: pg.Client, sql: string, note: () => Promise<unknown>): Promise<void> {
   try {
-    if (whole) await client.query('BEGIN')
-    else await dropUnfinished(client, sql)
+    await client.query('BEGIN')
+    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
     await client.query(sql)
-    await client.query(
+    await note()
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+/** Runs a migration statement by statement. The note that it is done comes last. */
+async function applyParts(client: pg.Client, sql: string, note: () => Promise<unknown>): Promise<void> {
+  for (const part of sql.split(OUTSIDE)) {
+    await dropUnfinished(client, part)
+    await client.query(part)
+  }
+  await note()
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration, log: Logger): Promise<void> {
+  const started = new Date()
+  const note = () =>
+    client.query(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
       [randomUUID(), checksum, name, started],
     )
-    if (whole) await client.query('COMMIT')
-  } catch (cause) {
-    if (whole) await client.query('ROLLBACK').catch(() => undefined)
-    throw new Error(`migration ${name}: ${(cause as Error).message}`, { cause })
+  const run = sql.includes(OUTSIDE) ? applyParts : applyWhole
+  for (;;) {
+    try {
+      return await run(client, sql, note)
+    } catch (cause) {
+      const { code = '', message } = cause as { code?: string; message: string }
+      if (!BUSY.has(code)) throw new Error(`migration ${name}: ${message}`, { cause })
+      log.warn({ migration: name, error: message }, 'migration is waiting for a lock; retrying')
+      await setTimeout(AGAIN_MS)
+    }
   }
 }
 
@@ -135,7 +172,7 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
       if (before && before.checksum !== migration.checksum)
         log.warn({ migration: migration.name }, 'migration was edited after it was applied')
       if (before) continue
-      await apply(client, migration)
+      await apply(client, migration, log)
       done.push(migration.name)
     }
     if (done.length > 0) log.info({ migrations: done }, 'database migrated')

@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { execute, migrations, temporaryDir, urlOf } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const { pool } = await openTestDatabase(1)
 const dir = temporaryDir()
@@ -17,6 +18,12 @@ const log: Logger = { ...silentLogger, warn: (_fields, text) => warnings.push(te
 function write(migration: string, sql: string): void {
   mkdirSync(join(dir, migration), { recursive: true })
   writeFileSync(join(dir, migration, 'migration.sql'), sql)
+}
+
+const query = async (sql: string) => {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client.query(sql).finally(() => client.end())
 }
 
 beforeEach(async () => {
@@ -75,13 +82,44 @@ test('building an index concurrently does not deadlock with processes that wait 
   expect(done.filter((names) => names.length > 0)).toEqual([['1_one', '2_rows', '3_index']])
 })
 
+test('statements outside a transaction run one by one, and all run again after an interruption', async () => {
+  const parts = [
+    'CREATE TABLE IF NOT EXISTS three AS SELECT n, false AS done FROM generate_series(1, 10) n',
+    `DO $$ BEGIN
+       UPDATE three SET done = true WHERE n <= 5; COMMIT;
+       PERFORM 1 / (SELECT count(*) - 1 FROM one);
+       UPDATE three SET done = true; COMMIT;
+     END $$`,
+    'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "three_n" ON three (n)',
+  ]
+  write('3_parts', parts.map((part) => `-- no-transaction\n${part};\n`).join(''))
+  await expect(migrate(url, dir, log)).rejects.toThrow('migration 3_parts: division by zero')
+  expect((await query('SELECT count(*)::int AS done FROM three WHERE done')).rows).toEqual([{ done: 5 }])
+  await query('INSERT INTO one VALUES (2)')
+  expect(await migrate(url, dir, log)).toEqual(['3_parts'])
+  expect((await query('SELECT count(*)::int AS done FROM three WHERE done')).rows).toEqual([{ done: 10 }])
+  expect(
+    (await query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'three_n'::regclass")).rows,
+  ).toEqual([{ indisvalid: true }])
+})
+
+test('a migration that cannot get its lock does not block other sessions, and retries', async () => {
+  await migrate(url, dir, log)
+  write('3_column', 'ALTER TABLE one ADD COLUMN more int')
+  const reader = new pg.Client(url)
+  await reader.connect()
+  await reader.query('BEGIN; SELECT FROM one')
+  const migrating = migrate(url, dir, log)
+  await until(async () => warnings.length > 0, 10_000)
+  await query('INSERT INTO one VALUES (2)') // would wait behind the migration otherwise
+  await reader.query('COMMIT')
+  await reader.end()
+  expect(await migrating).toEqual(['3_column'])
+  expect(new Set(warnings)).toEqual(new Set(['migration is waiting for a lock; retrying']))
+})
+
 test('an invalid index left by a crash is rebuilt', async () => {
   await migrate(url, dir, log)
-  const query = async (sql: string) => {
-    const client = new pg.Client(url)
-    await client.connect()
-    return client.query(sql).finally(() => client.end())
-  }
   await query('INSERT INTO one VALUES (1)')
   await expect(query('CREATE UNIQUE INDEX CONCURRENTLY "half" ON one (id)')).rejects.toThrow(
     'could not create unique index',
