@@ -27,6 +27,7 @@ import { createMessageReads } from './message/reading/read.ts'
 import { createThreadReads } from './message/reading/siblings.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { startChannels, startInterfaces, startWorkers, watchDatabase } from './start.ts'
+import { endSubscriptions } from './webhook/end-subscriptions.ts'
 import { ExternalCalls } from './workspace/external-calls.ts'
 import { FailedTokens } from './workspace/failed-tokens.ts'
 import { Plans } from './workspace/plan.ts'
@@ -145,6 +146,7 @@ const createOperations = (
   rates: new RateLimits(platform),
   rateLimit: config.rateLimit,
   forgetMember,
+  endSubscriptions,
   leaveDomain: (tx: Parameters<typeof leaveDomain>[0], domainId: string) =>
     leaveDomain(tx, domainId, config.mailDomain),
 })

@@ -4,7 +4,7 @@ import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { isUnavailableTo } from './given-address.ts'
+import { isUnavailableTo, reserveFor } from './given-address.ts'
 import { findAgent } from './permission.ts'
 
 /**
@@ -40,6 +40,7 @@ export const giveEmailAddress = async (
     const local = attempt === 0 && !isReserved(slug) ? slug : `${slug}-${suffix()}`
     const value = `${local}@${domain}`
     if (await isUnavailableTo({ prisma: tx }, agent.workspaceId, value)) continue
+    if (!(await reserveFor(tx, agent.workspaceId, value))) continue
     const { count } = await tx.address.createMany({
       data: {
         workspaceId: agent.workspaceId,

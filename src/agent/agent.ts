@@ -7,7 +7,7 @@ import type { Notifier } from '../db/notify.ts'
 import { createEventLog } from '../event/log.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
-import { TOKEN_REVOKED } from '../workspace/token.ts'
+import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
@@ -156,21 +156,41 @@ const forgetAgent = (
     await forgetSenders(tx, { workspaceId, channel: 'url' }, [id])
   })
 
+/** How long a deletion may take, with all that goes with the agent, and wait for a connection. */
+const DELETION = { timeout: 35_000, maxWait: 5_000 }
+
+/**
+ * Deletes the agent under its log, so that nobody adds an event or a subscription meanwhile. Returns the ids
+ * of its tokens.
+ */
+const deleteWithTokens = (
+  { prisma, endSubscriptions }: Db & { endSubscriptions: EndSubscriptions },
+  agentId: string,
+): Promise<string[]> =>
+  prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
+    // Nor does anybody make it a token.
+    await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for update`
+    const tokens = await tx.token.findMany({ where: { agentId }, select: { id: true } })
+    const tokenIds = tokens.map(({ id }) => id)
+    await endSubscriptions(tx, { agentId, tokenIds })
+    await tx.agent.deleteMany({ where: { id: agentId } })
+    return tokenIds
+  }, DELETION)
+
 /**
  * Deletes an agent with its addresses, messages, secrets, events and jobs. Its phone numbers return to the
  * workspace's pool, and it is removed from the lists of the workspace's other agents. Its tokens are deleted
  * too, which closes their open streams as a revocation does.
  */
 export const deleteAgent = async (
-  deps: Db & ReleaseDeps & { notifier: Notifier },
+  deps: Db & ReleaseDeps & { notifier: Notifier; endSubscriptions: EndSubscriptions },
   viewer: Viewer,
   agentId: string,
 ): Promise<void> => {
   const agent = await findAgent(deps, viewer, agentId)
   const addresses = await deps.prisma.address.findMany({ where: { agentId } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
-  const tokens = await deps.prisma.token.findMany({ where: { agentId }, select: { id: true } })
   await forgetAgent(deps, agent, addresses)
-  await deps.prisma.agent.deleteMany({ where: { id: agentId } })
-  for (const { id } of tokens) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of await deleteWithTokens(deps, agentId)) deps.notifier.publish(TOKEN_REVOKED, id)
 }

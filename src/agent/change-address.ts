@@ -10,6 +10,7 @@ import {
   mapUniqueViolation,
   type OwnAddress,
   type OwnAddressDeps,
+  reserveAddress,
 } from './own-address.ts'
 import { findAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
@@ -70,6 +71,7 @@ export const changeAddress = async (
   const changed = value === undefined ? null : await checkNewValue(deps, address, value)
   const change = async (tx: Prisma.TransactionClient): Promise<Address> => {
     if (changed) await renameSender(tx, address, address.value, changed.value)
+    if (changed) await reserveAddress(tx, address.workspaceId, changed)
     if (primary) await makePrimary(tx, address)
     const { count } = await tx.address.updateMany({ where: { id: addressId }, data: changed ?? {} })
     if (count === 0) throw notFound('address') // removed concurrently

@@ -74,8 +74,10 @@ export const findConnection = async (
   connectionId: string,
 ): Promise<Connection> => {
   await findAgent(deps, viewer, agentId, 'be')
-  const connection = await deps.prisma.connection.findUnique({ where: { id: connectionId } })
-  if (!connection || connection.agentId !== agentId) throw notFound('connection')
+  const connection = await deps.prisma.connection.findUnique({
+    where: { id_agentId: { id: connectionId, agentId } },
+  })
+  if (!connection) throw notFound('connection')
   return connection
 }
 
@@ -85,12 +87,13 @@ export const findConnection = async (
  */
 export const renewLeases = async (
   { pool, clock }: ConnectionDeps,
-  connectionIds: readonly string[],
+  connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<Set<string>> => {
   const until = new Date(clock.now().getTime() + LEASE_MS)
   const { rows } = await pool.query<{ id: string }>(
-    'update connection set lease_until = $2 where id = any($1::uuid[]) and replaced_at is null returning id',
-    [connectionIds, until],
+    `update connection c set lease_until = $3 from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
+      where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id`,
+    [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), until],
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -118,7 +121,7 @@ export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): 
                        else 'current' end as standing
              from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, ord)
              left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
-             left join connection c on c.id = u.connection
+             left join connection c on c.id = u.connection and c.agent_id = u.agent
             order by u.ord`,
     values: [
       uses.map(({ agentId }) => agentId),
@@ -139,8 +142,8 @@ export const endLease = async (
   connectionId: string,
 ): Promise<void> => {
   const { rows } = await pool.query(
-    'update connection set lease_until = null where id = $1 and replaced_at is null returning id',
-    [connectionId],
+    'update connection set lease_until = null where id = $1 and agent_id = $2 and replaced_at is null returning id',
+    [connectionId, agentId],
   )
   if (rows.length > 0) notifier.publish(CLIENT_REPLACED, agentId)
 }

@@ -2,7 +2,7 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
 import { isReserved } from './address.ts'
-import { isUnavailableTo, untagged } from './given-address.ts'
+import { isUnavailableTo, reserveFor, untagged } from './given-address.ts'
 
 /**
  * Email addresses that agents can have: on the service's domain, or on a domain that their workspace has
@@ -113,6 +113,18 @@ export const ensureFree = async (
   if (holder || (domainId === null && (await isUnavailableTo(db, agent.workspaceId, value))))
     throw taken(value)
   if (await belongsToOther(db, agent, value)) throw taken(value)
+}
+
+/**
+ * Reserves an address on the service's domain for its workspace, in the transaction that assigns it; an address
+ * on an own domain belongs to whoever verifies the domain. Throws `conflict` when another workspace was faster.
+ */
+export const reserveAddress = async (
+  tx: Prisma.TransactionClient,
+  workspaceId: string,
+  { value, domainId }: OwnAddress,
+): Promise<void> => {
+  if (domainId === null && !(await reserveFor(tx, workspaceId, value))) throw taken(value)
 }
 
 /** Runs `take`; throws `conflict` when the address was taken concurrently. */

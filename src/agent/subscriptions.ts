@@ -212,9 +212,10 @@ export class Subscriptions {
   /** The same, and renews the leases of the others. */
   async #verify(subscriptions: readonly Subscription[]): Promise<void> {
     const clients = subscriptions.filter(({ options }) => options.connectionId !== null)
-    const connectionIds = [...new Set(clients.map(({ options }) => options.connectionId!))]
+    const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId]))
+    const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
     const [current] = await Promise.all([
-      connectionIds.length === 0 ? new Set<string>() : renewLeases(this.#deps, connectionIds),
+      connections.length === 0 ? new Set<string>() : renewLeases(this.#deps, connections),
       this.#endFallen(subscriptions),
     ])
     for (const client of clients) if (!current.has(client.options.connectionId!)) client.end(replaced())

@@ -2,6 +2,7 @@ import type { Db } from '../db/client.ts'
 import type { Token } from '../db/generated/prisma/client.ts'
 import {
   type BearerTokenDeps,
+  type IssueTokenDeps,
   issueToken,
   listTokens,
   type NewToken,
@@ -23,7 +24,7 @@ export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Tok
 
 /** Creates a token of the agent, for members and for the agent that created it. */
 export const createAgentToken = async (
-  deps: Omit<TokenDeps, 'notifier'>,
+  deps: IssueTokenDeps,
   viewer: Viewer,
   agentId: string,
   input: NewToken,

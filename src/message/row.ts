@@ -59,10 +59,16 @@ const WRITTEN = `${COLUMNS}, proven, fingerprint`
 export const insertMessages = (instead: Record<string, string> = {}): string =>
   `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
 
+/** The part of a statement that queues the messages of `stored (id, agent_id)` for the search index. */
+export const noteUnindexed = (stored: string): string => `
+    unindexed as (
+      insert into unindexed_message (agent_id, message_id) select agent_id, id from ${stored}
+    )`
+
 /** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
 const SELECTED = `${ofM(COLUMNS)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
-              from attachment f where f.message_id = m.id), '[]') as attachments`
+              from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]') as attachments`
 
 /** Reads messages `m` in one statement; must be followed by a `where`. */
 export const SELECT_MESSAGE = `select ${SELECTED} from message m`
@@ -112,7 +118,7 @@ export const isReadableField = (name: string): name is ReadableField =>
 const ATTACHMENTS = `coalesce((
   select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', split_part(f.type, ';', 1),
                                     'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
-    from attachment f where f.message_id = m.id), '[]')`
+    from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
 
 const columnOf = (field: ReadableField) =>
   field === 'attachments'

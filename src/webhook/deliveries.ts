@@ -1,7 +1,7 @@
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
-import type { Job } from '../db/generated/prisma/client.ts'
+import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -97,10 +97,10 @@ const COLUMNS = `id, agent_id as "agentId", seq, event_id as "eventId", state, l
 
 const PAGES = {
   name: 'delivery pages',
-  text: `select w.ord::int, j.* from unnest($1::uuid[]) with ordinality as w(id, ord) cross join lateral (
-           (select ${COLUMNS} from job where lane = w.id and seq > 0 and seq < $2::bigint order by seq desc limit $4)
+  text: `select w.ord::int, j.* from unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord) cross join lateral (
+           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
            union all
-           (select ${COLUMNS} from job where lane = w.id and seq < 0 and seq > $3::bigint order by seq limit $4)
+           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)
          ) j`,
 }
 
@@ -117,18 +117,19 @@ type PageRow = Omit<DeliveryJob, 'seq' | 'eventId'> & {
 /** Reads a page of the deliveries to each of these webhooks, manual ones included, in a single statement. */
 export const readDeliveryPages = async (
   { pool }: Db,
-  webhookIds: readonly string[],
+  webhooks: readonly Pick<Webhook, 'id' | 'agentId'>[],
   { limit, cursor }: PageRequest,
 ): Promise<Page<DeliveryEdge>[]> => {
   const start = readPlace(cursor)
-  const values = [webhookIds, start.before ?? MAX_SEQ, start.above ?? -MAX_SEQ, limit + 1]
+  const ids = [webhooks.map(({ agentId }) => agentId), webhooks.map(({ id }) => id)]
+  const values = [...ids, start.before ?? MAX_SEQ, start.above ?? -MAX_SEQ, limit + 1]
   const { rows } = await pool.query<PageRow>({ ...PAGES, values })
   const jobs = rows.map((row) => ({
     ...row,
     seq: BigInt(row.seq),
     eventId: row.eventId === null ? null : BigInt(row.eventId),
   }))
-  return webhookIds.map((_id, index) => {
+  return webhooks.map((_webhook, index) => {
     const own = jobs.filter(({ ord }) => ord === index + 1)
     const events = own.filter(({ seq }) => seq > 0n)
     const manual = own.filter(({ seq }) => seq < 0n)
@@ -143,8 +144,8 @@ export const listDeliveries = async (
   { agentId, webhookId }: WebhookRef,
   request: PageRequest,
 ): Promise<Page<Delivery>> => {
-  const { id } = await findWebhook(deps, viewer, agentId, webhookId)
-  const [page] = await readDeliveryPages(deps, [id], request)
+  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
+  const [page] = await readDeliveryPages(deps, [webhook], request)
   return { items: page!.items.map(({ delivery }) => delivery), nextCursor: page!.nextCursor }
 }
 

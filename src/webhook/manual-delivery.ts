@@ -23,7 +23,7 @@ export const addManualDelivery = async (
   delivery: NewManualDelivery,
 ): Promise<Job> => {
   const { _min } = await tx.job.aggregate({
-    where: { lane: delivery.lane, seq: { lt: 0 } },
+    where: { agentId: delivery.agentId, lane: delivery.lane, seq: { lt: 0 } },
     _min: { seq: true },
   })
   return tx.job.create({ data: { ...delivery, kind: 'webhook', seq: (_min.seq ?? 0n) - 1n } })
@@ -50,16 +50,16 @@ export interface ManualDeliveries {
  */
 export const readManualDeliveries = async (
   { pool }: Db,
-  lanes: readonly string[],
+  lanes: readonly { id: string; agentId: string }[],
 ): Promise<Map<string, ManualDeliveries>> => {
   const { rows } = await pool.query<{ lane: string; asked: number } & (ManualDeliveryRow | { id: null })>({
     name: 'lanes read asked',
     text: `
       select w.id as lane, w.asked, j.id, j.seq, j.event_id, j.attempts, j.payload
-        from webhook w left join job j on j.lane = w.id and j.seq < 0 and j.state = 'pending'
-       where w.id = any($1::uuid[])
+        from unnest($1::uuid[], $2::uuid[]) as lane(id, agent_id) join webhook w using (id, agent_id)
+        left join job j on j.agent_id = w.agent_id and j.lane = w.id and j.seq < 0 and j.state = 'pending'
        order by w.id, j.seq desc`,
-    values: [lanes],
+    values: [lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
   })
   const reads = new Map<string, ManualDeliveries>()
   for (const row of rows) {
@@ -91,4 +91,4 @@ export const requeueEvents = (
   select gen_random_uuid(), 'webhook', e.agent_id, ${lane}::uuid, e.id, ${at}, e.created_at
     from event e
    where e.agent_id = ${agentId}::uuid and e.id > ${after} and e.id <= ${upTo} and e.channel <> 'url'
-  on conflict (lane, seq) do update set state = 'pending', asked_at = excluded.asked_at`
+  on conflict (lane, seq, agent_id) do update set state = 'pending', asked_at = excluded.asked_at`

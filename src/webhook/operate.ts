@@ -42,8 +42,9 @@ export const rotateWebhook = async (
   const until = new Date(deps.clock.now().getTime() + PREVIOUS_SIGNS_MS)
   const row = await deps.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`
-      update webhook set previous_secret = secret, previous_until = ${until}, secret = ${sealed} where id = ${id}::uuid`
-    return tx.webhook.findUnique({ where: { id } })
+      update webhook set previous_secret = secret, previous_until = ${until}, secret = ${sealed}
+       where id = ${id}::uuid and agent_id = ${agentId}::uuid`
+    return tx.webhook.findUnique({ where: { id_agentId: { id, agentId } } })
   })
   if (!row) throw notFound('webhook') // removed concurrently
   deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
@@ -54,10 +55,10 @@ export const rotateWebhook = async (
 const MAX_PENDING = 100
 
 /** Counts one more manual delivery, and locks the webhook's row until the transaction ends. */
-const countManual = async (tx: Tx, { id }: WebhookRow): Promise<void> => {
-  const counted = await tx.webhook.updateMany({ where: { id }, data: { asked: { increment: 1 } } })
+const countManual = async (tx: Tx, { id, agentId }: WebhookRow): Promise<void> => {
+  const counted = await tx.webhook.updateMany({ where: { id, agentId }, data: { asked: { increment: 1 } } })
   if (counted.count === 0) throw notFound('webhook')
-  const waiting = await tx.job.count({ where: { lane: id, seq: { lt: 0n }, state: 'pending' } })
+  const waiting = await tx.job.count({ where: { agentId, lane: id, seq: { lt: 0n }, state: 'pending' } })
   if (waiting >= MAX_PENDING)
     throw new AppError('conflict', `${MAX_PENDING} manual deliveries are still pending.`)
 }
@@ -110,9 +111,9 @@ const bodyOf = async (deps: OperateDeps, event: Event): Promise<Uint8Array<Array
   )
 }
 
-const ensureDone = async (tx: Tx, lane: string, event: bigint): Promise<void> => {
+const ensureDone = async (tx: Tx, { id: lane, agentId }: WebhookRow, event: bigint): Promise<void> => {
   const pending = await tx.job.count({
-    where: { lane, state: 'pending', OR: [{ seq: event }, { eventId: event }] },
+    where: { agentId, lane, state: 'pending', OR: [{ seq: event }, { eventId: event }] },
   })
   if (pending > 0) throw new AppError('conflict', 'This event is still pending.')
 }
@@ -129,11 +130,13 @@ export const resendDelivery = async (
   { agentId, webhookId, deliveryId }: WebhookRef & { deliveryId: string },
 ): Promise<Delivery> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const delivery = await deps.prisma.job.findUnique({ where: { id: deliveryId, lane: webhook.id } })
+  const delivery = await deps.prisma.job.findUnique({
+    where: { id_agentId: { id: deliveryId, agentId: webhook.agentId }, lane: webhook.id },
+  })
   if (!delivery) throw notFound('delivery')
   const eventId = eventOfJob(delivery)
   if (eventId === null) throw new AppError('conflict', 'A test delivery cannot be resent: send a new test.')
-  await ensureDone(deps.prisma, webhook.id, eventId)
+  await ensureDone(deps.prisma, webhook, eventId)
   const event = await deps.prisma.event.findUnique({
     where: { agentId_id: { agentId: webhook.agentId, id: eventId } },
   })
@@ -143,7 +146,7 @@ export const resendDelivery = async (
   const payload = await bodyOf(deps, event)
   const job = await deps.prisma.$transaction(async (tx) => {
     await countManual(tx, webhook)
-    await ensureDone(tx, webhook.id, eventId)
+    await ensureDone(tx, webhook, eventId)
     return addManualDelivery(tx, {
       id: randomUUID(),
       lane: webhook.id,
@@ -176,19 +179,19 @@ export const replayWebhook = async (
   const events = await deps.prisma.$transaction(async (tx) => {
     const [row] = await tx.$queryRaw<
       { position: bigint }[]
-    >`select position from webhook where id = ${id}::uuid for no key update`
+    >`select position from webhook where id = ${id}::uuid and agent_id = ${agentId}::uuid for no key update`
     if (!row) throw notFound('webhook')
     if (row.position <= after) return 0
     const count = await requeueEvents(tx, {
       lane: id,
-      agentId: webhook.agentId,
+      agentId,
       after,
       upTo: row.position,
       at: deps.clock.now(),
     })
     if (count === 0) return 0
     const data = { position: after, revision: { increment: 1 }, attempts: 0, retryAt: null }
-    await tx.webhook.update({ where: { id }, data })
+    await tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
     return count
   })
   if (events > 0) deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))

@@ -173,7 +173,9 @@ export const subscribeWebhook = async (
   }
   const done = await deps.prisma.$transaction(async (tx) => {
     await lockLog(tx, agent.id)
-    const known = await tx.webhook.findUnique({ where: { subscription } })
+    const known = await tx.webhook.findUnique({
+      where: { subscription_agentId: { subscription, agentId: agent.id } },
+    })
     if (known) return { before: known, row: await renew({ ...deps, tx }, known, input, granted) }
     await ensureBelowLimit(tx, viewer, now)
     const own = {
@@ -225,7 +227,7 @@ const renew = async (
     token: { connect: { id: tokenId } },
   }
   return deps.tx.webhook.update({
-    where: { id: row.id },
+    where: { id_agentId: { id: row.id, agentId: row.agentId } },
     data: { ...changes, attempts: 0, retryAt: null, revision: { increment: 1 } },
   })
 }
@@ -242,20 +244,30 @@ export const unsubscribeWebhook = async (
   subject: Subject,
 ): Promise<void> => {
   const subscription = idOf(viewer, subject, spellUrl(subject.url))
+  const { id: agentId } = subject.agent
   const ended = await deps.prisma.$transaction(async (tx) => {
-    await lockLog(tx, subject.agent.id)
-    // The receiver of an expired subscription is not notified (see the trigger).
-    await tx.webhook.updateMany({ where: { subscription }, data: { expiresAt: new Date(0) } })
-    const [row] = await tx.$queryRaw<
-      { id: string }[]
-    >`delete from webhook where subscription = ${subscription} returning id`
+    await lockLog(tx, agentId)
+    const [row] = await tx.$queryRaw<{ id: string }[]>`
+      with ended as (
+        delete from webhook where subscription = ${subscription} and agent_id = ${agentId}::uuid returning id, agent_id
+      ),
+      jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id)
+      select id from ended`
     return row
   })
   if (ended) deps.notifier.publish(WEBHOOK_REMOVED, ended.id)
 }
 
-/** Deletes expired subscriptions. Idempotent; any process may call it at any time. */
+/**
+ * Deletes expired subscriptions; their receivers are not notified. Idempotent; any process may call it at any
+ * time.
+ */
 export const pruneSubscriptions = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query(`delete from webhook where kind = 'mcp' and expires_at <= $1`, [now])
-  return rowCount ?? 0
+  const { rows } = await pool.query<{ count: number }>(
+    `with ended as (delete from webhook where kind = 'mcp' and expires_at <= $1 returning id, agent_id),
+          jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id)
+     select count(*)::int as count from ended`,
+    [now],
+  )
+  return rows[0]!.count
 }

@@ -193,7 +193,7 @@ export const findWebhook = async (
 ): Promise<WebhookRow> => {
   const agent = await findAgent(deps, viewer, agentId)
   const row = await deps.prisma.webhook.findUnique({
-    where: { id: webhookId, agentId: agent.id, kind: 'webhook' },
+    where: { id_agentId: { id: webhookId, agentId: agent.id }, kind: 'webhook' },
   })
   if (!row) throw notFound('webhook')
   return row
@@ -206,7 +206,7 @@ export const removeWebhook = async (
   agentId: string,
   webhookId: string,
 ): Promise<void> => {
-  const { id } = await findWebhook(deps, viewer, agentId, webhookId)
-  if (!(await deleteWebhook(deps, id))) throw notFound('webhook')
-  deps.notifier.publish(WEBHOOK_REMOVED, id)
+  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
+  if (!(await deleteWebhook(deps, webhook))) throw notFound('webhook')
+  deps.notifier.publish(WEBHOOK_REMOVED, webhook.id)
 }

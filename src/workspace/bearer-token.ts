@@ -4,12 +4,16 @@ import type { Db } from '../db/client.ts'
 import type { Prisma, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
-import { hashToken, newToken, TOKEN_REVOKED } from './token.ts'
+import { type EndSubscriptions, hashToken, newToken, TOKEN_REVOKED } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
-export interface BearerTokenDeps extends Db {
+export interface IssueTokenDeps extends Db {
   clock: Clock
+}
+
+export interface BearerTokenDeps extends IssueTokenDeps {
   notifier: Pick<Notifier, 'publish'>
+  endSubscriptions: EndSubscriptions
 }
 
 export interface NewToken {
@@ -43,7 +47,7 @@ const holdOwn = async (
  * viewer's own token was revoked concurrently.
  */
 export const issueToken = async (
-  deps: Omit<BearerTokenDeps, 'notifier'>,
+  deps: IssueTokenDeps,
   viewer: Viewer,
   holder: Holder,
   { name = null, expiresAt = null }: NewToken,
@@ -72,7 +76,10 @@ export const issueToken = async (
   return { ...row, token }
 }
 
-/** Revokes a token of the holder: it is no longer valid, and its open streams are closed in every process. */
+/**
+ * Revokes a token of the holder: it is no longer valid, its open streams are closed in every process, and the
+ * subscriptions made with it end.
+ */
 export const revokeToken = async (
   deps: BearerTokenDeps,
   viewer: Viewer,
@@ -80,8 +87,11 @@ export const revokeToken = async (
   tokenId: string,
 ): Promise<void> => {
   await deps.prisma.$transaction(async (prisma) => {
-    const { count } = await prisma.token.deleteMany({ where: { id: tokenId, ...holder } })
-    if (count === 0) throw notFound('token')
+    const where = { id: tokenId, ...holder }
+    if ((await prisma.token.count({ where })) === 0) throw notFound('token')
+    await deps.endSubscriptions(prisma, { tokenIds: [tokenId] })
+    const { count } = await prisma.token.deleteMany({ where })
+    if (count === 0) throw notFound('token') // revoked a moment ago
     await audit({ ...deps, prisma }, viewer, {
       action: 'token.revoke',
       agentId: agentIdOf(holder),

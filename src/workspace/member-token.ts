@@ -1,6 +1,13 @@
 import type { Db } from '../db/client.ts'
 import type { Token } from '../db/generated/prisma/client.ts'
-import { type BearerTokenDeps, issueToken, listTokens, type NewToken, revokeToken } from './bearer-token.ts'
+import {
+  type BearerTokenDeps,
+  type IssueTokenDeps,
+  issueToken,
+  listTokens,
+  type NewToken,
+  revokeToken,
+} from './bearer-token.ts'
 import { ensureMember } from './member.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -12,7 +19,7 @@ export const listOwnTokens = async (db: Db, viewer: Viewer): Promise<Token[]> =>
 
 /** Creates a token for the calling member. */
 export const createOwnToken = async (
-  deps: Omit<BearerTokenDeps, 'notifier'>,
+  deps: IssueTokenDeps,
   viewer: Viewer,
   input: NewToken,
 ): Promise<Token & { token: string }> => {

@@ -4,7 +4,7 @@ import type { Db } from '../db/client.ts'
 import type { Member, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
-import { TOKEN_REVOKED } from './token.ts'
+import { type EndSubscriptions, TOKEN_REVOKED } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface MemberDeps extends Db {
@@ -12,6 +12,7 @@ export interface MemberDeps extends Db {
   notifier: Notifier
   /** Removes a member from the lists of the workspace's agents. */
   forgetMember(tx: Prisma.TransactionClient, member: Member): Promise<void>
+  endSubscriptions: EndSubscriptions
 }
 
 /** Returns a member in its public form. */
@@ -43,9 +44,11 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 }
 
 /**
- * Removes a member from the workspace: their tokens are no longer valid, and the tokens' open streams are
- * closed in every process. Their invitations, their links and their entries in the agents' access lists are
- * deleted too. For owners. Throws `conflict` for the last owner, because a workspace needs one.
+/**
+ * Removes a member from the workspace: their tokens are no longer valid, the tokens' open streams are closed in
+ * every process, and the subscriptions made with them end. Their invitations, their links and their entries in
+ * the agents' access lists are deleted too. For owners. Throws `conflict` for the last owner, because a
+ * workspace needs one.
  */
 export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: string): Promise<void> => {
   ensureOwner(viewer)
@@ -55,6 +58,8 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
     if (removed) await deps.forgetMember(prisma, removed)
     // Locked, because two owners who remove each other concurrently would leave none.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+    // Locked, so that nobody creates another token for the member from here on.
+    await prisma.$queryRaw`select 1 from member where id = ${memberId}::uuid for update`
     const member = await prisma.member.findFirst({
       where: { id: memberId, workspaceId },
       include: { tokens: { select: { id: true } } },
@@ -63,6 +68,7 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
     const isLastOwner =
       member.role === 'owner' && (await prisma.member.count({ where: { workspaceId, role: 'owner' } })) === 1
     if (isLastOwner) throw new AppError('conflict', 'The last owner of a workspace cannot be removed.')
+    await deps.endSubscriptions(prisma, { tokenIds: member.tokens.map(({ id }) => id) })
     await prisma.member.delete({ where: { id: memberId } })
     await audit({ ...deps, prisma }, viewer, {
       action: 'member.remove',

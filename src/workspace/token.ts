@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 43 base62 characters contain 256 bits. */
@@ -23,6 +24,15 @@ export const newToken = (kind: TokenKind): string =>
 
 /** Topic that notifies every process that a token was revoked; the key is the token's id. */
 export const TOKEN_REVOKED = 'token_revoked'
+
+/** What is about to be deleted: tokens, and the agent that they belong to, if it is deleted too. */
+export interface Ending {
+  agentId?: string
+  tokenIds: readonly string[]
+}
+
+/** Ends the subscriptions made with the tokens, in the transaction that deletes them. */
+export type EndSubscriptions = (tx: Prisma.TransactionClient, ending: Ending) => Promise<void>
 
 /**
  * Returns the token's SHA-256 (32 bytes). The token has 256 random bits, so a slow hash would add nothing.

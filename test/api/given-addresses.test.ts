@@ -112,16 +112,16 @@ test('a deleted agent is removed from the access lists of Message URLs', async (
   expect(await sendersOf(desk, 'url')).toEqual([acme.member])
 })
 
+const setUp = async (agent: TestAgent, local: string, domain: string) => {
+  const { url } = (await agent.api('POST', `/agents/${agent.id}/addresses/setups`, { channel: 'email' })).body
+  return visit(service.http, url, { local, domain })
+}
+
 test('a removed address leaves the access lists but stays reserved for its workspace', async () => {
   const agent = await createTestAgent(service, acme, 'Two')
   const desk = await createTestAgent(service, acme, 'Listing')
-  const data = {
-    workspaceId: acme.id,
-    agentId: agent.id,
-    channel: 'email' as const,
-    value: 'second@agents.localhost',
-  }
-  const { id } = await prisma.address.create({ data })
+  expectPage(await setUp(agent, 'second', 'agents.localhost'), 200, /second@agents\.localhost/)
+  const { id } = await prisma.address.findFirstOrThrow({ where: { value: 'second@agents.localhost' } })
   await allowSenders(desk, ['second@agents.localhost', agent.address])
   expect((await agent.api('DELETE', `/agents/${agent.id}/addresses/${id}`)).status).toBe(204)
   expect(await sendersOf(desk)).toEqual([agent.address])
@@ -155,40 +155,45 @@ test('two agents that list each other can be deleted concurrently', async () => 
   }
 })
 
-describe('the database', () => {
-  const give = async (tenant: Tenant, value: string, domainId: string | null = null) => {
-    const { id: agentId } = await createTestAgent(service, tenant, 'Older build')
-    return prisma.address.create({
-      data: { workspaceId: tenant.id, agentId, channel: 'email', value, domainId },
-    })
+test('when two workspaces take an address concurrently, one gets it for good', async () => {
+  for (let n = 0; n < 5; n++) {
+    const value = `wanted-${n}@agents.localhost`
+    const agents = [
+      await createTestAgent(service, acme, `Quick a${n}`),
+      await createTestAgent(service, rival, `Quick b${n}`),
+    ] as const
+    const answers = await Promise.all(agents.map((agent) => change(agent, value)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const [winner, loser] = answers[0]!.status === 200 ? agents : [agents[1], agents[0]]
+    await remove(winner === agents[0] ? acme : rival, winner)
+    expectFailure(await change(loser, value), 'conflict', /is taken/)
   }
+})
 
-  test('reserves addresses assigned by an older build, which does not record them', async () => {
-    const { agentId } = await give(acme, 'older@agents.localhost')
-    await acme.api('DELETE', `/agents/${agentId}`)
-    await expect(give(rival, 'older@agents.localhost')).rejects.toMatchObject({ code: 'P2002' })
-    expect((await give(acme, 'older@agents.localhost')).value).toBe('older@agents.localhost')
-  })
+test('an address on an own domain can be used by the workspace that verifies the domain next', async () => {
+  const claim = ({ id }: Tenant, state: 'verified' | 'pending') =>
+    prisma.domain.upsert({
+      where: { workspaceId_name: { workspaceId: id, name: 'handed-on.example' } },
+      create: { workspaceId: id, name: 'handed-on.example', ownershipToken: 'x', state },
+      update: { state },
+    })
+  await claim(acme, 'verified')
+  const first = await createTestAgent(service, acme, 'First owner')
+  expect((await change(first, 'desk@handed-on.example')).status).toBe(200)
+  await remove(acme, first)
+  await claim(acme, 'pending')
+  await claim(rival, 'verified')
+  const next = await createTestAgent(service, rival, 'Next owner')
+  expect((await change(next, 'desk@handed-on.example')).status).toBe(200)
+})
 
-  test('does not reserve addresses on own domains', async () => {
-    const domainOf = ({ id }: Tenant) =>
-      prisma.domain.create({
-        data: { workspaceId: id, name: 'handed-on.example', ownershipToken: 'x', state: 'pending' },
-      })
-    const first = await domainOf(acme)
-    const { agentId } = await give(acme, 'desk@handed-on.example', first.id)
-    await acme.api('DELETE', `/agents/${agentId}`)
-    expect((await give(rival, 'desk@handed-on.example', (await domainOf(rival)).id)).value).toBe(
-      'desk@handed-on.example',
-    )
-  })
-
-  test('reserves, when it is migrated, the addresses of agents and those on access lists', async () => {
+describe('the migration', () => {
+  test('reserves the addresses of agents and those on access lists', async () => {
     const agent = await createTestAgent(service, acme, 'From before')
     await allowSenders(agent, ['gone-before@agents.localhost', '*@agents.localhost', 'ann@example.com'])
     const sql = readFileSync(join(migrations, '20261122000201_given_addresses', 'migration.sql'), 'utf8')
     await pool.query(
-      `drop trigger address_given on address; drop function keep_given_address; drop table given_address; ${sql}`,
+      `drop table given_address; ${sql}; drop trigger address_given on address; drop function keep_given_address`,
     )
     const rows = await prisma.givenAddress.findMany({ where: { workspaceId: acme.id } })
     const values = rows.map(({ value }) => value)
@@ -201,12 +206,6 @@ describe('the database', () => {
 })
 
 describe('inside a workspace', () => {
-  const setUp = async (agent: TestAgent, local: string, domain: string) => {
-    const { url } = (await agent.api('POST', `/agents/${agent.id}/addresses/setups`, { channel: 'email' }))
-      .body
-    return visit(service.http, url, { local, domain })
-  }
-
   test('an agent cannot have the address of a member, with or without a tag', async () => {
     const tenant = await service.workspace('Own', 'olga@own.example')
     const domain = {

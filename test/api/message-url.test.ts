@@ -96,7 +96,10 @@ test('a job is created only for webhooks that subscribe to the type of the event
   const { body: other } = await agent.api('POST', `/agents/${agent.id}/webhooks`, {
     url: `${receiver.url}/other`,
   })
-  await service.db.prisma.webhook.update({ where: { id: other.id }, data: { types: ['message.other'] } })
+  await service.db.prisma.webhook.updateMany({
+    where: { id: other.id },
+    data: { types: ['message.other'] },
+  })
   const path = await addWebhook(agent)
   await say(agent, 'For one webhook of two.')
   const [delivery] = await receiver.got(path, 1)

@@ -120,7 +120,7 @@ test('the age of the oldest due job ignores retries that are not due yet', async
   const [failing] = await service.db.prisma.webhook.findMany({ where: { attempts: { gt: 0 } } })
   expect(failing!.retryAt).not.toBeNull()
   const held = { leaseOwner: randomUUID(), leaseUntil: new Date(Date.now() + 60_000) }
-  await service.db.prisma.webhook.update({
+  await service.db.prisma.webhook.updateMany({
     where: { id: failing!.id },
     data: { ...held, retryAt: new Date(Date.now() - 30_000) },
   })

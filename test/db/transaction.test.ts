@@ -46,21 +46,22 @@ test('deleting a webhook is rolled back with the transaction around it', async (
     secret: new Uint8Array(1),
     position: 0,
   }
-  const { id } = await deps.prisma.webhook.create({ data })
+  const webhook = await deps.prisma.webhook.create({ data })
+  const { id } = webhook
   await deps.prisma.job.create({ data: { kind: 'webhook', agentId: agent.id, lane: id, seq: 1 } })
   const left = async () => [
     await deps.prisma.webhook.count({ where: { id } }),
     await deps.prisma.job.count({ where: { lane: id } }),
   ]
   const failing = inTransaction(async (inside) => {
-    expect(await deleteWebhook(inside, id)).toBe(true)
+    expect(await deleteWebhook(inside, webhook)).toBe(true)
     throw new Error('rolled back')
   })
   await expect(failing).rejects.toThrow('rolled back')
   expect(await left()).toEqual([1, 1])
-  expect(await deleteWebhook(deps, id, randomUUID())).toBe(false)
+  expect(await deleteWebhook(deps, webhook, randomUUID())).toBe(false)
   expect(await left()).toEqual([1, 1])
-  expect(await inTransaction((inside) => deleteWebhook(inside, id))).toBe(true)
+  expect(await inTransaction((inside) => deleteWebhook(inside, webhook))).toBe(true)
   expect(await left()).toEqual([0, 0])
 })
 

@@ -107,7 +107,7 @@ describe('a link to a file', () => {
   test('stops working when its message is deleted', async () => {
     const doomed = await createTestAgent(service, await service.workspace())
     const { url, message } = await linked()
-    await service.db.prisma.message.delete({ where: { id: message.id } })
+    await service.db.prisma.message.deleteMany({ where: { id: message.id } })
     expect((await opened(url)).status).toBe(404)
     expect(
       (await doomed.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`)).status,

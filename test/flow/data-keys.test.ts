@@ -54,6 +54,7 @@ beforeAll(async () => {
   const sealed = Uint8Array.from(await service.keyring.seal(owner.id, 'whsec_AAAA', `webhook:${ended}`))
   const farewell = {
     id: ended,
+    agentId: randomUUID(),
     workspaceId: owner.id,
     url: 'http://127.0.0.1:9/',
     secret: sealed,

@@ -26,7 +26,7 @@ test('a killed worker keeps its messages from other workers for at most 10 s', a
   expect(job).toMatchObject({ messageId: message.id, owner: killed })
   expect(await leaseLeft()).toBeLessThanOrEqual(10)
   expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toEqual([])
-  await renewSends(service.db, killed, [job!.id])
+  await renewSends(service.db, killed, [job!])
   expect(await leaseLeft()).toBeGreaterThan(5)
   // The same as waiting for 10 s.
   await service.db.pool.query("update job set lease_until = lease_until - interval '10 s' where id = $1", [
@@ -35,6 +35,6 @@ test('a killed worker keeps its messages from other workers for at most 10 s', a
   expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toMatchObject([
     { messageId: message.id, owner: other },
   ])
-  await renewSends(service.db, killed, [job!.id])
+  await renewSends(service.db, killed, [job!])
   expect(await claimSends(service.db, { owner: killed, now: later(), limit: 10 })).toEqual([])
 })

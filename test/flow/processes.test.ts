@@ -133,7 +133,7 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
     const second = await open(skins)
     leaving.push(() => second.close())
     const leaseUntil = async () =>
-      (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
+      (await service.db.prisma.connection.findFirstOrThrow({ where: { id: body.id } })).leaseUntil
     const before = await until(leaseUntil)
     first.close()
     // Ended, and renewed long before the next heartbeat.

@@ -83,6 +83,35 @@ test('refused mail is deleted with all of its data after the workspace’s numbe
   expect(await newest(theirs, 10)).toMatchObject([{ subject: 'kept for 30 days' }])
 })
 
+test('replies to and forwards of a refused message stay when it is deleted', async () => {
+  const tenant = await service.workspace()
+  const agent = await agentOf(tenant)
+  const refused = await receive(service, agent, letterTo(agent, STRANGER, 'refused'))
+  const write = async (body: object) =>
+    (await agent.api('POST', `/agents/${agent.id}/messages`, { text: 'hi', ...body })).body.id as string
+  const reply = await write({ replyTo: refused.id })
+  const forward = await write({ forward: refused.id, to: ['bo@example.com'] })
+  const linksOf = async () =>
+    (
+      await prisma.message.findMany({
+        where: { id: { in: [reply, forward] } },
+        select: { replyToId: true, forwardOfId: true },
+        orderBy: { id: 'asc' },
+      })
+    ).map(({ replyToId, forwardOfId }) => [replyToId, forwardOfId])
+  expect(await linksOf()).toEqual([
+    [refused.id, null],
+    [null, refused.id],
+  ])
+  clock.advance(31 * DAY)
+  await pruneRefused({ prisma, pool, clock }, new AbortController().signal)
+  expect(await linksOf()).toEqual([
+    [null, null],
+    [null, null],
+  ])
+  expect((await newest(agent, 10)).map(({ id }: { id: string }) => id)).toEqual([forward, reply])
+})
+
 test('a backlog is deleted completely in batches, and newer refused mail is kept', async () => {
   const tenant = await service.workspace()
   const agent = await agentOf(tenant)

@@ -324,7 +324,7 @@ describe('a bounce', () => {
     expect(
       (await bounceTo(returnPath, dsn({ recipients: [unknownUser('e@example.com')] }))).response,
     ).toMatch(/^250/)
-    expect(await service.db.prisma.message.findUnique({ where: { id } })).toBeNull()
+    expect(await service.db.prisma.message.findFirst({ where: { id } })).toBeNull()
   })
 })
 

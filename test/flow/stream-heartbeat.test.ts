@@ -24,7 +24,7 @@ test('a heartbeat every 15 seconds keeps a silent stream open and its client lis
     agent.token,
   )
   const leaseUntil = async () =>
-    (await service.db.prisma.connection.findUniqueOrThrow({ where: { id: body.id } })).leaseUntil
+    (await service.db.prisma.connection.findFirstOrThrow({ where: { id: body.id } })).leaseUntil
   // Four intervals exceed the 45 s for which a client counts as listening after its last sign of life.
   for (let beats = 1; beats <= 4; beats++) {
     await pass(15_000)

@@ -55,7 +55,7 @@ const lane = async (workspaceId?: string) => {
   }
   return { viewer, path, id: webhook.id, owner: `owner-${paths}@example.com` }
 }
-const rowOf = (id: string) => db.prisma.webhook.findUniqueOrThrow({ where: { id } })
+const rowOf = (id: string) => db.prisma.webhook.findFirstOrThrow({ where: { id } })
 const failed = (id: string, attempts: number) => until(async () => (await rowOf(id)).attempts === attempts)
 
 test('the owner is notified once, with the agent, the host, the start and what to do, but no secret', async () => {

@@ -41,7 +41,7 @@ const lane = async () => {
 }
 const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
-const rowOf = (id: string) => db.prisma.webhook.findUniqueOrThrow({ where: { id } })
+const rowOf = (id: string) => db.prisma.webhook.findFirstOrThrow({ where: { id } })
 
 describe('a webhook test', () => {
   test('is sent only to its webhook, signed and with its own event ID, and listed among the deliveries', async () => {

@@ -223,7 +223,7 @@ describe('replaying', () => {
       await bench.raise(viewer.id, 1)
       await receiver.got(path, 3)
       await until(() => isBlocked('last_delivered_at = coalesce'))
-      await tx.webhook.update({ where: { id }, data: { position: 1n, revision: { increment: 1 } } })
+      await tx.webhook.updateMany({ where: { id }, data: { position: 1n, revision: { increment: 1 } } })
       bench.operations.notifier.publish(WEBHOOK_CHANGED, formatTopicKey({ id, agentId: viewer.id }))
     })
     await bench.raise(viewer.id, 1)

@@ -262,7 +262,7 @@ test('a webhook removed without a notification is released when its progress can
   bench.worker()
   await bench.raise(viewer.id, 1)
   await positionIs(id, 1n)
-  await db.prisma.webhook.delete({ where: { id } })
+  await db.prisma.webhook.deleteMany({ where: { id } })
   await bench.raise(viewer.id, 1)
   await receiver.got(path, 2)
   const { webhook } = await bench.webhook(viewer, `${receiver.url}/other`)

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { deleteAgent } from '../../src/agent/agent.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import { Dialler } from '../../src/outgoing-http/dial.ts'
 import { CallbackError } from '../../src/webhook/challenge.ts'
+import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
 import {
   MAX_SUBSCRIPTIONS,
   pruneSubscriptions,
@@ -16,6 +18,8 @@ import {
 } from '../../src/webhook/subscribe.ts'
 import { createTerminationNotices } from '../../src/webhook/termination-notice.ts'
 import { removeWebhook } from '../../src/webhook/webhook.ts'
+import { revokeToken } from '../../src/workspace/bearer-token.ts'
+import { removeMember } from '../../src/workspace/member.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { bodyOf, proving, withoutChallenges } from '../support/mcp-receiver.ts'
@@ -76,7 +80,7 @@ const subscriber = async (answer = proving(), changes: Partial<SubscribeInput> =
     subscribeWebhook(deps(), viewer, { ...input, ...more })
   const made = await subscribe()
   const told = () => withoutChallenges(receiver.received.filter((got) => got.path === path))
-  const row = () => db.prisma.webhook.findUnique({ where: { subscription: made.id } })
+  const row = () => db.prisma.webhook.findFirst({ where: { subscription: made.id } })
   return { viewer, path, secret, input, made, subscribe, told, row }
 }
 
@@ -411,13 +415,32 @@ describe('its end', () => {
     await routine.stop()
   })
 
+  const endings = () => ({
+    ...bench.operations,
+    log: silentLogger,
+    channels: {},
+    forgetMember: async () => undefined,
+    endSubscriptions,
+  })
+  const revoke = (viewer: Viewer) => revokeToken(endings(), viewer, { agentId: viewer.id }, viewer.tokenId)
+  const colleague = async ({ workspaceId }: Viewer, role: 'owner' | 'member') => {
+    const email = `${randomUUID()}@example.com`
+    const member = await db.prisma.member.create({ data: { workspaceId, email, role } })
+    const token = await db.prisma.token.create({
+      data: { workspaceId, memberId: member.id, hash: randomBytes(32) },
+    })
+    return { ...member, kind: 'member' as const, tokenId: token.id, expiresAt: null }
+  }
+
   test.each<[string, (viewer: Viewer) => Promise<unknown>]>([
-    ['a revoked token', ({ tokenId }) => db.prisma.token.delete({ where: { id: tokenId } })],
-    ['a deleted agent', ({ id }) => db.prisma.agent.delete({ where: { id } })],
+    ['a revoked token', revoke],
+    ['a deleted agent', (viewer) => deleteAgent(endings(), viewer, viewer.id)],
   ])('with %s: one last word, signed, and nothing after it', async (_what, end) => {
     const { viewer, row, told, made } = await subscriber()
+    await bench.raise(viewer.id, 1)
     const routine = farewells()
     await end(viewer)
+    expect(await db.prisma.job.count({ where: { agentId: viewer.id } })).toBe(0)
     const [last] = await until(() => (told().length > 0 ? told() : null))
     expect(await row()).toBeNull()
     expect(last!.verified).toEqual({
@@ -435,9 +458,51 @@ describe('its end', () => {
     await routine.stop()
   })
 
+  test('with a removed member, whose tokens go too', async () => {
+    const { viewer, input, told } = await subscriber()
+    const [owner, member] = [await colleague(viewer, 'owner'), await colleague(viewer, 'member')]
+    const made = await subscribeWebhook(deps(), member, input)
+    const routine = farewells()
+    await removeMember(endings(), owner, member.id)
+    const [last] = await until(() => (told().length > 0 ? told() : null))
+    expect(last!.headers['x-mcp-subscription-id']).toBe(made.id)
+    expect(bodyOf(last!)).toMatchObject({ type: 'terminated' })
+    expect(await db.prisma.webhook.count({ where: { agentId: viewer.id } })).toBe(1)
+    await routine.stop()
+  })
+
+  test.each<[string, (viewer: Viewer) => Promise<unknown>]>([
+    ['a revoked token', revoke],
+    ['a deleted agent', (viewer) => deleteAgent(endings(), viewer, viewer.id)],
+  ])('one whose time is over ends without a word with %s', async (_what, end) => {
+    const { viewer, row, made } = await subscriber()
+    await db.pool.query("update webhook set expires_at = now() - interval '1 s' where agent_id = $1", [
+      viewer.id,
+    ])
+    await end(viewer)
+    expect(await row()).toBeNull()
+    expect(await db.prisma.webhookFarewell.count({ where: { subscription: made.id } })).toBe(0)
+  })
+
+  test('one that is being made while its token is revoked is made and ended, or not made', async () => {
+    const { viewer, input } = await subscriber()
+    for (let round = 0; round < 10; round++) {
+      const token = await db.prisma.token.create({
+        data: { workspaceId: viewer.workspaceId, agentId: viewer.id, hash: randomBytes(32) },
+      })
+      const url = `${receiver.url}/round-${round}`
+      receiver.always(`/round-${round}`, proving())
+      const one = { ...viewer, tokenId: token.id }
+      const [made] = await Promise.allSettled([subscribeWebhook(deps(), one, { ...input, url }), revoke(one)])
+      expect(await db.prisma.webhook.count({ where: { url } })).toBe(0)
+      const isMade = made.status === 'fulfilled'
+      expect(await db.prisma.webhookFarewell.count({ where: { url } })).toBe(isMade ? 1 : 0)
+    }
+  })
+
   test('a last word that is not heard is said again, by whoever is there then, five times at most', async () => {
     const { viewer, told, made } = await subscriber(proving(() => 503))
-    await db.prisma.token.delete({ where: { id: viewer.tokenId } })
+    await revoke(viewer)
     const routine = farewells()
     for (let tried = 1; tried <= 5; tried++) {
       await until(() => told().length === tried)

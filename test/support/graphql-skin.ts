@@ -21,6 +21,7 @@ import { createDraftStore } from '../../src/message/out/send.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
 import { ExternalCalls } from '../../src/workspace/external-calls.ts'
 import { FailedTokens } from '../../src/workspace/failed-tokens.ts'
 import { createKeyring } from '../../src/workspace/keyring.ts'
@@ -108,6 +109,7 @@ export const startSkin = async (
     log,
     notifier,
     forgetMember,
+    endSubscriptions,
     mailDomain: MAIL_DOMAIN,
     mailHost: MAIL_DOMAIN,
     channels: { email, telegram },

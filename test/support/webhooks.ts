@@ -200,7 +200,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
       lanes.start()
       return lanes
     },
-    state: (webhookId) => db.prisma.webhook.findUnique({ where: { id: webhookId } }),
+    state: (webhookId) => db.prisma.webhook.findFirst({ where: { id: webhookId } }),
     async close() {
       await Promise.all(workers.splice(0).map((lanes) => lanes.stop(0)))
     },

@@ -1,6 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 import { ensureAddressMayChange } from '../../workspace/plan.ts'
-import { checkOwnAddress, ensureFree, mapUniqueViolation, type OwnAddressDeps } from '../own-address.ts'
+import {
+  checkOwnAddress,
+  ensureFree,
+  mapUniqueViolation,
+  type OwnAddressDeps,
+  reserveAddress,
+} from '../own-address.ts'
 import { findSetup, joinAddress, listSenders, redeem } from './redeem-link.ts'
 
 export interface SetUpEmailDeps extends OwnAddressDeps {
@@ -43,6 +49,7 @@ export const setUpEmailAddress = async (
   const take = () =>
     redeem(deps, token, async (tx, setup) => {
       await ensureFree({ prisma: tx }, setup.agent, checked)
+      await reserveAddress(tx, workspaceId, checked)
       await joinAddress(tx, setup, { value, domainId, createdAt: deps.clock.now() })
       if (setup.member) await listSenders(tx, setup, [setup.member.email])
       return { value }

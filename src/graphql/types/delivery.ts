@@ -1,4 +1,5 @@
 import { type Delivery as DeliveryShape, readDeliveryPages } from '../../webhook/deliveries.ts'
+import { formatTopicKey, parseTopicKey } from '../../webhook/webhook.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
@@ -48,19 +49,20 @@ const DeliveryConnection = builder.connectionObject(
 builder.prismaObjectField(Webhook, 'deliveries', (t) =>
   t.field({
     type: DeliveryConnection,
+    select: { id: true, agentId: true },
     description: 'Its deliveries, including pending and manual ones, newest first; kept for 7 days.',
     complexity: ({ first }) => pageCost(first),
     args: {
       first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
       after: t.arg.string({ description: "Return entries after this delivery's cursor." }),
     },
-    resolve: async ({ id }, args, context, info) => {
+    resolve: async (webhook, args, context, info) => {
       const request = { limit: checkFirst(args.first), cursor: given(args.after) }
       countRows(context, request.limit)
-      const read = (webhookIds: readonly string[]) => readDeliveryPages(context.deps, webhookIds, request)
-      const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
-        rethrowAsAfter,
-      )
+      const read = (webhooks: readonly string[]) =>
+        readDeliveryPages(context.deps, webhooks.map(parseTopicKey), request)
+      const name = JSON.stringify([pathOf(info), request])
+      const page = await batched(context, name, formatTopicKey(webhook), read).catch(rethrowAsAfter)
       const edges = page.items.map(({ cursor, delivery }) => ({ cursor, node: delivery }))
       return {
         edges,

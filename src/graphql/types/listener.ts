@@ -74,14 +74,14 @@ const ConnectInput = builder.inputType('ConnectInput', {
   }),
 })
 
-const ConnectPayload = builder.objectRef<{ id: string }>('ConnectPayload').implement({
+const ConnectPayload = builder.objectRef<{ id: string; agentId: string }>('ConnectPayload').implement({
   description: 'Result of `connect`.',
   fields: (t) => ({
     connection: t.prismaField({
       type: Connection,
       description: 'The connection. Pass its id to `messageReceived` or to the event stream.',
-      resolve: (query, { id }, _args, { deps }) =>
-        deps.prisma.connection.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { id, agentId }, _args, { deps }) =>
+        deps.prisma.connection.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
     }),
   }),
 })

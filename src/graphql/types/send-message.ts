@@ -37,17 +37,19 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
   }),
 })
 
-const SendMessagePayload = builder.objectRef<{ id: string }>('SendMessagePayload').implement({
-  description: 'Result of `sendMessage`.',
-  fields: (t) => ({
-    message: t.prismaField({
-      type: Message,
-      description: 'The message, with status `sending`.',
-      resolve: (query, { id }, _args, { deps }) =>
-        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id } }),
+const SendMessagePayload = builder
+  .objectRef<{ id: string; agentId: string }>('SendMessagePayload')
+  .implement({
+    description: 'Result of `sendMessage`.',
+    fields: (t) => ({
+      message: t.prismaField({
+        type: Message,
+        description: 'The message, with status `sending`.',
+        resolve: (query, { id, agentId }, _args, { deps }) =>
+          deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+      }),
     }),
-  }),
-})
+  })
 
 builder.mutationField('sendMessage', (t) =>
   t.field({

@@ -38,15 +38,15 @@ const ReplayWebhookInput = builder.inputType('ReplayWebhookInput', {
 })
 
 const RotateWebhookPayload = builder
-  .objectRef<{ id: string; secret: string }>('RotateWebhookPayload')
+  .objectRef<{ id: string; agentId: string; secret: string }>('RotateWebhookPayload')
   .implement({
     description: 'Result of `rotateWebhook`.',
     fields: (t) => ({
       webhook: t.prismaField({
         type: Webhook,
         description: 'The webhook.',
-        resolve: (query, { id }, _args, { deps }) =>
-          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: (query, { id, agentId }, _args, { deps }) =>
+          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
       }),
       secret: t.exposeString('secret', {
         description: 'The new secret. For 24 hours, requests are also signed with the previous one.',
@@ -83,7 +83,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RotateWebhookInput, required: true, description: 'The webhook.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { webhook, secret } = await rotateWebhook(deps, viewer, input.agentId, input.webhookId)
-      return { id: webhook.id, secret }
+      return { id: webhook.id, agentId: input.agentId, secret }
     },
   }),
   testWebhook: t.field({

@@ -50,24 +50,26 @@ const AddWebhookInput = builder.inputType('AddWebhookInput', {
   }),
 })
 
-const AddWebhookPayload = builder.objectRef<AddedWebhook>('AddWebhookPayload').implement({
-  description: 'Result of `addWebhook`.',
-  fields: (t) => ({
-    webhook: t.prismaField({
-      type: Webhook,
-      description: 'The webhook.',
-      resolve: (query, { webhook: { id } }, _args, { deps }) =>
-        deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id } }),
+const AddWebhookPayload = builder
+  .objectRef<AddedWebhook & { agentId: string }>('AddWebhookPayload')
+  .implement({
+    description: 'Result of `addWebhook`.',
+    fields: (t) => ({
+      webhook: t.prismaField({
+        type: Webhook,
+        description: 'The webhook.',
+        resolve: (query, { webhook: { id }, agentId }, _args, { deps }) =>
+          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+      }),
+      secret: t.exposeString('secret', {
+        description: 'The signing secret (Standard Webhooks): whsec_ followed by base64.',
+      }),
+      created: t.exposeBoolean('created', {
+        description:
+          'False if the agent already had a webhook with this URL: the webhook and its secret are unchanged.',
+      }),
     }),
-    secret: t.exposeString('secret', {
-      description: 'The signing secret (Standard Webhooks): whsec_ followed by base64.',
-    }),
-    created: t.exposeBoolean('created', {
-      description:
-        'False if the agent already had a webhook with this URL: the webhook and its secret are unchanged.',
-    }),
-  }),
-})
+  })
 
 const RemoveWebhookInput = builder.inputType('RemoveWebhookInput', {
   description: 'The webhook to remove.',
@@ -92,8 +94,10 @@ builder.mutationFields((t) => ({
     description:
       'Adds a webhook; at most 10 per agent. Adding the same URL again returns the existing webhook and secret.',
     args: { input: t.arg({ type: AddWebhookInput, required: true, description: 'The new webhook.' }) },
-    resolve: (_root, { input }, { deps, viewer }) =>
-      addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input)),
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      const added = await addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input))
+      return { ...added, agentId: input.agentId }
+    },
   }),
   removeWebhook: t.field({
     type: RemoveWebhookPayload,

@@ -26,10 +26,10 @@ type Sent = Pick<Message, 'id' | 'agentId' | 'channel' | 'to' | 'cc'>
  */
 const findRecipient = async (
   tx: Prisma.TransactionClient,
-  { id, to, cc }: Sent,
+  { id, agentId, to, cc }: Sent,
   { recipient }: BounceReport,
 ): Promise<string | null> => {
-  const sentTo = await tx.recipient.findMany({ where: { messageId: id } })
+  const sentTo = await tx.recipient.findMany({ where: { messageId: id, agentId } })
   if (recipient === null) return sentTo.length === 1 ? sentTo[0]!.address : null
   const named = [...to, ...cc][recipient]
   return sentTo.find(({ address }) => address === named)?.address ?? null
@@ -53,17 +53,20 @@ const detailOf = (
 
 const fail = async (
   tx: Prisma.TransactionClient,
-  { id: messageId }: Sent,
+  message: Sent,
   address: string,
   detail: string,
 ): Promise<void> => {
-  await tx.recipient.updateMany({ where: { messageId, address }, data: { status: 'failed', detail } })
-  await concludeMessage(tx, messageId)
+  await tx.recipient.updateMany({
+    where: { messageId: message.id, agentId: message.agentId, address },
+    data: { status: 'failed', detail },
+  })
+  await concludeMessage(tx, message)
 }
 
-const report = async (tx: Prisma.TransactionClient, { id }: Sent): Promise<void> => {
+const report = async (tx: Prisma.TransactionClient, { id, agentId }: Sent): Promise<void> => {
   await tx.message.updateMany({
-    where: { id, status: { in: ['sending', 'sent', 'failed'] } },
+    where: { id, agentId, status: { in: ['sending', 'sent', 'failed'] } },
     data: { status: 'reported', error: null },
   })
 }
@@ -75,7 +78,7 @@ const apply = async (
   message: Sent,
   returned: BounceReport,
 ): Promise<boolean> => {
-  await lockMessage(tx, message.id)
+  await lockMessage(tx, message)
   const address = await findRecipient(tx, message, returned)
   if (address === null) return false
   const { detail, permanent } = detailOf(address, returned)

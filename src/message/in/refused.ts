@@ -15,16 +15,25 @@ const WITH_OLD = `
    where exists (select from message m where m.workspace_id = w.id and m.status = 'refused'
                     and m.created_at < $1::timestamptz - make_interval(days => w.keep_refused_days))`
 
+const GONE = 'array(select id from old)'
+
 /**
- * Raw messages, attachments and search entries are deleted with their messages. Rows that another process is
- * deleting are skipped.
+/**
+ * Raw messages, attachments and search entries are deleted with their messages; replies and forwards of them
+ * stay. Rows that another process is deleting are skipped.
  */
 const DELETE_OLD = `
   with old as materialized (
     select id from message where workspace_id = $1 and status = 'refused' and created_at < $2
      order by created_at limit ${MAX} for update skip locked
+  ),
+  loosened as (
+    update message
+       set reply_to_id = case when reply_to_id <> all(${GONE}) then reply_to_id end,
+           forward_of_id = case when forward_of_id <> all(${GONE}) then forward_of_id end
+     where (reply_to_id = any(${GONE}) or forward_of_id = any(${GONE})) and id <> all(${GONE})
   )
-  delete from message where id = any(array(select id from old))`
+  delete from message where id = any(${GONE})`
 
 /**
  * Deletes refused messages that are past their workspace's retention time, in small batches. Idempotent; any

@@ -6,7 +6,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import type { EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { insertMessages, toRow } from '../row.ts'
+import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 
 /** A received or refused message with everything that is stored along with it. */
 export interface Arrival {
@@ -40,15 +40,15 @@ const storing = (raws: string, files: string): string => `
       returning id, agent_id, channel, subject, created_at
     ),
     raw as (
-      insert into message_raw (message_id, content)
-      select r.id, r.content from unnest($2::uuid[], ${raws}::bytea[]) as r(id, content) join stored using (id)
+      insert into message_raw (message_id, agent_id, content)
+      select r.id, agent_id, r.content from unnest($2::uuid[], ${raws}::bytea[]) as r(id, content) join stored using (id)
     ),
     files as (
-      insert into attachment (message_id, index, name, type, size, content)
-      select f.id, f.index, f.name, f.type, f.size, f.content
+      insert into attachment (message_id, agent_id, index, name, type, size, content)
+      select f.id, agent_id, f.index, f.name, f.type, f.size, f.content
         from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
         join stored using (id)
-    ),
+    ),${noteUnindexed('stored')},
     fresh as (
       select s.*, a.ord, e.type, e.sender, e."from"
         from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text)

@@ -18,13 +18,12 @@ export interface DeliveryDeps extends Db {
  * before the provider's id is stored.
  */
 const find = async ({ prisma }: Db, { channel, providerId, messageId, recipient }: DeliveryReport) => {
-  const include = { message: { select: { agentId: true } } }
   const message = { channel, direction: 'outbound' as const }
-  const known = await prisma.recipient.findFirst({ where: { providerId, message }, include })
+  const known = await prisma.recipient.findFirst({ where: { providerId, message } })
   if (known || !messageId || !recipient) return known
   // The provider's id may have been stored since.
   const ids = { OR: [{ providerId: null }, { providerId }] }
-  return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message }, include })
+  return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message } })
 }
 
 /**
@@ -55,18 +54,22 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
       { channel: report.channel, status: report.status },
       'delivery report ignored: no stored message matches',
     )
-  const { messageId, address, message } = found
+  const { messageId, agentId, address } = found
   const { where, data } = changeOf(report, deps.clock.now())
   const moved = await deps.prisma.$transaction(async (tx: Prisma.TransactionClient) => {
-    await lockMessage(tx, messageId)
-    const { count } = await tx.recipient.updateMany({ where: { messageId, address, ...where }, data })
-    if (count > 0) await concludeMessage(tx, messageId)
+    const message = { id: messageId, agentId }
+    await lockMessage(tx, message)
+    const { count } = await tx.recipient.updateMany({
+      where: { messageId, agentId, address, ...where },
+      data,
+    })
+    if (count > 0) await concludeMessage(tx, message)
     return count > 0
   })
   if (!moved) return
-  deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${messageId}`)
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
   deps.log.info(
-    { messageId, agentId: message.agentId, channel: report.channel, status: report.status },
+    { messageId, agentId, channel: report.channel, status: report.status },
     'delivery report applied to outgoing message',
   )
 }

@@ -73,13 +73,24 @@ export const conversationOf = ({
 const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string): string | null =>
   channel.threads === 'replies' || mode === 'reply' ? (original?.threadId ?? id) : null
 
-const attachmentsToForward = async ({ prisma }: Db, { forward }: SendInput): Promise<InboundAttachment[]> =>
-  forward === undefined
+const attachmentsToForward = async (
+  { prisma }: Db,
+  { mode, original }: SendIntent,
+): Promise<InboundAttachment[]> =>
+  mode !== 'forward' || !original
     ? []
-    : prisma.attachment.findMany({ where: { messageId: forward }, orderBy: { index: 'asc' } })
+    : prisma.attachment.findMany({
+        where: { messageId: original.id, agentId: original.agentId },
+        orderBy: { index: 'asc' },
+      })
 
-const attachmentsOf = async (deps: Db, channel: Channel, input: SendInput): Promise<InboundAttachment[]> => {
-  const [own = [], passedOn] = [input.attachments, await attachmentsToForward(deps, input)]
+const attachmentsOf = async (
+  deps: Db,
+  channel: Channel,
+  plan: SendIntent,
+  { attachments: own = [] }: SendInput,
+): Promise<InboundAttachment[]> => {
+  const passedOn = await attachmentsToForward(deps, plan)
   if (channel.limits.files) return [...passedOn, ...own]
   if (own.length > 0)
     throw invalidInput('attachments', `the ${channel.kind} channel does not support attachments`)
@@ -103,7 +114,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       `must be at most ${channel.limits.text} characters long on the ${channel.kind} channel`,
     )
   const { to, cc } = recipientsOf(channel, plan, input)
-  const attachments = await attachmentsOf(deps, channel, input)
+  const attachments = await attachmentsOf(deps, channel, plan, input)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
   const { mail: isMail } = CHANNELS[plan.channel]

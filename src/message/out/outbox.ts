@@ -29,7 +29,7 @@ const POLL_MS = 1_000
 const RENEW_MS = (SEND_LEASE_S * 1000) / 4
 
 interface Attempt {
-  agentId: string
+  job: SendJob
   startedAt: number
   work: Promise<void>
 }
@@ -105,7 +105,7 @@ export class Outbox {
 
   #busyAgents(): string[] {
     const counts = new Map<string, number>()
-    for (const { agentId } of this.#inFlight.values()) counts.set(agentId, (counts.get(agentId) ?? 0) + 1)
+    for (const { job } of this.#inFlight.values()) counts.set(job.agentId, (counts.get(job.agentId) ?? 0) + 1)
     return [...counts].flatMap(([agentId, count]) => (count >= MAX_PER_AGENT ? [agentId] : []))
   }
 
@@ -119,13 +119,13 @@ export class Outbox {
             'message was deleted or claimed by another worker while it was being sent',
           )
         this.#deps.log.error(fields, 'attempt to send a message failed unexpectedly')
-        await releaseSends(this.#deps, this.#owner, [job.id]).catch(() => undefined)
+        await releaseSends(this.#deps, this.#owner, [job]).catch(() => undefined)
       })
       .finally(() => {
         this.#inFlight.delete(job.id)
         this.#wake.abort()
       })
-    this.#inFlight.set(job.id, { agentId: job.agentId, startedAt: this.#deps.clock.now().getTime(), work })
+    this.#inFlight.set(job.id, { job, startedAt: this.#deps.clock.now().getTime(), work })
   }
 
   /** Renews the leases while anything is being sent, including during a graceful stop. */
@@ -133,8 +133,8 @@ export class Outbox {
     const { signal } = this.#sending
     while (!signal.aborted) {
       await this.#deps.clock.sleep(RENEW_MS, signal)
-      if (this.#inFlight.size > 0)
-        await renewSends(this.#deps, this.#owner, [...this.#inFlight.keys()]).catch(() => undefined)
+      const jobs = [...this.#inFlight.values()].map(({ job }) => job)
+      if (jobs.length > 0) await renewSends(this.#deps, this.#owner, jobs).catch(() => undefined)
     }
   }
 }

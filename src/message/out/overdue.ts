@@ -29,7 +29,7 @@ type Overdue = Awaited<ReturnType<typeof findOverdue>>[number]
  */
 const queryProvider = async (
   deps: OverdueDeps,
-  { messageId, address, providerId, message }: Overdue,
+  { messageId, agentId, address, providerId, message }: Overdue,
 ): Promise<boolean> => {
   const channel = message.channel as ChannelKind
   const result = await deps.channels[channel]?.ask?.(providerId!)
@@ -37,7 +37,7 @@ const queryProvider = async (
     await takeReport(deps, { channel, providerId: providerId!, messageId, recipient: address, ...result })
   else
     await deps.prisma.recipient.updateMany({
-      where: { messageId, address },
+      where: { messageId, agentId, address },
       data: { updatedAt: deps.clock.now() },
     })
   return Boolean(result)

@@ -43,7 +43,8 @@ export const oncePossible = async <T>(
 const NOTE_PART = {
   name: 'note sent part',
   text: `update recipient set parts = parts[1:$3] || $4::text, updated_at = $5
-          where message_id = $1 and address = $2 and exists (select from job where id = $6 and lease_owner = $7)
+          where message_id = $1 and agent_id = $8 and address = $2
+            and exists (select from job where agent_id = $8 and id = $6 and lease_owner = $7)
          returning message_id`,
 }
 
@@ -59,7 +60,8 @@ export const progressOf = (
     of: (recipient) => had.get(recipient) ?? [],
     took: async (recipient, partId) => {
       const parts = had.get(recipient) ?? []
-      const values = [message.id, recipient, parts.length, partId, deps.clock.now(), job.id, job.owner]
+      const now = deps.clock.now()
+      const values = [message.id, recipient, parts.length, partId, now, job.id, job.owner, job.agentId]
       const { rows } = await oncePossible(deps, message.id, signal, () =>
         deps.pool.query({ ...NOTE_PART, values }),
       )

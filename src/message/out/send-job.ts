@@ -48,9 +48,9 @@ export const claimSends = async (
   const { rows } = await pool.query<{ id: string; lane: string; agent_id: string; attempts: number }>({
     name: 'claim sends',
     text: `update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
-            where id in (select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
-                            and agent_id <> all($4::uuid[])
-                          order by due_at limit $3 for update skip locked)
+            where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
+                                    and agent_id <> all($4::uuid[])
+                                  order by due_at limit $3 for update skip locked))
            returning id, lane, agent_id, attempts`,
     values: [owner, now, limit, without],
   })
@@ -63,12 +63,24 @@ export const claimSends = async (
   }))
 }
 
+type SendJobKey = Pick<SendJob, 'id' | 'agentId'>
+
+/** The jobs ($2 their agents, $3 their ids) that are still the owner's ($1). */
+const OF_OWNER = `from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id)
+  where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`
+const ownedBy = (owner: string, jobs: readonly SendJobKey[]) => [
+  owner,
+  jobs.map(({ agentId }) => agentId),
+  jobs.map(({ id }) => id),
+]
+
 /** Renews the leases of work that takes longer than one lease. */
-export const renewSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
-  await pool.query(
-    `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) where id = any($2::uuid[]) and lease_owner = $1`,
-    [owner, ids],
-  )
+export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly SendJobKey[]): Promise<void> => {
+  await pool.query({
+    name: 'renew sends',
+    text: `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) ${OF_OWNER}`,
+    values: ownedBy(owner, jobs),
+  })
 }
 
 /** An attempt, in the format of the job's log. */
@@ -106,19 +118,20 @@ export const settleSend = async (
   const written = await tx.$executeRaw`
     update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
                    lease_owner = null, lease_until = null
-     where id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
+     where agent_id = ${job.agentId}::uuid and id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
   if (written === 0) throw new LeaseLost('the lease of the job was lost')
 }
 
 /** Releases leases without an attempt, so that another worker can claim the jobs immediately. */
-export const releaseSends = async ({ pool }: Db, owner: string, ids: readonly string[]): Promise<void> => {
-  await pool.query(
-    'update job set lease_owner = null, lease_until = null where id = any($2::uuid[]) and lease_owner = $1',
-    [owner, ids],
-  )
+export const releaseSends = async (
+  { pool }: Db,
+  owner: string,
+  jobs: readonly SendJobKey[],
+): Promise<void> => {
+  await pool.query(`update job set lease_owner = null, lease_until = null ${OF_OWNER}`, ownedBy(owner, jobs))
 }
 
-/** Returns when the limit overdue send became due; null when none is due. */
+/** Returns when the longest overdue send became due; null when none is due. */
 export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | null> => {
   const { rows } = await pool.query<{ at: Date | null }>({
     name: 'oldest due send',

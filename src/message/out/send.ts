@@ -12,7 +12,7 @@ import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
-import { insertMessages, toRow } from '../row.ts'
+import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
 import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
@@ -43,14 +43,14 @@ const STORE = {
       returning id, agent_id, address_id, thread_id, created_at
     ),
     recipients as (
-      insert into recipient (message_id, address, updated_at)
-      select r.id, r.address, d.created_at from unnest($2::uuid[], $3::text[]) as r(id, address) join drafted d using (id)
+      insert into recipient (message_id, agent_id, address, updated_at)
+      select r.id, d.agent_id, r.address, d.created_at from unnest($2::uuid[], $3::text[]) as r(id, address) join drafted d using (id)
     ),
     files as (
-      insert into attachment (message_id, index, name, type, size, content)
-      select f.id, f.index, f.name, f.type, length(f.content), f.content
+      insert into attachment (message_id, agent_id, index, name, type, size, content)
+      select f.id, agent_id, f.index, f.name, f.type, length(f.content), f.content
         from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[]) as f(id, index, name, type, content) join drafted using (id)
-    ),${ENQUEUE_SENDS}
+    ),${noteUnindexed('drafted')},${ENQUEUE_SENDS}
     select id, address_id as "addressId", thread_id as "threadId" from drafted`,
 }
 

@@ -64,8 +64,8 @@ const MEMBER = `select jsonb_build_object('id', m.id, 'name', m.name) from membe
  */
 const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any($5::text[])
     order by array_position($5::text[], m.internet_message_id), m.status = 'refused', m.created_at limit 1`
-const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id
-    where (r.provider_id = any($5::text[]) or r.parts && $5::text[]) and m.agent_id = t.agent_id and m.channel = $1 limit 1`
+const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
+    where (r.provider_id = any($5::text[]) or r.parts && $5::text[]) and r.agent_id = t.agent_id and m.channel = $1 limit 1`
 
 const THREAD_OF_CHAT = `select m.thread_id from message m
     where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = $3 and m.channel in ${CHATS_IN_SQL} and m.channel = $1

@@ -25,9 +25,9 @@ export interface TransmitDeps extends Db {
   metrics?: Metrics
 }
 
-const load = ({ prisma }: Db, messageId: string) =>
+const load = ({ prisma }: Db, { messageId: id, agentId }: SendJob) =>
   prisma.message.findUnique({
-    where: { id: messageId },
+    where: { id_agentId: { id, agentId } },
     include: {
       agent: true,
       attachments: { orderBy: { index: 'asc' } },
@@ -107,8 +107,10 @@ const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: Sen
   return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
 }
 
+const recipientsOf = ({ id, agentId }: Loaded) => ({ messageId: id, agentId })
+
 /** A bounce or report may arrive before the attempt ends: recipients it has updated are left alone. */
-const stillSending = ({ id }: Loaded) => ({ messageId: id, status: 'sending' as const })
+const stillSending = (message: Loaded) => ({ ...recipientsOf(message), status: 'sending' as const })
 
 /**
  * Records the accepted recipients. Those that the provider will report on stay in progress, with the id that
@@ -127,7 +129,7 @@ const noteAccepted = async (
   for (const address of [...accepted, ...pending]) {
     const providerId = providerIds[address]
     if (providerId)
-      await tx.recipient.updateMany({ where: { messageId: message.id, address }, data: { providerId } })
+      await tx.recipient.updateMany({ where: { ...recipientsOf(message), address }, data: { providerId } })
   }
 }
 
@@ -146,7 +148,7 @@ const settle = async (deps: TransmitDeps, { message, job, result, startedAt }: A
   const reason =
     result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null
   await deps.prisma.$transaction(async (tx) => {
-    await lockMessage(tx, message.id)
+    await lockMessage(tx, message)
     await noteAccepted(tx, message, result)
     for (const { recipient: address, reason, permanent } of [...failed, ...waiting]) {
       const status = permanent || dueAt === null ? 'failed' : 'sending'
@@ -166,7 +168,7 @@ const settle = async (deps: TransmitDeps, { message, job, result, startedAt }: A
       { at: startedAt, error: reason, ms: deps.clock.now().getTime() - startedAt.getTime() },
       outcome,
     )
-    if (!dueAt) await concludeMessage(tx, message.id)
+    if (!dueAt) await concludeMessage(tx, message)
   })
 }
 
@@ -184,7 +186,7 @@ const settlePatiently = async (
 
 /** Makes one attempt to send a message to those of its recipients who do not have it yet. */
 export const transmit = async (deps: TransmitDeps, job: SendJob, signal: AbortSignal): Promise<void> => {
-  const message = await load(deps, job.messageId)
+  const message = await load(deps, job)
   if (!message) return
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, job, signal)

@@ -74,7 +74,7 @@ export const openLink = async (
     given.length === expected.length &&
     timingSafeEqual(given, expected) &&
     clock.now().getTime() < until * 1000
-  const attachment = valid && (await prisma.attachment.findUnique({ where: { messageId_index: place } }))
+  const attachment = valid && (await prisma.attachment.findFirst({ where: place }))
   if (!attachment) throw new AppError('not_found', 'This link is not valid, or has expired.')
   return attachment
 }

@@ -88,7 +88,9 @@ export const readRaw = async (
   messageId: string,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   await readMessage(deps, viewer, agentId, messageId)
-  const raw = await deps.prisma.messageRaw.findUnique({ where: { messageId } })
+  const raw = await deps.prisma.messageRaw.findUnique({
+    where: { messageId_agentId: { messageId, agentId } },
+  })
   if (!raw) throw notFound('raw message')
   return raw.content
 }
@@ -102,7 +104,7 @@ export const readAttachment = async (
 ) => {
   await readMessage(deps, viewer, agentId, messageId)
   const attachment = await deps.prisma.attachment.findUnique({
-    where: { messageId_index: { messageId, index } },
+    where: { messageId_index_agentId: { messageId, index, agentId } },
   })
   if (!attachment) throw notFound('attachment', 'number')
   return attachment

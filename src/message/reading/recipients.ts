@@ -10,7 +10,7 @@ export const listRecipients = async (
   messageId: string,
 ): Promise<Recipient[]> => {
   await readMessage(deps, viewer, agentId, messageId)
-  return deps.prisma.recipient.findMany({ where: { messageId }, orderBy: { address: 'asc' } })
+  return deps.prisma.recipient.findMany({ where: { messageId, agentId }, orderBy: { address: 'asc' } })
 }
 
 /** A recipient as the API presents it. */

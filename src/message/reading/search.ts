@@ -92,7 +92,8 @@ export const foundIn = (agentId: string, q: string): string => {
     select s.message_id from message_search s
      where s.words @@ ((quote_literal(${agentWord(agentId)}))::tsquery && ${query}) and numnode(${query}) > 0
     union all
-    select m.id from unindexed_message u join message m on m.id = u.message_id where u.agent_id = ${agentId} and ${WORDS} @@ ${query}`
+    select m.id from unindexed_message u join message m on m.id = u.message_id and m.agent_id = u.agent_id
+     where u.agent_id = ${agentId} and ${WORDS} @@ ${query}`
 }
 
 const INDEX = {
@@ -101,11 +102,12 @@ const INDEX = {
     with
     taken as (
       delete from unindexed_message
-       where message_id in (select message_id from unindexed_message limit $1 for update skip locked) returning message_id
+       where (agent_id, message_id) in (select agent_id, message_id from unindexed_message limit $1 for update skip locked)
+      returning agent_id, message_id
     ),
     indexed as (
-      insert into message_search (message_id, words)
-      select m.id, ${WORDS} || array_to_tsvector(array[${agentWord('m.agent_id')}]) from message m join taken on taken.message_id = m.id
+      insert into message_search (message_id, agent_id, words)
+      select m.id, m.agent_id, ${WORDS} || array_to_tsvector(array[${agentWord('m.agent_id')}]) from message m join taken on taken.message_id = m.id and taken.agent_id = m.agent_id
          for key share of m
       on conflict do nothing
     )

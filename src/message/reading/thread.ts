@@ -54,7 +54,7 @@ const placesStatement = ({ before, channel }: ThreadPage): string => `
      order by m.created_at desc, m.id desc limit $2
   ) p`
 
-/** Reads the limit recently active threads of each of these agents, newest first, in a single statement. */
+/** Reads the most recently active threads of each of these agents, newest first, in a single statement. */
 export const readThreadPlaces = async (
   { pool }: Db,
   agentIds: readonly string[],

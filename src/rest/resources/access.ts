@@ -9,7 +9,7 @@ import { ID } from '../views.ts'
 
 const LIST = { admit: 'list', senders: ['ann@example.com', '*@example.org'] } as const
 
-export const AccessView = z
+const AccessView = z
   .object({
     admit: z.enum(Admit).openapi({
       description:
@@ -27,7 +27,7 @@ const forEach = <Value>(of: (way: (typeof WAYS_IN)[Channel]) => Value) =>
     Value
   >
 
-export const AccessByChannelView = z.object(forEach(() => AccessView)).openapi('AccessByChannel', {
+const AccessByChannelView = z.object(forEach(() => AccessView)).openapi('AccessByChannel', {
   example: forEach(({ admit, creator }) => ({ admit, senders: creator === null ? [] : SENDERS[creator] })),
 })
 

@@ -9,7 +9,7 @@ import type { RestEnv } from '../env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { addressChannel, id, OTHER, TIME, time } from '../views.ts'
 
-export const AddressView = z
+const AddressView = z
   .object({
     id,
     channel: addressChannel,
@@ -35,7 +35,7 @@ export const AddressView = z
     },
   })
 
-export const SetupView = z
+const SetupView = z
   .object({
     url: z.string().openapi({
       format: 'uri',

@@ -6,7 +6,7 @@ import type { RestEnv } from '../env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { ID, id, TIME, time } from '../views.ts'
 
-export const AgentView = z
+const AgentView = z
   .object({
     id,
     name: z.string().openapi({ minLength: 1, maxLength: 100 }),

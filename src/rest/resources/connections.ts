@@ -9,7 +9,7 @@ import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } fro
 import { ID, id, OTHER, pageView } from '../views.ts'
 import { EventView } from './event-view.ts'
 
-export const ConnectionView = z
+const ConnectionView = z
   .object({
     id: id.openapi({ description: "The id with which the agent's event stream is opened" }),
     client: z.string(),
@@ -18,7 +18,7 @@ export const ConnectionView = z
   })
   .openapi('Connection', { example: { id: ID, client: 'my-agent/1.0', machine: 'laptop', tokenId: OTHER } })
 
-export const ListenerView = z
+const ListenerView = z
   .object({
     kind: z.enum(['client', 'webhook']),
     client: z.string().optional().openapi({ description: 'For a client' }),

@@ -15,7 +15,7 @@ import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { ID, id, LATER, TIME, time } from '../views.ts'
 import { NewTokenView, TokenView } from './tokens.ts'
 
-export const MemberView = z
+const MemberView = z
   .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })
   .openapi('Member', {
     example: { id: ID, email: 'ann@example.com', name: 'Ann Example', role: 'owner', createdAt: TIME },
@@ -23,11 +23,11 @@ export const MemberView = z
 
 const INVITATION = { id: ID, email: 'bo@example.com', role: 'member', expiresAt: LATER } as const
 
-export const InvitationView = z
+const InvitationView = z
   .object({ id, email: z.string(), role: z.enum(MemberRole), expiresAt: time })
   .openapi('Invitation', { example: INVITATION })
 
-export const NewInvitationView = InvitationView.extend({
+const NewInvitationView = InvitationView.extend({
   url: z.string().openapi({
     format: 'uri',
     description: 'The invitation link, which was also sent by email; it can be used once',

@@ -5,7 +5,7 @@ import type { RestEnv } from '../env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { TIME, time } from '../views.ts'
 
-export const SecretView = z
+const SecretView = z
   .object({
     name: z.string().openapi({ pattern: '^[A-Za-z0-9_.-]{1,128}$' }),
     kind: z.literal('secret'),

@@ -6,7 +6,7 @@ import type { RestEnv } from '../env.ts'
 import { DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
 import { pageView, TIME, time } from '../views.ts'
 
-export const SuppressionView = z
+const SuppressionView = z
   .object({
     channel: z.enum(Channel),
     recipient: z.string(),

@@ -18,7 +18,7 @@ const amounts = <Amount extends z.ZodType>(of: Amount) =>
     phoneNumbers: of,
   })
 
-export const WorkspaceView = z
+const WorkspaceView = z
   .object({
     id,
     name: z.string(),

@@ -235,8 +235,7 @@ export class LaneReader {
     this.#manualLanes.clear()
     for (const lane of lanes) lane.manual.beginReading()
     try {
-      const ids = lanes.map(({ id }) => id)
-      const reads = await readManualDeliveries(this.#deps, ids)
+      const reads = await readManualDeliveries(this.#deps, lanes)
       for (const { id, agentId, manual } of lanes) {
         const { jobs, asked } = reads.get(id) ?? { jobs: [], asked: 0 }
         const deliveries = jobs.map((row) => manualDeliveryOf(agentId, row))

@@ -220,7 +220,7 @@ export class LaneWorker implements Lanes {
     lane.lose()
     lane.connection.destroy(new Error('the webhook is gone'))
     try {
-      await deleteWebhook(this.#deps, lane.id, this.#lease.owner)
+      await deleteWebhook(this.#deps, lane, this.#lease.owner)
     } catch (error) {
       // When the lease has ended, the event is posted again, and the receiver responds the same.
       this.#deps.log.warn(

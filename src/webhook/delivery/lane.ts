@@ -255,6 +255,7 @@ export class Lane implements Waiter {
   progress(change: Partial<Progress> = {}): Progress {
     return {
       lane: this.id,
+      agentId: this.agentId,
       position: this.#events.position,
       attempts: this.#failures,
       error: this.#error,

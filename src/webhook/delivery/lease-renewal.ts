@@ -45,7 +45,7 @@ export class LeaseRenewal {
   #tick(): void {
     const { lanes, lease, idleMs, release } = this.#deps
     const now = performance.now()
-    const due: string[] = []
+    const due: Lane[] = []
     const idle: Lane[] = []
     for (const lane of lanes) {
       if (!lane.isHeld) continue
@@ -53,7 +53,7 @@ export class LeaseRenewal {
         release(lane)
         continue
       }
-      if (now - lane.checkedAt > lease.ms / 3) due.push(lane.id)
+      if (now - lane.checkedAt > lease.ms / 3) due.push(lane)
       if (lane.isIdle) idle.push(lane)
     }
     if (due.length > 0) void this.#renew(due)
@@ -80,14 +80,14 @@ export class LeaseRenewal {
     }
   }
 
-  async #renew(ids: string[]): Promise<void> {
+  async #renew(due: Lane[]): Promise<void> {
     if (this.#renewing) return
     this.#renewing = true
     const { lanes, lease, log, lose, proceed } = this.#deps
     const from = performance.now()
     try {
-      const renewed = await renewLeases(this.#deps, lease, ids)
-      for (const id of ids) {
+      const renewed = await renewLeases(this.#deps, lease, due)
+      for (const { id } of due) {
         const lane = lanes.get(id)
         const row = renewed.get(id)
         if (!lane?.isHeld) continue
@@ -99,7 +99,7 @@ export class LeaseRenewal {
         proceed(lane)
       }
     } catch (error) {
-      log.warn({ error: messageOf(error), lanes: ids.length }, 'could not renew the leases of webhooks')
+      log.warn({ error: messageOf(error), lanes: due.length }, 'could not renew the leases of webhooks')
     } finally {
       this.#renewing = false
     }

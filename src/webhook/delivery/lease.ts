@@ -30,6 +30,12 @@ export interface LeasedLane {
   siblings: number
 }
 
+/** What a lane is found by. */
+interface LaneKey {
+  id: string
+  agentId: string
+}
+
 export interface Lease {
   owner: string
   /** How long it lasts without a renewal, by the database's clock: the workers' clocks needn't agree. */
@@ -54,7 +60,7 @@ const DUE = `
  */
 const LEASE = `
   free as materialized (
-    select w.id from webhook w join event_log l on l.agent_id = w.agent_id
+    select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from picked) and ${DUE}
        for update of w skip locked
   ),
@@ -62,7 +68,7 @@ const LEASE = `
     update webhook w
        set lease_owner = $1, lease_until = now() + $2 * interval '1 ms',
            revision = w.revision + (w.lease_owner is distinct from $1)::int
-      from free where w.id = free.id
+      from free where w.id = free.id and w.agent_id = free.agent_id
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at
@@ -158,22 +164,24 @@ export const oldestDueDelivery = async ({ pool }: Db, now: Date): Promise<Date |
 export const renewLeases = async (
   { pool }: Db,
   lease: Lease,
-  ids: readonly string[],
+  lanes: readonly LaneKey[],
 ): Promise<Map<string, Renewed>> => {
   const { rows } = await pool.query<{ id: string } & Renewed>({
     name: 'lanes renew',
     text: `
-      with free as materialized (
-        select id from webhook where id = any($3::uuid[]) and lease_owner = $1 for update skip locked
+      with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
+      free as materialized (
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 for update of w skip locked
       ),
       renewed as (
-        update webhook w set lease_until = now() + $2 * interval '1 ms' from free where w.id = free.id returning w.id
+        update webhook w set lease_until = now() + $2 * interval '1 ms'
+          from free where w.id = free.id and w.agent_id = free.agent_id returning w.id
       )
       select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
              (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
-        from webhook w left join renewed r on r.id = w.id
-       where w.id = any($3::uuid[]) and w.lease_owner = $1`,
-    values: [lease.owner, lease.ms, ids],
+        from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
+       where w.lease_owner = $1`,
+    values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -201,11 +209,17 @@ const DELETION = { timeout: 30_000, maxWait: 5_000 }
  * Deletes a webhook with its jobs, under its agent's log: an event is stored before, and its job goes too, or
  * after, and makes none. With an owner, only while that worker holds the lane. Returns whether it was there.
  */
-export const deleteWebhook = ({ prisma }: Db, id: string, owner: string | null = null): Promise<boolean> =>
+export const deleteWebhook = (
+  { prisma }: Db,
+  { id, agentId }: LaneKey,
+  owner: string | null = null,
+): Promise<boolean> =>
   prisma.$transaction(async (tx) => {
-    await tx.$executeRaw`select 1 from event_log l join webhook w on w.agent_id = l.agent_id where w.id = ${id}::uuid for update of l`
+    await tx.$executeRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
     const deleted = await tx.$executeRaw`
-      delete from webhook where id = ${id}::uuid and (${owner}::uuid is null or lease_owner = ${owner}::uuid)`
-    if (deleted > 0) await tx.$executeRaw`delete from job where lane = ${id}::uuid`
+      delete from webhook
+       where id = ${id}::uuid and agent_id = ${agentId}::uuid and (${owner}::uuid is null or lease_owner = ${owner}::uuid)`
+    if (deleted > 0)
+      await tx.$executeRaw`delete from job where agent_id = ${agentId}::uuid and lane = ${id}::uuid`
     return deleted > 0
   }, DELETION)

@@ -5,6 +5,7 @@ import type { Lease } from './lease.ts'
 /** How far a lane is, as it is written to the webhook's row. */
 export interface Progress {
   lane: string
+  agentId: string
   position: number
   /** How often the event after `position` failed, with what, and when it is due again. */
   attempts: number
@@ -55,7 +56,7 @@ const SETTLE = {
   name: 'lanes settle',
   text: `
     with p as materialized (
-      select * from json_to_recordset($1::json) as p(lane uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+      select * from json_to_recordset($1::json) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
                                                      "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
                                                      "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean)
     ),
@@ -69,15 +70,15 @@ const SETTLE = {
              lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else now() + $4 * interval '1 ms' end
         from p
-       where w.id = p.lane and w.lease_owner = $3 and w.revision = p.revision
-      returning w.id
+       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
+      returning w.id, w.agent_id
     ),
     rewound as (
       update webhook w
          set lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else w.lease_until end
         from p
-       where w.id = p.lane and w.lease_owner = $3 and w.revision <> p.revision
+       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id
     ),
     done as (
@@ -86,7 +87,7 @@ const SETTLE = {
              payload = case when s.state = 'pending' then j.payload end
         from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
         join mine on mine.id = s.lane
-       where j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
+       where j.agent_id = mine.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
     )
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }

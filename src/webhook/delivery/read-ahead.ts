@@ -64,7 +64,7 @@ const READ = {
       left join lateral (
         select e.id as seq, e.type, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
                e."from", e.subject, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at
-          from event e left join job j on j.lane = w.lane and j.seq = e.id
+          from event e left join job j on j.agent_id = w.agent_id and j.lane = w.lane and j.seq = e.id
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most
       ) n on true

@@ -6,6 +6,7 @@ import { ProgressWriter } from '../../../src/webhook/delivery/progress-writer.ts
 
 const base: Progress = {
   lane: 'lane',
+  agentId: 'agent',
   position: 1,
   attempts: 0,
   error: null,
