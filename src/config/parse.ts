@@ -164,16 +164,16 @@ export const file: Parse<string> = (text) => {
 
 /** Parses a file with a JSON object of strings. */
 export const texts: Parse<ReadonlyMap<string, string>> = (text) => {
-  const wrong = takes('a JSON file: an object of GraphQL documents by their ids')
+  const invalid = takes('a JSON file: an object of GraphQL documents by their ids')
   let read: unknown
   try {
     read = JSON.parse(file(text))
   } catch (error) {
-    throw error instanceof SyntaxError ? wrong : error
+    throw error instanceof SyntaxError ? invalid : error
   }
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw wrong
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid
   const entries = Object.entries(read)
-  if (!entries.every(([, value]) => typeof value === 'string')) throw wrong
+  if (!entries.every(([, value]) => typeof value === 'string')) throw invalid
   return new Map(entries as [string, string][])
 }
 

@@ -9,7 +9,7 @@ const countHosts = ({ rawHeaders }: IncomingMessage): number => {
 }
 
 /** `http://host/path?query`, as sent by clients of proxies (RFC 9112 3.2.2). */
-const ABSOLUTE = /^https?:\/\/[^/?#]+(?<path>\/[^?#]*)?(?<query>\?[^#]*)?$/i
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]+(?<path>\/[^?#]*)?(?<query>\?[^#]*)?$/i
 
 /**
  * Returns the path and query of a request. Throws `invalid_input` when the target is not a path, or Host is
@@ -22,7 +22,7 @@ export const targetOf = (request: IncomingMessage): string => {
   else if (hosts > 1) throw invalidInput('Host', 'must be given once')
   const url = request.url ?? ''
   if (url.startsWith('/')) return url
-  const absolute = ABSOLUTE.exec(url)?.groups
+  const absolute = ABSOLUTE_FORM.exec(url)?.groups
   if (!absolute) throw invalidInput('request', 'its target must be a path')
   return `${absolute.path ?? '/'}${absolute.query ?? ''}`
 }

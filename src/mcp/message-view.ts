@@ -26,7 +26,7 @@ export const mediaTypeOf = (type: string): string => {
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream'
 }
 
-const headOf = (message: PresentedMessage, fence: Fence) => {
+const summaryOf = (message: PresentedMessage, fence: Fence) => {
   const inbound = message.direction === 'inbound'
   return {
     messageId: message.id,
@@ -49,7 +49,7 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
     .slice(0, PREVIEW)
   const preview = [counterpartName, subject, words].filter(Boolean).join(' | ')
   return compact({
-    ...headOf(message, fence),
+    ...summaryOf(message, fence),
     files: attachments.length || null,
     preview: status === 'refused' ? null : fence.wrapped(preview.toWellFormed()),
   })
@@ -91,7 +91,7 @@ export const messageView = (
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   return compact({
     fence: fence.id,
-    ...headOf(message, fence),
+    ...summaryOf(message, fence),
     cc: message.cc.map((address) => fence.address(address)),
     checks: message.direction === 'inbound' ? verdictsOf(message) : null,
     senderName: fence.wrapped(message.counterpartName),

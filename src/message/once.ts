@@ -32,7 +32,7 @@ const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effec
   } satisfies Deps['feed'],
   mailer: {
     normalize: (address) => deps.mailer.normalize(address),
-    send: (letter) => void effects.push(() => deps.mailer.send(letter)),
+    send: (mail) => void effects.push(() => deps.mailer.send(mail)),
   } satisfies Deps['mailer'],
   texts: {
     share: (...shared) => void effects.push(() => deps.texts.share(...shared)),

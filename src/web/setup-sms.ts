@@ -81,11 +81,11 @@ const BY_A_MEMBER = html`<p class="soft">The agent created this link. To rent a 
 
 /** Options on a link created by the agent itself: nothing that costs money. */
 const fromPool = (pool: readonly Choice[], wrong: Wrong | null): Html => {
-  const offer =
+  const choices =
     pool.length > 0
       ? choose(pool, 'Use this number', wrong?.form)
       : html`<p>Your workspace has no unassigned number.</p>`
-  return html`${offer}
+  return html`${choices}
 ${BY_A_MEMBER}`
 }
 
@@ -99,7 +99,7 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
     const pool = free.map(({ value }) => ({ value, label: value }))
     if (!mayRent(setup)) return page(setup, wrong?.status ?? 200, [problem(wrong), fromPool(pool, wrong)])
     const chosen = chosenBefore(wrong).filter(({ value }) => !pool.some((one) => one.value === value))
-    const offer = [
+    const numbers = [
       ...(chosen.length > 0 ? [choose(chosen, 'Rent and set up', wrong?.form)] : []),
       ...(pool.length > 0
         ? [
@@ -108,8 +108,8 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
           ]
         : []),
     ]
-    const ask = html`<p>${offer.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
-    return page(setup, wrong?.status ?? 200, [problem(wrong), ...offer, ask, search(wrong?.form)])
+    const rentHint = html`<p>${numbers.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
+    return page(setup, wrong?.status ?? 200, [problem(wrong), ...numbers, rentHint, search(wrong?.form)])
   }
   const offers = async (setup: Setup, fields: URLSearchParams): Promise<Page> => {
     const wanted = checked(country, 'country', fields.get('country') ?? '')

@@ -7,7 +7,7 @@ import type { Db } from '../db/client.ts'
 export interface IncidentDeps extends Db {
   clock: Clock
   log: Logger
-  mailer: { deliver(to: readonly string[], letter: { subject: string; text: string }): Promise<boolean> }
+  mailer: { deliver(to: readonly string[], mail: { subject: string; text: string }): Promise<boolean> }
 }
 
 interface Incident {

@@ -102,9 +102,9 @@ const verifiedAt = async ({ prisma }: Db, viewer: Viewer, url: string, now: Date
 const verify = async (
   deps: SubscribeDeps,
   viewer: Viewer,
-  challenged: { url: string; secret: string; subscription: string },
+  receiver: { url: string; secret: string; subscription: string },
 ): Promise<Date> => {
-  const known = await verifiedAt(deps, viewer, challenged.url, deps.clock.now())
+  const known = await verifiedAt(deps, viewer, receiver.url, deps.clock.now())
   if (known) return known
   const { allowed, limit, resetSeconds } = deps.rates.take(
     `challenge:${viewer.workspaceId}`,
@@ -114,7 +114,7 @@ const verify = async (
     throw new AppError('rate_limited', `At most ${limit} receivers a minute can be challenged.`, {
       retryAfter: resetSeconds,
     })
-  await challengeReceiver(deps, challenged)
+  await challengeReceiver(deps, receiver)
   return deps.clock.now()
 }
 

@@ -6,14 +6,14 @@ import type { RateLimits } from '../../workspace/rate-limits.ts'
 export interface PostmasterDeps extends Db {
   log: Logger
   rates: RateLimits
-  mailer: { send(letter: { to: string; subject: string; text: string }): void }
+  mailer: { send(mail: { to: string; subject: string; text: string }): void }
 }
 
 /**
  * Maximum number of mails forwarded per minute from verified senders, and as many from others. The rest is
  * only logged, so that a flood of mail to the postmaster does not flood a person.
  */
-const LETTERS_A_MINUTE = 5
+const MAX_MAILS_A_MINUTE = 5
 const MAX_TEXT = 20_000
 
 /**
@@ -25,14 +25,14 @@ export const passToOwner = async (
   { prisma, log, rates, mailer }: PostmasterDeps,
   message: Inbound,
 ): Promise<void> => {
-  const passed =
+  const forwarded =
     message.automatic === null &&
-    rates.take(message.proven ? 'postmaster' : 'postmaster:unproven', LETTERS_A_MINUTE).allowed
+    rates.take(message.proven ? 'postmaster' : 'postmaster:unproven', MAX_MAILS_A_MINUTE).allowed
   log.info(
-    { event: 'postmaster', from: message.from.address, automatic: message.automatic, passed },
+    { event: 'postmaster', from: message.from.address, automatic: message.automatic, forwarded },
     'mail received for the postmaster',
   )
-  if (!passed) return
+  if (!forwarded) return
   const owner = await prisma.member.findFirst({
     where: { role: 'owner' },
     orderBy: [{ workspace: { createdAt: 'asc' } }, { createdAt: 'asc' }],

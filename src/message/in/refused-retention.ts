@@ -49,7 +49,7 @@ const startOf = (text: string, max: number): string =>
     .slice(0, max)
     .join('')
 
-const headOf = ({ message, attachments, event }: Arrival, why: string): Arrival => {
+const shortened = ({ message, attachments, event }: Arrival, why: string): Arrival => {
   const checks = message.checks as Prisma.JsonArray
   const files = attachments.length > 0 ? ', without attachments' : ''
   const kept = {
@@ -92,5 +92,5 @@ export const limitRefused = (
   const over = rates.takeAll(usesOf('bytes', agentId, source, bytesOf(arrival)))
   return over === null
     ? arrival
-    : headOf(arrival, `messages refused today ${over.of} exceed ${over.limit / MIB} MiB`)
+    : shortened(arrival, `messages refused today ${over.of} exceed ${over.limit / MIB} MiB`)
 }

@@ -92,7 +92,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
   }
 }
 
-const headOf = (original: Message): string => {
+const forwardedHeadersOf = (original: Message): string => {
   const from = original.counterpartName
     ? `${original.counterpartName} <${original.counterpart}>`
     : original.counterpart
@@ -118,7 +118,7 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
     subject: input.subject ?? prefixed('Fwd', original.subject),
     original,
     counterpartName: null,
-    text: `${input.text}\n\n${headOf(original)}\n\n${original.text}`,
+    text: `${input.text}\n\n${forwardedHeadersOf(original)}\n\n${original.text}`,
   }
 }
 

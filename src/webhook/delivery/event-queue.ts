@@ -1,5 +1,5 @@
 import type { LoggedEvent, PayloadEvent } from '../../event/event.ts'
-import { gapJob, isDue, isMissing, jobOf, type LaneJob } from './lane-job.ts'
+import { gapJob, hasNoJob, isDue, jobOf, type LaneJob } from './lane-job.ts'
 import type { LeasedLane } from './lease.ts'
 import type { Policy } from './policy.ts'
 import type { PendingDelivery, Read, ReadRequest } from './read-ahead.ts'
@@ -137,7 +137,7 @@ export class EventQueue {
 
   /** Whether an event is for this webhook and has no job. */
   misses(row: PendingDelivery): boolean {
-    return isMissing(row) && this.#policy.wants(row)
+    return hasNoJob(row) && this.#policy.wants(row)
   }
 
   /** The first job is done with. */

@@ -61,9 +61,9 @@ export const gapJob = (horizon: number, now: Date): LaneJob => ({
 })
 
 /** Whether a job that should be there is not. */
-export const isMissing = (row: PendingDelivery): boolean => row.state === null && row.channel !== 'url'
+export const hasNoJob = (row: PendingDelivery): boolean => row.state === null && row.channel !== 'url'
 
-export const isDue = (row: PendingDelivery): boolean => row.state === 'pending' || isMissing(row)
+export const isDue = (row: PendingDelivery): boolean => row.state === 'pending' || hasNoJob(row)
 
 /** A manual delivery as a lane posts it. */
 export const manualDeliveryOf = (
