@@ -273,7 +273,7 @@ describe('a correctly signed request', () => {
     [
       '101 recipients',
       { to: Array.from({ length: 101 }, (_, n) => `a${n}@agents.localhost`).join() },
-      /^X-Envelope-To: must name at limit 100/,
+      /^X-Envelope-To: must name at most 100/,
     ],
     ['a sender with a name', { from: 'Ann <ann@example.com>' }, /^X-Envelope-From: must be one/],
     ['a very long sender', { from: `${'a'.repeat(320)}@example.com` }, /^X-Envelope-From: must be one/],
@@ -316,7 +316,7 @@ describe('the size limit', () => {
     const refused = await hand({ raw: mailOf(limit + 1) }).catch((error: unknown) => error)
     // The answer may be lost to a client that is still writing when the connection ends.
     if (!(refused instanceof Error))
-      expectFailure(refused as never, 'invalid_input', /at limit 26214400 bytes/, 413)
+      expectFailure(refused as never, 'invalid_input', /at most 26214400 bytes/, 413)
     const answers = await Promise.all(Array.from({ length: 4 }, () => hand({ raw: mailOf(2 * 1024 * 1024) })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })

@@ -48,7 +48,7 @@ export const pathOf = (request: IncomingMessage): string =>
   (request.url ?? '/').split('?', 1)[0]!.replace(/\/$/, '')
 
 const tooLarge = (max: number) =>
-  new Refused(new AppError('invalid_input', `body: must be at max ${max} bytes`), 413)
+  new Refused(new AppError('invalid_input', `body: must be at most ${max} bytes`), 413)
 
 /**
  * Throws if the request is not valid for this service. Requiring application/json makes browsers send a CORS
@@ -121,7 +121,7 @@ const checkParams = (given: unknown): Params => {
     if (!fits || !words) throw invalidInput(name, 'is not a known field')
     if (value === null) continue
     if (!fits(value)) throw invalidInput(name, words)
-    if (isDeeper(value, MAX_LEVELS)) throw invalidInput(name, `must be at max ${MAX_LEVELS} levels deep`)
+    if (isDeeper(value, MAX_LEVELS)) throw invalidInput(name, `must be at most ${MAX_LEVELS} levels deep`)
     if (name === 'query' && (value as string).length > MAX_BODY_BYTES)
       throw invalidInput(name, 'is too long: pass long values as variables')
     params[name] = value

@@ -47,7 +47,8 @@ export const passToOwner = async (
 }
 
 const letterOf = ({ from, proven, text }: Inbound): string =>
-  `Mail arrived for the postmaster of your Agent Messaging Service. Reply to the sender's address, not to this mail.
+  `Mail arrived for the postmaster of your Agent Messaging Service.
+Reply to the sender's address, not to this mail.
 
 From: ${from.address || 'nobody'} (${proven ? 'verified' : 'not verified'})
 

@@ -14,7 +14,7 @@ export interface Thread {
   channel: Channel
   /** Subject of the first message. */
   subject: string | null
-  /** In order of appearance, at limit 100. */
+  /** In order of appearance, at most 100. */
   participants: Participant[]
   messageCount: number
   /** Number of received messages that the agent has not sent a message after: see `countUnread`. */

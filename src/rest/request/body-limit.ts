@@ -31,7 +31,7 @@ export const bodyLimit =
     const chunked = c.req.raw.headers.has('Transfer-Encoding')
     const length = chunked ? max : Number(c.req.raw.headers.get('Content-Length') ?? 0)
     const tooLarge = () =>
-      answerError(c, new AppError('invalid_input', `body: must be at max ${max} bytes`), 413)
+      answerError(c, new AppError('invalid_input', `body: must be at most ${max} bytes`), 413)
     if (length > max) return tooLarge()
     if (!c.var.viewer) return next()
     const large = length > SMALL_BYTES && c.env?.incoming
