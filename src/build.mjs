@@ -16,6 +16,9 @@ const at = (...parts) => path.join(root, ...parts)
 const stampFile = at('dist', '.built')
 const lockFile = at('dist', '.lock')
 const infoFile = at('dist', '.tsbuildinfo')
+/** The client is a package of its own: other compiler settings, and declarations beside its JavaScript. */
+const clientPackage = path.join('src', 'client')
+const clientInfoFile = at('dist', 'client', '.tsbuildinfo')
 const generated = path.join('src', 'db', 'generated')
 const settings = [
   'package-lock.json',
@@ -36,7 +39,12 @@ const filesBelow = (folder) =>
 const sources = () =>
   filesBelow('src').filter((file) => !file.startsWith(generated) && file !== path.join('src', 'build.mjs'))
 const isTypeScript = (file) => file.endsWith('.ts')
+const isOfClient = (file) => file.startsWith(`${clientPackage}${path.sep}`)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
+
+const declarationOf = (file) => outputOf(file).replace(/\.js$/, '.d.ts')
+const outputsOf = (file) =>
+  isOfClient(file) && isTypeScript(file) ? [outputOf(file), declarationOf(file)] : [outputOf(file)]
 
 /**
  * Returns one hash over the names and contents of `files`. Contents, because a fresh clone or a branch switch
@@ -70,7 +78,7 @@ function state() {
   const client =
     stamp.client !== now.client ||
     missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
-  const outputs = missing(sources().map(outputOf))
+  const outputs = missing(sources().flatMap(outputsOf))
   return { now, client, outputs, code: client || outputs || stamp.code !== now.code }
 }
 
@@ -160,6 +168,14 @@ function run(name, script, args) {
   })
 }
 
+const clientLicense = path.join('dist', 'client', 'LICENSE')
+
+async function buildClient() {
+  if (!fs.existsSync(at(clientPackage))) return
+  await run('tsc', 'typescript/bin/tsc', ['-p', clientPackage, '--pretty', 'false'])
+  fs.copyFileSync(at('LICENSE'), at(clientLicense))
+}
+
 function copyTheRest() {
   for (const file of sources().filter((one) => !isTypeScript(one))) {
     fs.mkdirSync(path.dirname(at(outputOf(file))), { recursive: true })
@@ -169,7 +185,7 @@ function copyTheRest() {
 
 /** Removes outputs of deleted or renamed sources from dist/. */
 function prune() {
-  const kept = new Set(filesBelow('src').map(outputOf))
+  const kept = new Set([...filesBelow('src').flatMap(outputsOf), clientLicense])
   for (const file of filesBelow('dist')) {
     if (!path.basename(file).startsWith('.') && !kept.has(file)) fs.rmSync(at(file), { force: true })
   }
@@ -186,8 +202,10 @@ async function build() {
       '--config',
       'prisma/config.ts',
     ])
-  if (due.outputs) fs.rmSync(infoFile, { force: true }) // otherwise the compiler assumes they exist
+  // otherwise the compiler assumes that the outputs exist
+  if (due.outputs) for (const file of [infoFile, clientInfoFile]) fs.rmSync(file, { force: true })
   await run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
+  await buildClient()
   copyTheRest()
   prune()
   fs.writeFileSync(stampFile, JSON.stringify(due.now))

@@ -26,6 +26,7 @@ const table: Record<string, readonly string[]> = {
   ...Object.fromEntries(skins.map((skin) => [skin, ['core', ...domain]])),
   http: ['core', ...skins, 'type channel'],
   cli: ['core', 'config'],
+  client: [], // a package of its own
   boot: ['core', 'config', 'db', ...domain],
   background: ['core', 'db', 'boot', ...domain],
   demo: [everything],

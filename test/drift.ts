@@ -1,7 +1,9 @@
 /**
+/**
  * `npm run drift`: generated files must be up to date.
  * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
  * 2. schema.graphql is the output of src/graphql/print.ts.
+ * 3. src/client/api.ts, the types of the client, match the API's description.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -48,5 +50,12 @@ async function checkGraphql(): Promise<void> {
   if (stored.trim() !== printedSchema().trim()) fail('schema.graphql is out of date (npm run schema)')
 }
 
+async function checkClientTypes(): Promise<void> {
+  const { clientTypes } = await import('./support/client-types.ts')
+  if (readFileSync(join(root, 'src', 'client', 'api.ts'), 'utf8') !== clientTypes())
+    fail("src/client/api.ts is out of date (npm run client:types)")
+}
+
 checkMigrations()
 await checkGraphql()
+await checkClientTypes()

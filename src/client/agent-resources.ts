@@ -1,0 +1,90 @@
+import type { components, operations } from './api.ts'
+import type { AgentCall, CallOptions } from './call.ts'
+import { List } from './list.ts'
+
+/** What belongs to an agent besides its messages. Each function is one operation of the API. */
+
+type Schemas = components['schemas']
+type BodyOf<Id extends keyof operations> = operations[Id] extends {
+  requestBody: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
+type Channel = keyof Schemas['AccessByChannel']
+
+export const secretsOf = (call: AgentCall) => ({
+  /** Names only, never values. */
+  list: (options?: CallOptions) => call('get', '/agents/{id}/secrets', { ...options }),
+  set: (name: string, value: string, options?: CallOptions) =>
+    call('put', '/agents/{id}/secrets/{name}', { path: { name }, body: { value }, ...options }),
+  delete: (name: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/secrets/{name}', { path: { name }, ...options }),
+  /** The values by name: of all secrets, or of those named. Only the agent's own token can. */
+  reveal: (names?: string[], options?: CallOptions) =>
+    call('post', '/agents/{id}/secrets/reveal', { body: names ? { names } : {}, ...options }),
+})
+
+export const accessOf = (call: AgentCall) => ({
+  read: (options?: CallOptions) => call('get', '/agents/{id}/access', { ...options }),
+  set: (channel: Channel, access: BodyOf<'setAccess'>, options?: CallOptions) =>
+    call('put', '/agents/{id}/access/{channel}', { path: { channel }, body: access, ...options }),
+})
+
+export const addressesOf = (call: AgentCall) => ({
+  list: (options?: CallOptions) => call('get', '/agents/{id}/addresses', { ...options }),
+  change: (addressId: string, change: BodyOf<'changeAddress'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/addresses/{addressId}', { path: { addressId }, body: change, ...options }),
+  remove: (addressId: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/addresses/{addressId}', { path: { addressId }, ...options }),
+  /** The link where a member sets up an address on this channel. */
+  setUp: (channel: BodyOf<'setUpAddress'>['channel'], options?: CallOptions) =>
+    call('post', '/agents/{id}/addresses/setups', { body: { channel }, ...options }),
+})
+
+export const tokensOf = (call: AgentCall) => ({
+  list: (options?: CallOptions) => call('get', '/agents/{id}/tokens', { ...options }),
+  /** The only response that contains the token itself. */
+  create: (token: BodyOf<'createToken'>, options?: CallOptions) =>
+    call('post', '/agents/{id}/tokens', { body: token, ...options }),
+  revoke: (tokenId: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/tokens/{tokenId}', { path: { tokenId }, ...options }),
+})
+
+export const suppressionsOf = (call: AgentCall) => ({
+  list: ({ signal }: CallOptions = {}) =>
+    new List<Schemas['Suppression']>((cursor) =>
+      call('get', '/agents/{id}/suppressions', { query: cursor === undefined ? {} : { cursor }, signal }),
+    ),
+  remove: (recipient: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/suppressions/{recipient}', { path: { recipient }, ...options }),
+})
+
+export const webhooksOf = (call: AgentCall) => ({
+  list: (options?: CallOptions) => call('get', '/agents/{id}/webhooks', { ...options }),
+  /** The response contains the secret that its deliveries are signed with. */
+  add: (url: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks', { body: { url }, ...options }),
+  remove: (webhookId: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, ...options }),
+  /** A new secret; the previous one also signs for 24 hours. */
+  rotate: (webhookId: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/rotate', { path: { webhookId }, ...options }),
+  test: (webhookId: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/test', { path: { webhookId }, ...options }),
+  /** Delivers the events after a position again. */
+  replay: (webhookId: string, body: BodyOf<'replayWebhook'>, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/replay', { path: { webhookId }, body, ...options }),
+  deliveries: (webhookId: string, { signal }: CallOptions = {}) =>
+    new List<Schemas['Delivery']>((cursor) =>
+      call('get', '/agents/{id}/webhooks/{webhookId}/deliveries', {
+        path: { webhookId },
+        query: cursor === undefined ? {} : { cursor },
+        signal,
+      }),
+    ),
+  resend: (webhookId: string, deliveryId: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend', {
+      path: { webhookId, deliveryId },
+      ...options,
+    }),
+})

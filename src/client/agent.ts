@@ -1,0 +1,156 @@
+import { accessOf, addressesOf, secretsOf, suppressionsOf, tokensOf, webhooksOf } from './agent-resources.ts'
+import type { components, operations } from './api.ts'
+import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts'
+import { AmsError } from './errors.ts'
+import { type ClientOptions, Http } from './http.ts'
+import { type InboxOptions, type Received, readInbox } from './inbox.ts'
+import { List } from './list.ts'
+import {
+  type ListOptions,
+  list,
+  type Message,
+  messageOf,
+  type Send,
+  type SendOptions,
+  send,
+} from './message.ts'
+import { type Event, readStream, type Source, type StreamItem } from './stream.ts'
+
+type Schemas = components['schemas']
+type Update = operations['updateAgent']['requestBody']['content']['application/json']
+
+export interface AgentOptions extends ClientOptions {
+  /** The agent's id; needed only with a member's token. */
+  id?: string | undefined
+  /** Shown to members as the name of the connected client. */
+  client?: string | undefined
+  /** Shown to members as the machine that the client runs on. */
+  machine?: string | undefined
+}
+
+export interface EventsOptions extends CallOptions {
+  /** Only events with a greater id. */
+  after: number
+}
+
+/** An agent: its inbox, and all that belongs to it. */
+export class Agent {
+  readonly secrets: ReturnType<typeof secretsOf>
+  readonly access: ReturnType<typeof accessOf>
+  readonly addresses: ReturnType<typeof addressesOf>
+  readonly tokens: ReturnType<typeof tokensOf>
+  readonly suppressions: ReturnType<typeof suppressionsOf>
+  readonly webhooks: ReturnType<typeof webhooksOf>
+  readonly #source: Source
+  readonly #call: AgentCall
+
+  /** `http` is that of a workspace whose agent this is. */
+  constructor(options: AgentOptions = {}, http: Http = new Http(options)) {
+    let found = options.id === undefined ? undefined : Promise.resolve(options.id)
+    const id = () => {
+      found ??= findId(http).catch((error: unknown) => {
+        found = undefined
+        throw error
+      })
+      return found
+    }
+    const call = agentCallOf(http, id)
+    const { client = 'agent-messaging-client/1.0.0', machine = 'unknown' } = options
+    this.#source = { http, call, id, client, machine }
+    this.#call = call
+    this.secrets = secretsOf(call)
+    this.access = accessOf(call)
+    this.addresses = addressesOf(call)
+    this.tokens = tokensOf(call)
+    this.suppressions = suppressionsOf(call)
+    this.webhooks = webhooksOf(call)
+  }
+
+  /** The agent's id: with its own token, the service is asked once. */
+  id(): Promise<string> {
+    return this.#source.id()
+  }
+
+  read(options: CallOptions = {}): Promise<Schemas['Agent']> {
+    return this.#call('get', '/agents/{id}', options)
+  }
+
+  update(change: Update, options: CallOptions = {}): Promise<Schemas['Agent']> {
+    return this.#call('patch', '/agents/{id}', { body: change, ...options })
+  }
+
+  /** Deletes the agent with its addresses, messages and secrets. */
+  async delete(options: CallOptions = {}): Promise<void> {
+    await this.#call('delete', '/agents/{id}', options)
+  }
+
+  /**
+   * Connects as the agent's client and yields its new messages, over interruptions of the network and restarts
+   * of the service, until the loop is left or `signal` is aborted. Each message comes at least once: after a
+   * crash, those whose `done` was not reached come again. Throws `replaced` when another client connects.
+   */
+  messages(options: InboxOptions = {}): AsyncGenerator<Received, void, undefined> {
+    return readInbox(this.#source, options)
+  }
+
+  /** The same stream as it comes, without messages or a stored position. Ends after `replaced`. */
+  events(options: EventsOptions): AsyncGenerator<StreamItem, void, undefined> {
+    return readStream(this.#source, options)
+  }
+
+  /** The event log, oldest first. */
+  log({ after = 0, signal }: { after?: number } & CallOptions = {}): List<Event> {
+    return new List((cursor) =>
+      this.#call('get', '/agents/{id}/events', {
+        query: cursor === undefined ? { after } : { cursor: Number(cursor) },
+        signal,
+      }),
+    )
+  }
+
+  /** The messages received and sent, newest first. */
+  list(filter: ListOptions = {}): List<Message> {
+    return list(this.#source, filter)
+  }
+
+  async message(messageId: string, options: CallOptions = {}): Promise<Message> {
+    const path = { messageId }
+    return messageOf(
+      this.#source,
+      await this.#call('get', '/agents/{id}/messages/{messageId}', { path, ...options }),
+    )
+  }
+
+  send(message: Send, options?: SendOptions): Promise<Message> {
+    return send(this.#source, message, options)
+  }
+
+  /**
+   * Sends to the Message URL of an agent of the workspace, given by its id or that URL. The token goes to this
+   * service only, whatever host the URL names.
+   */
+  sendToUrl(agent: string, text: string, options: SendOptions = {}): Promise<Event> {
+    const call = callOf(this.#source.http)
+    const id = /\/a\/([^/?#]+)\/?$/.exec(agent)?.[1]
+    return id === undefined
+      ? call('post', '/agents/{id}/url', { path: { id: agent }, body: { text }, ...options })
+      : call('post', '/a/{id}', { path: { id }, body: { text }, ...options })
+  }
+
+  /** Who hears the agent's new messages now. */
+  listeners(options: CallOptions = {}): Promise<Schemas['Listener'][]> {
+    return this.#call('get', '/agents/{id}/listeners', options)
+  }
+}
+
+const findId = async (http: Http): Promise<string> => {
+  const agents = await callOf(http)('get', '/agents', {})
+  const [agent, another] = agents
+  if (agent && !another) return agent.id
+  throw new AmsError(
+    'invalid_input',
+    agent
+      ? "id: is missing; a member's token can access several agents"
+      : 'id: is missing; this token has access to no agent',
+  )
+}

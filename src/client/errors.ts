@@ -1,0 +1,61 @@
+import type { components } from './api.ts'
+
+/**
+ * What went wrong: a code of the service's error body, or one of the client's own.
+ * - `unreachable`: no answer from the service (network failure or timeout)
+ * - `bad_response`: an answer that is not the service's, for example a proxy's page or a redirect
+ * - `replaced`: another client connected as this agent
+ * - `bad_signature`: a webhook request that the service did not sign, or one that is too old
+ * - `not_stored`: a message to a Message URL, of which the service has no copy
+ */
+export type ErrorCode =
+  | components['schemas']['ErrorCode']
+  | 'unreachable'
+  | 'bad_response'
+  | 'replaced'
+  | 'bad_signature'
+  | 'not_stored'
+
+export interface ErrorDetails {
+  status?: number | undefined
+  retryAfter?: number | undefined
+  requestId?: string | undefined
+  cause?: unknown
+}
+
+/** The only error that this package throws, apart from the reason of an aborted signal. */
+export class AmsError extends Error {
+  readonly code: ErrorCode
+  /** The HTTP status, if the service answered. */
+  readonly status: number | undefined
+  /** Seconds after which a retry can succeed, if the service named them. */
+  readonly retryAfter: number | undefined
+  /** The id of the request in the service's log. */
+  readonly requestId: string | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'AmsError'
+    this.code = code
+    this.status = details.status
+    this.retryAfter = details.retryAfter
+    this.requestId = details.requestId
+  }
+}
+
+/** The error of a response that is not a success. */
+export const errorOf = (response: Response, text: string): AmsError => {
+  const { status, headers } = response
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const details = {
+    status,
+    retryAfter: Number.isFinite(seconds) ? seconds : undefined,
+    requestId: headers.get('x-request-id') ?? undefined,
+  }
+  try {
+    const { error } = JSON.parse(text) as components['schemas']['Error']
+    if (typeof error.message === 'string') return new AmsError(error.code, error.message, details)
+  } catch {}
+  const hint = status >= 300 && status < 400 ? ' (a redirect: use the URL that it leads to)' : ''
+  return new AmsError('bad_response', `Unexpected response with status ${status}${hint}`, details)
+}

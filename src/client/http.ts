@@ -1,0 +1,154 @@
+import { backoff, Deadline, pause } from './backoff.ts'
+import { AmsError, errorOf } from './errors.ts'
+
+export interface ClientOptions {
+  /** Where the service is; by default the environment variable AMS_URL. */
+  url?: string | undefined
+  /** An agent's token for an `Agent`, a member's for a `Workspace`; by default AMS_TOKEN. */
+  token?: string | undefined
+  /** Replaces the global `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined
+  /** How often a failed request is repeated; 6 by default. */
+  retries?: number | undefined
+  /** How long one attempt may take; 60 seconds by default. */
+  timeoutMs?: number | undefined
+}
+
+export interface HttpRequest {
+  method: string
+  path: string
+  query?: object | undefined
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+const RETRIES = 6
+const TIMEOUT_MS = 60_000
+const BACKOFF = { baseMs: 300, maxMs: 10_000 }
+/** A request that could only succeed later than this fails now. */
+const MAX_RETRY_AFTER_SECONDS = 60
+
+const environment = (name: string): string | undefined =>
+  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name]
+
+const required = (name: string, variable: string, value: string | undefined): string => {
+  if (value) return value
+  throw new AmsError('invalid_input', `${name}: is missing; pass it, or set ${variable}`)
+}
+
+const baseOf = (given: string): string => {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new AmsError('invalid_input', 'url: must be an http or https URL')
+  return `${url.origin}${url.pathname.replace(/\/$/, '')}`
+}
+
+const TEMPORARY = new Set([429, 500, 502, 503, 504])
+
+/** Whether the same request can succeed later; 409 only while the first attempt of a POST still runs. */
+export const isTemporary = ({ code, status = 0, message }: AmsError): boolean =>
+  code === 'unreachable' || TEMPORARY.has(status) || (status === 409 && message.includes('Idempotency-Key'))
+
+/** `crypto.randomUUID` is missing on pages that were loaded over http. */
+const randomKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** Sends requests: adds the token, retries what is safe to retry, and turns failures into `AmsError`. */
+export class Http {
+  readonly url: string
+  readonly #token: string
+  readonly #fetch: typeof globalThis.fetch
+  readonly #retries: number
+  readonly #timeoutMs: number
+
+  constructor({ url, token, fetch, retries, timeoutMs }: ClientOptions) {
+    this.url = baseOf(required('url', 'AMS_URL', url ?? environment('AMS_URL')))
+    this.#token = required('token', 'AMS_TOKEN', token ?? environment('AMS_TOKEN'))
+    this.#fetch = fetch ?? ((...args) => globalThis.fetch(...args))
+    this.#retries = retries ?? RETRIES
+    this.#timeoutMs = timeoutMs ?? TIMEOUT_MS
+  }
+
+  /** The JSON of the response; undefined if it has none. */
+  json(request: HttpRequest): Promise<unknown> {
+    return this.#retrying(request, async (response) => {
+      const text = await response.text()
+      if (response.status === 204) return undefined
+      try {
+        return JSON.parse(text)
+      } catch (cause) {
+        throw new AmsError('bad_response', 'The response is not JSON.', { status: response.status, cause })
+      }
+    })
+  }
+
+  /** The response with its body still unread. Once it has begun, nothing limits its time but the signal. */
+  stream(request: HttpRequest): Promise<Response> {
+    return this.#retrying(request, async (response) => response)
+  }
+
+  /** One attempt; the body of a success is still unread. */
+  async once({ method, path, query, body, headers, signal }: HttpRequest): Promise<Response> {
+    const url = new URL(this.url + path)
+    for (const [name, value] of Object.entries(query ?? {}))
+      if (value !== undefined)
+        url.searchParams.set(name, value instanceof Date ? value.toISOString() : `${value}`)
+    const response = await this.#fetch(url, {
+      method,
+      redirect: 'manual', // the token is for this service only
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+    if (!response.ok) throw errorOf(response, await response.text())
+    return response
+  }
+
+  async #attempt<T>(request: HttpRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const deadline = new Deadline(request.signal)
+    deadline.restart(this.#timeoutMs)
+    try {
+      return await read(await this.once({ ...request, signal: deadline.signal }))
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason
+      if (error instanceof AmsError) throw error
+      throw unreachable(this.url, deadline.expired ? `no answer within ${this.#timeoutMs} ms` : error)
+    } finally {
+      deadline.stop() // the signal still ends a body that is read later
+    }
+  }
+
+  async #retrying<T>(request: HttpRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const { method, signal } = request
+    const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': randomKey() } : {}
+    const headers = { ...key, ...request.headers }
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#attempt({ ...request, headers }, read)
+      } catch (error) {
+        if (!(error instanceof AmsError)) throw error
+        const { retryAfter = 0, status } = error
+        // An earlier attempt deleted it, and its answer was lost.
+        if (attempt > 0 && method === 'DELETE' && status === 404) return undefined as T
+        if (attempt >= this.#retries || !isTemporary(error) || retryAfter > MAX_RETRY_AFTER_SECONDS)
+          throw error
+        await pause(backoff(attempt, { ...BACKOFF, atLeastMs: retryAfter * 1000 }), signal)
+      }
+    }
+  }
+}
+
+/** Node's fetch says why only in the cause. */
+const reasonOf = (error: unknown): string => {
+  if (typeof error === 'string') return error
+  const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string }
+  return cause?.code ?? cause?.message ?? message ?? String(error)
+}
+
+export const unreachable = (url: string, error: unknown): AmsError =>
+  new AmsError('unreachable', `Cannot reach ${url}: ${reasonOf(error)}`, { cause: error })

@@ -1,0 +1,17 @@
+export { Agent, type AgentOptions, type EventsOptions } from './agent.ts'
+export type { components, operations, paths } from './api.ts'
+export type { CallOptions } from './call.ts'
+export { AmsError, type ErrorCode } from './errors.ts'
+export type { ClientOptions } from './http.ts'
+export type { From, InboxOptions, Received } from './inbox.ts'
+export { List, type Page } from './list.ts'
+export type { Attachment, ListOptions, Message, Send, SendOptions } from './message.ts'
+export { memoryStore, type PositionStore } from './position.ts'
+export type { Event, StreamItem } from './stream.ts'
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookPayload,
+  type WebhookRequest,
+} from './verify-webhook.ts'
+export { Workspace } from './workspace.ts'

@@ -1,0 +1,167 @@
+import type { components, operations } from './api.ts'
+import { type AgentCall, type CallOptions, fill } from './call.ts'
+import { AmsError } from './errors.ts'
+import type { Http } from './http.ts'
+import { List } from './list.ts'
+import type { Event } from './stream.ts'
+
+type Stored = components['schemas']['Message']
+export type Send = operations['sendMessage']['requestBody']['content']['application/json']
+type Reply = Omit<Send, 'replyTo' | 'forward' | 'channel'>
+type Forward = Omit<Send, 'replyTo' | 'forward' | 'channel' | 'to'>
+
+export interface SendOptions extends CallOptions {
+  /**
+   * The idempotency key of the request, which is random by default. With one of your own, the same request
+   * sends nothing a second time within 24 hours, also not from another process.
+   */
+  key?: string | undefined
+}
+
+/** A file of a message. */
+export type Attachment = Stored['attachments'][number] & {
+  /** Its content, as a stream. */
+  open(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
+  bytes(options?: CallOptions): Promise<Uint8Array>
+  /** A link that works without a token, for ten minutes. */
+  link(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
+}
+
+/** A message as the API describes it, with what can be done with it. */
+export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
+  /** `url`: sent to the agent's Message URL; the service does not store it. */
+  channel: Stored['channel'] | 'url'
+  /** Null on the channel `url`. */
+  addressId: string | null
+  attachments: Attachment[]
+  /** Replies in the same thread, to whoever the message is from unless `to` says otherwise. */
+  reply(content: string | Reply, options?: SendOptions): Promise<Message>
+  /** Passes the message on with its text and attachments. */
+  forward(to: string | string[], content: string | Forward, options?: SendOptions): Promise<Message>
+  /** The email as it was received, byte for byte. */
+  raw(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
+  /** The messages of its thread, newest first. */
+  conversation(options?: CallOptions): List<Message>
+  /** The recipients of a sent message, each with its status. */
+  recipients(options?: CallOptions): Promise<components['schemas']['Recipient'][]>
+}
+
+/** The agent that a message belongs to. */
+export interface Mailbox {
+  http: Http
+  call: AgentCall
+  id(): Promise<string>
+}
+
+const contentOf = async (box: Mailbox, rest: string, { signal }: CallOptions) => {
+  const path = fill('/agents/{id}', { id: await box.id() }) + rest
+  const { body } = await box.http.stream({ method: 'GET', path, signal })
+  if (body) return body
+  throw new AmsError('bad_response', 'The response has no content.')
+}
+
+const attachmentOf = (
+  box: Mailbox,
+  messageId: string,
+  index: number,
+  fields: Stored['attachments'][number],
+): Attachment => {
+  const open = (options: CallOptions = {}) =>
+    contentOf(box, fill('/messages/{messageId}/attachments/{index}', { messageId, index }), options)
+  return {
+    ...fields,
+    open,
+    bytes: async (options) => new Uint8Array(await new Response(await open(options)).arrayBuffer()),
+    link: (options) =>
+      box.call('post', '/agents/{id}/messages/{messageId}/attachments/{index}/link', {
+        path: { messageId, index },
+        ...options,
+      }),
+  }
+}
+
+export const send = async (box: Mailbox, body: Send, options?: SendOptions): Promise<Message> =>
+  messageOf(box, await box.call('post', '/agents/{id}/messages', { body, ...options }))
+
+type Filter = Omit<
+  NonNullable<operations['listMessages']['parameters']['query']>,
+  'cursor' | 'since' | 'until'
+> & {
+  since?: string | Date | undefined
+  until?: string | Date | undefined
+}
+export type ListOptions = Filter & CallOptions
+
+export const list = (box: Mailbox, { signal, since, until, ...filter }: ListOptions): List<Message> => {
+  const text = (time: string | Date | undefined) => (time instanceof Date ? time.toISOString() : time)
+  const times = { since: text(since), until: text(until) }
+  const query = { ...filter, ...(times as { since?: string; until?: string }) }
+  return new List(async (cursor) => {
+    const page = await box.call('get', '/agents/{id}/messages', {
+      query: cursor === undefined ? query : { ...query, cursor },
+      signal,
+    })
+    return { ...page, items: page.items.map((fields) => messageOf(box, fields)) }
+  })
+}
+
+const withText = <Content extends { text: string }>(content: string | Content): Content | { text: string } =>
+  typeof content === 'string' ? { text: content } : content
+
+export const messageOf = (box: Mailbox, fields: Stored): Message => {
+  const path = { messageId: fields.id }
+  return {
+    ...fields,
+    attachments: fields.attachments.map((one, index) => attachmentOf(box, fields.id, index, one)),
+    reply: (content, options) => send(box, { ...withText(content), replyTo: fields.id }, options),
+    forward: (to, content, options) =>
+      send(box, { ...withText(content), to: [to].flat(), forward: fields.id }, options),
+    raw: (options = {}) => contentOf(box, fill('/messages/{messageId}/raw', path), options),
+    conversation: (options) => list(box, { thread: fields.id, ...options }),
+    recipients: (options) =>
+      box.call('get', '/agents/{id}/messages/{messageId}/recipients', { path, ...options }),
+  }
+}
+
+const notStored = (what: string, { sender }: Event) => {
+  const hint = sender.kind === 'agent' ? ` agent.sendToUrl('${sender.id}', …) reaches its sender.` : ''
+  return new AmsError(
+    'not_stored',
+    `A message to the Message URL is not stored and cannot be ${what}.${hint}`,
+  )
+}
+
+/** A message to the Message URL: all that exists of it is the event. */
+export const messageOfUrl = (event: Event): Message => {
+  const { messageId: id, sender, createdAt, text = '' } = event
+  const refuse = (what: string) => async (): Promise<never> => {
+    throw notStored(what, event)
+  }
+  return {
+    id,
+    channel: 'url',
+    addressId: null,
+    direction: 'inbound',
+    counterpart: sender.email ?? sender.phone ?? sender.id ?? '',
+    counterpartName: sender.name,
+    to: [],
+    cc: [],
+    subject: null,
+    text,
+    replyText: text,
+    segments: null,
+    attachments: [],
+    thread: null,
+    status: 'received',
+    refusal: null,
+    admission: null,
+    error: null,
+    checks: [],
+    createdAt,
+    reply: refuse('replied to'),
+    forward: refuse('forwarded'),
+    raw: refuse('read again'),
+    conversation: () => new List<Message>(refuse('part of a conversation')),
+    recipients: async () => [],
+  }
+}

@@ -1,0 +1,126 @@
+import type { components } from './api.ts'
+import { backoff, Deadline, pause } from './backoff.ts'
+import { type AgentCall, fill } from './call.ts'
+import { AmsError } from './errors.ts'
+import { type Http, isTemporary, unreachable } from './http.ts'
+import { type Frame, FrameParser } from './sse.ts'
+
+export type Event = components['schemas']['Event']
+
+/** What an agent's stream yields. `truncated`: the events before `nextId` are no longer stored. */
+export type StreamItem =
+  | { type: 'event'; event: Event }
+  | { type: 'truncated'; nextId: number }
+  | { type: 'replaced' }
+
+/** The agent as which a stream is opened. */
+export interface Source {
+  http: Http
+  call: AgentCall
+  id(): Promise<string>
+  client: string
+  machine: string
+}
+
+interface StreamOptions {
+  after: number
+  signal?: AbortSignal | undefined
+}
+
+/** The service sends a heartbeat every 15 seconds: after three missing ones the connection is dead. */
+const MAX_SILENCE_MS = 45_000
+const BACKOFF = { baseMs: 1000, maxMs: 30_000 }
+
+const replaced = () => new AmsError('replaced', 'Another client connected as this agent.')
+
+/** One connection of the stream. `alive` is called when more than its opening has arrived. */
+async function* framesOf(
+  { http, id }: Source,
+  connectionId: string,
+  { after, signal }: StreamOptions,
+  alive: () => void,
+): AsyncGenerator<Frame, void, undefined> {
+  const path = fill('/agents/{id}/connections/{connectionId}/events', { id: await id(), connectionId })
+  const silence = new Deadline(signal)
+  silence.restart(MAX_SILENCE_MS)
+  try {
+    const headers = { accept: 'text/event-stream' }
+    const response = await http.once({
+      method: 'GET',
+      path,
+      query: { after },
+      headers,
+      signal: silence.signal,
+    })
+    if (response.status === 204 || !response.body) throw replaced()
+    const [reader, decoder, parser] = [response.body.getReader(), new TextDecoder(), new FrameParser()]
+    for (let chunks = 0; ; chunks++) {
+      silence.restart(MAX_SILENCE_MS)
+      const { done, value } = await reader.read()
+      silence.stop() // while the caller works on an event, nobody listens
+      if (done) return
+      if (chunks > 0) alive()
+      yield* parser.push(decoder.decode(value, { stream: true }))
+    }
+  } catch (error) {
+    if (error instanceof AmsError) throw error
+    throw unreachable(http.url, silence.expired ? `nothing received for ${MAX_SILENCE_MS} ms` : error)
+  } finally {
+    silence.abort()
+    silence.release()
+  }
+}
+
+const itemOf = ({ event, data }: Frame): StreamItem => {
+  if (event === 'replaced') return { type: 'replaced' }
+  const content = JSON.parse(data)
+  return event === 'truncated'
+    ? { type: 'truncated', nextId: content.nextId }
+    : { type: 'event', event: content }
+}
+
+/** Whether to go on after an error: with the same connection, or (`reconnect`) with a new one. */
+const afterError = (error: unknown, connected: boolean): 'retry' | 'reconnect' => {
+  if (error instanceof AmsError && isTemporary(error)) return 'retry'
+  if (error instanceof AmsError && error.code === 'not_found' && connected) return 'reconnect'
+  throw error
+}
+
+/**
+ * The agent's events after a position, over as many connections as it takes. Connects the agent's client once:
+ * a lost stream is opened again under the same connection, so that it never takes over from another client.
+ * Ends when `signal` is aborted or after `replaced`.
+ */
+export async function* readStream(
+  source: Source,
+  options: StreamOptions,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const { signal } = options
+  let after = options.after
+  let connectionId: string | null = null
+  for (let failures = 0; !signal?.aborted; failures++) {
+    let atLeastMs = 0
+    const alive = () => {
+      failures = 0
+    }
+    try {
+      const { client, machine } = source
+      connectionId ??= (
+        await source.call('put', '/agents/{id}/connection', { body: { client, machine }, signal })
+      ).id
+      for await (const frame of framesOf(source, connectionId, { after, signal }, alive)) {
+        const item = itemOf(frame)
+        if (item.type === 'event') after = item.event.id
+        if (item.type === 'truncated') after = item.nextId - 1
+        yield item
+        if (item.type === 'replaced') return
+      }
+    } catch (error) {
+      if (signal?.aborted) return
+      if (error instanceof AmsError && error.code === 'replaced') return yield { type: 'replaced' }
+      if (afterError(error, connectionId !== null) === 'reconnect') connectionId = null
+      atLeastMs = (error as AmsError).retryAfter ?? 0
+    }
+    await pause(backoff(failures, { ...BACKOFF, atLeastMs: atLeastMs * 1000 }), signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,128 @@
+import { Agent, type AgentOptions } from './agent.ts'
+import type { components, operations } from './api.ts'
+import { type Call, type CallOptions, callOf } from './call.ts'
+import { type ClientOptions, Http } from './http.ts'
+import { List } from './list.ts'
+
+type Schemas = components['schemas']
+type BodyOf<Id extends keyof operations> = operations[Id] extends {
+  requestBody: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
+type AuditFilter = Omit<NonNullable<operations['listAudit']['parameters']['query']>, 'cursor'>
+
+const agentsOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/agents', { ...options }),
+  /** The new agent has an email address immediately. */
+  create: (agent: BodyOf<'createAgent'>, options?: CallOptions) =>
+    call('post', '/agents', { body: agent, ...options }),
+})
+
+const membersOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/members', { ...options }),
+  remove: (memberId: string, options?: CallOptions) =>
+    call('delete', '/members/{memberId}', { path: { memberId }, ...options }),
+})
+
+const invitationsOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/members/invitations', { ...options }),
+  create: (invitation: BodyOf<'inviteMember'>, options?: CallOptions) =>
+    call('post', '/members/invitations', { body: invitation, ...options }),
+  revoke: (invitationId: string, options?: CallOptions) =>
+    call('delete', '/members/invitations/{invitationId}', { path: { invitationId }, ...options }),
+})
+
+type IdentityPath = operations['removeIdentity']['parameters']['path']
+
+/** The phone numbers and Telegram ids by which agents recognize the member whose token is used. */
+const identitiesOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/members/me/identities', { ...options }),
+  /** Sends a code to a phone number. */
+  claim: (identity: BodyOf<'claimIdentity'>, options?: CallOptions) =>
+    call('post', '/members/me/identities', { body: identity, ...options }),
+  verify: (code: BodyOf<'verifyIdentity'>, options?: CallOptions) =>
+    call('post', '/members/me/identities/verify', { body: code, ...options }),
+  /** The link with which a Telegram account is verified. */
+  linkTelegram: (body: BodyOf<'linkTelegram'> = {}, options?: CallOptions) =>
+    call('post', '/members/me/identities/telegram', { body, ...options }),
+  remove: (channel: IdentityPath['channel'], value: string, options?: CallOptions) =>
+    call('delete', '/members/me/identities/{channel}/{value}', { path: { channel, value }, ...options }),
+})
+
+const domainsOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/domains', { ...options }),
+  add: (name: string, options?: CallOptions) => call('post', '/domains', { body: { name }, ...options }),
+  read: (domainId: string, options?: CallOptions) =>
+    call('get', '/domains/{domainId}', { path: { domainId }, ...options }),
+  verify: (domainId: string, options?: CallOptions) =>
+    call('post', '/domains/{domainId}/verify', { path: { domainId }, ...options }),
+  remove: (domainId: string, options?: CallOptions) =>
+    call('delete', '/domains/{domainId}', { path: { domainId }, ...options }),
+})
+
+const phoneNumbersOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/phone-numbers', { ...options }),
+  search: (
+    query: NonNullable<operations['searchPhoneNumbers']['parameters']['query']>,
+    options?: CallOptions,
+  ) => call('get', '/phone-numbers/available', { query, ...options }),
+  buy: (value: string, options?: CallOptions) =>
+    call('post', '/phone-numbers', { body: { value }, ...options }),
+  release: (phoneNumberId: string, options?: CallOptions) =>
+    call('delete', '/phone-numbers/{phoneNumberId}', { path: { phoneNumberId }, ...options }),
+})
+
+/** The tokens of the member whose token is used. */
+const tokensOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/tokens', { ...options }),
+  create: (token: BodyOf<'createOwnToken'>, options?: CallOptions) =>
+    call('post', '/tokens', { body: token, ...options }),
+  revoke: (tokenId: string, options?: CallOptions) =>
+    call('delete', '/tokens/{tokenId}', { path: { tokenId }, ...options }),
+})
+
+/** A workspace, as one of its members manages it. */
+export class Workspace {
+  readonly agents: ReturnType<typeof agentsOf>
+  readonly members: ReturnType<typeof membersOf>
+  readonly invitations: ReturnType<typeof invitationsOf>
+  readonly identities: ReturnType<typeof identitiesOf>
+  readonly domains: ReturnType<typeof domainsOf>
+  readonly phoneNumbers: ReturnType<typeof phoneNumbersOf>
+  readonly tokens: ReturnType<typeof tokensOf>
+  readonly #http: Http
+  readonly #call: Call
+
+  constructor(options: ClientOptions = {}) {
+    this.#http = new Http(options)
+    this.#call = callOf(this.#http)
+    this.agents = agentsOf(this.#call)
+    this.members = membersOf(this.#call)
+    this.invitations = invitationsOf(this.#call)
+    this.identities = identitiesOf(this.#call)
+    this.domains = domainsOf(this.#call)
+    this.phoneNumbers = phoneNumbersOf(this.#call)
+    this.tokens = tokensOf(this.#call)
+  }
+
+  /** One of the workspace's agents. Makes no request. */
+  agent(id: string, options: Pick<AgentOptions, 'client' | 'machine'> = {}): Agent {
+    return new Agent({ ...options, id }, this.#http)
+  }
+
+  read(options: CallOptions = {}): Promise<Schemas['Workspace']> {
+    return this.#call('get', '/workspace', options)
+  }
+
+  update(change: BodyOf<'updateWorkspace'>, options: CallOptions = {}): Promise<Schemas['Workspace']> {
+    return this.#call('patch', '/workspace', { body: change, ...options })
+  }
+
+  /** Who revealed secrets, created tokens, changed members and so on, newest first. */
+  audit({ signal, ...filter }: AuditFilter & CallOptions = {}): List<Schemas['AuditEntry']> {
+    return new List((cursor) =>
+      this.#call('get', '/audit', { query: cursor === undefined ? filter : { ...filter, cursor }, signal }),
+    )
+  }
+}

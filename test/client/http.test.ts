@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest'
+import { Agent, AmsError, Workspace } from '../../src/client/index.ts'
+
+interface Seen {
+  method: string
+  path: string
+  headers: Headers
+  body: string | undefined
+}
+
+type Step = Response | Error
+
+const ID = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
+const json = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(body), { status, headers })
+const failure = (status: number, code: string, headers: Record<string, string> = {}, message = 'Why.') =>
+  json(status, { error: { code, message } }, { 'x-request-id': 'r-1', ...headers })
+const lost = () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })
+
+/** A service that answers with these steps in turn. */
+const scripted = (...steps: Step[]) => {
+  const seen: Seen[] = []
+  const fetch = async (url: URL | RequestInfo, init: RequestInit = {}) => {
+    const { pathname, search } = new URL(String(url))
+    seen.push({
+      method: init.method ?? 'GET',
+      path: pathname + search,
+      headers: new Headers(init.headers),
+      body: init.body as string | undefined,
+    })
+    const step = steps.shift()
+    if (!step) throw new Error('no more requests were expected')
+    if (step instanceof Error) throw step
+    return step
+  }
+  return {
+    seen,
+    options: { url: 'http://ams.example/base/', token: 'aat_x', fetch: fetch as typeof globalThis.fetch },
+  }
+}
+
+const SECRET = { name: 'A', kind: 'secret', setBy: 'agent', updatedAt: '2026-11-20T09:30:00.000Z' }
+
+test('a request carries the token and goes below the URL given', async () => {
+  const { seen, options } = scripted(json(200, []))
+  expect(await new Agent({ ...options, id: ID }).secrets.list()).toEqual([])
+  expect(seen[0]).toMatchObject({ method: 'GET', path: `/base/agents/${ID}/secrets` })
+  expect(seen[0]?.headers.get('authorization')).toBe('Bearer aat_x')
+})
+
+test('a POST is repeated with the same idempotency key until it succeeds', async () => {
+  const running = 'A request with this Idempotency-Key is still running.'
+  const { seen, options } = scripted(
+    lost(),
+    failure(503, 'unavailable', { 'retry-after': '0' }),
+    failure(409, 'conflict', {}, running),
+    json(200, { A: 'v' }),
+  )
+  expect(await new Agent({ ...options, id: ID }).secrets.reveal(['A'])).toEqual({ A: 'v' })
+  expect(seen).toHaveLength(4)
+  const keys = new Set(seen.map(({ headers }) => headers.get('idempotency-key')))
+  expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)])
+  expect(new Set(seen.map(({ body }) => body)).size).toBe(1)
+})
+
+test('two requests have different keys; one can have a key of the caller', async () => {
+  const event = { id: 1, type: 'message.received' }
+  const { seen, options } = scripted(json(200, event), json(200, event), json(200, event))
+  const agent = new Agent({ ...options, id: ID })
+  await agent.sendToUrl(ID, 'x')
+  await agent.sendToUrl(ID, 'x')
+  await agent.sendToUrl(ID, 'x', { key: 'mine' })
+  const keys = seen.map(({ headers }) => headers.get('idempotency-key'))
+  expect(new Set(keys).size).toBe(3)
+  expect(keys[2]).toBe('mine')
+})
+
+test('an error has the code, status, delay and request id of the response', async () => {
+  const { options } = scripted(failure(429, 'rate_limited', { 'retry-after': '3600' }))
+  const error = await new Workspace(options).agents.list().catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(AmsError)
+  expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfter: 3600, requestId: 'r-1' })
+})
+
+test.each([
+  [400, 'invalid_input'],
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [409, 'conflict'],
+])('%i is not repeated', async (status, code) => {
+  const { seen, options } = scripted(failure(status, code))
+  await expect(new Workspace(options).agents.list()).rejects.toMatchObject({ code, status })
+  expect(seen).toHaveLength(1)
+})
+
+test('a DELETE whose first response was lost has succeeded when nothing is there any more', async () => {
+  const { options } = scripted(lost(), failure(404, 'not_found'))
+  await expect(new Agent({ ...options, id: ID }).secrets.delete('A')).resolves.toBeUndefined()
+  const { options: others } = scripted(failure(404, 'not_found'))
+  await expect(new Agent({ ...others, id: ID }).secrets.delete('A')).rejects.toMatchObject({
+    code: 'not_found',
+  })
+})
+
+test('after the last retry the error says that the service cannot be reached, and why', async () => {
+  const { seen, options } = scripted(lost(), lost())
+  await expect(new Workspace({ ...options, retries: 1 }).agents.list()).rejects.toMatchObject({
+    code: 'unreachable',
+    message: 'Cannot reach http://ams.example/base: ECONNRESET',
+  })
+  expect(seen).toHaveLength(2)
+})
+
+test('a redirect and a page of a proxy are no answers of the service', async () => {
+  const moved = new Response('', { status: 301, headers: { location: 'https://elsewhere.example' } })
+  const { options } = scripted(moved, new Response('<html>', { status: 200 }))
+  const workspace = new Workspace(options)
+  await expect(workspace.agents.list()).rejects.toMatchObject({ code: 'bad_response', status: 301 })
+  await expect(workspace.agents.list()).rejects.toMatchObject({ code: 'bad_response', status: 200 })
+})
+
+test('an attempt that takes too long is given up', async () => {
+  const fetch = (_: unknown, { signal }: RequestInit = {}) =>
+    new Promise<Response>((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason))
+    })
+  const options = { url: 'http://x.example', token: 't', fetch: fetch as typeof globalThis.fetch }
+  await expect(new Workspace({ ...options, retries: 0, timeoutMs: 20 }).read()).rejects.toMatchObject({
+    code: 'unreachable',
+  })
+})
+
+test('an aborted signal ends a request and its retries with its reason', async () => {
+  const { seen, options } = scripted(failure(503, 'unavailable', { 'retry-after': '30' }))
+  const leaving = new AbortController()
+  const asked = new Workspace(options).read({ signal: leaving.signal })
+  const reason = new Error('enough')
+  queueMicrotask(() => leaving.abort(reason))
+  await expect(asked).rejects.toBe(reason)
+  expect(seen.length).toBeLessThan(2)
+})
+
+test.each([
+  [{ url: 'ftp://x', token: 't' }, 'url'],
+  [{ url: 'not a url', token: 't' }, 'url'],
+  [{ url: 'http://x.example', token: '' }, 'token'],
+])('%j is refused at once', (options, name) => {
+  expect(() => new Agent(options)).toThrow(new RegExp(`^${name}: `))
+})
+
+test("an agent's id is asked for once, and again after a failure", async () => {
+  const { seen, options } = scripted(
+    failure(401, 'unauthorized'),
+    json(200, [{ id: ID }]),
+    json(200, [SECRET]),
+    json(200, [SECRET]),
+  )
+  const agent = new Agent(options)
+  await expect(agent.id()).rejects.toMatchObject({ code: 'unauthorized' })
+  await agent.secrets.list()
+  await agent.secrets.list()
+  expect(seen.map(({ path }) => path)).toEqual([
+    '/base/agents',
+    '/base/agents',
+    `/base/agents/${ID}/secrets`,
+    `/base/agents/${ID}/secrets`,
+  ])
+})
+
+test("a member's token needs the agent's id", async () => {
+  const { options } = scripted(json(200, [{ id: ID }, { id: 'other' }]))
+  await expect(new Agent(options).id()).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
+test('a list reads its pages as they are needed', async () => {
+  const page = (items: number[], nextCursor: string | null) =>
+    json(200, { items: items.map((n) => ({ id: `${n}`, attachments: [] })), nextCursor })
+  const { seen, options } = scripted(page([1, 2], 'c 2'), page([3], null))
+  const found: string[] = []
+  const since = new Date('2026-11-20T00:00:00Z')
+  for await (const { id } of new Agent({ ...options, id: ID }).list({ q: 'a&b', since, limit: 2 }))
+    found.push(id)
+  expect(found).toEqual(['1', '2', '3'])
+  const queries = seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))
+  const filter = { q: 'a&b', since: '2026-11-20T00:00:00.000Z', limit: '2' }
+  expect(queries).toEqual([filter, { ...filter, cursor: 'c 2' }])
+})
+
+test('the token is never sent to the host of a Message URL', async () => {
+  const { seen, options } = scripted(json(200, { id: 1 }))
+  await new Agent({ ...options, id: ID }).sendToUrl(`https://evil.example/a/${ID}`, 'x')
+  expect(seen[0]?.path).toBe(`/base/a/${ID}`)
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { type Agent, Workspace } from '../../src/client/index.ts'
+import { operationsOf } from '../../src/rest/documentation/openapi.ts'
+import { printedDocument } from '../../src/rest/documentation/print.ts'
+
+const first = async <Item>(list: AsyncIterable<Item>) => {
+  for await (const item of list) return item
+  return undefined
+}
+
+/** One call of each function of the package. */
+const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>)[] => [
+  () => workspace.read(),
+  () => workspace.update({ keepRefusedDays: 3 }),
+  () => first(workspace.audit()),
+  () => workspace.members.list(),
+  () => workspace.members.remove('x'),
+  () => workspace.invitations.list(),
+  () => workspace.invitations.create({ email: 'a@example.com' }),
+  () => workspace.invitations.revoke('x'),
+  () => workspace.tokens.list(),
+  () => workspace.tokens.create({ name: 'x' }),
+  () => workspace.tokens.revoke('x'),
+  () => workspace.identities.list(),
+  () => workspace.identities.claim({ channel: 'sms', value: '+15551234567' }),
+  () => workspace.identities.verify({ channel: 'sms', code: '123456' }),
+  () => workspace.identities.linkTelegram(),
+  () => workspace.identities.remove('sms', '+15551234567'),
+  () => workspace.phoneNumbers.list(),
+  () => workspace.phoneNumbers.search({ country: 'US' }),
+  () => workspace.phoneNumbers.buy('+15551234567'),
+  () => workspace.phoneNumbers.release('x'),
+  () => workspace.domains.list(),
+  () => workspace.domains.add('example.com'),
+  () => workspace.domains.read('x'),
+  () => workspace.domains.verify('x'),
+  () => workspace.domains.remove('x'),
+  () => workspace.agents.list(),
+  () => workspace.agents.create({ name: 'Bot', icon: 'bot' }),
+  () => agent.read(),
+  () => agent.update({ name: 'Bot' }),
+  () => agent.delete(),
+  () => agent.addresses.list(),
+  () => agent.addresses.change('x', { value: 'a@example.com' }),
+  () => agent.addresses.remove('x'),
+  () => agent.addresses.setUp('telegram'),
+  () => agent.access.read(),
+  () => agent.access.set('email', { senders: [] }),
+  () => agent.tokens.list(),
+  () => agent.tokens.create({ name: 'x' }),
+  () => agent.tokens.revoke('x'),
+  () => agent.listeners(),
+  () => first(agent.log()),
+  () => first(agent.events({ after: 0 })), // connects, and opens the stream
+  () => agent.send({ channel: 'email', to: ['a@example.com'], text: 'x' }),
+  () => first(agent.list()),
+  async () => {
+    const message = await agent.message('m')
+    await message.recipients()
+    await message.raw()
+    await message.attachments[0]?.open()
+    await message.attachments[0]?.link()
+  },
+  () => first(agent.suppressions.list()),
+  () => agent.suppressions.remove('a@example.com'),
+  () => agent.secrets.list(),
+  () => agent.secrets.reveal(),
+  () => agent.secrets.set('A', 'x'),
+  () => agent.secrets.delete('A'),
+  () => agent.sendToUrl('x', 'hi'),
+  () => agent.sendToUrl('http://x.example/a/x', 'hi'),
+  () => agent.webhooks.list(),
+  () => agent.webhooks.add('https://x.example'),
+  () => agent.webhooks.remove('x'),
+  () => first(agent.webhooks.deliveries('x')),
+  () => agent.webhooks.rotate('x'),
+  () => agent.webhooks.test('x'),
+  () => agent.webhooks.resend('x', 'y'),
+  () => agent.webhooks.replay('x', { after: 1 }),
+]
+
+const operations = operationsOf(printedDocument())
+const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+/** The more literal path wins: /members/invitations is no member. */
+const operationOf = (method: string, path: string): string | undefined =>
+  operations
+    .filter((one) => one.method === method && patternOf(one.path).test(path))
+    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]?.operation.operationId
+
+/** Fits whatever reads it. */
+const ANSWER = { id: 'x', items: [], nextCursor: null, attachments: [{ name: 'a', type: 't', size: 1 }] }
+
+test('every operation of the API is reached by a function of the package', async () => {
+  const called = new Set<string>()
+  const fetch = async (url: URL | RequestInfo, init: RequestInit = {}) => {
+    const { pathname } = new URL(String(url))
+    const id = operationOf((init.method ?? 'GET').toLowerCase(), pathname)
+    expect(id, `${init.method} ${pathname}`).toBeDefined()
+    called.add(String(id))
+    if (id === 'streamEvents') return new Response(null, { status: 204 })
+    return new Response(JSON.stringify(ANSWER), { status: 200 })
+  }
+  const options = { url: 'http://x.example', token: 't', fetch: fetch as typeof globalThis.fetch }
+  const workspace = new Workspace(options)
+  for (const call of everything(workspace, workspace.agent('x'))) await call()
+  const missing = operations
+    .map(({ operation }) => operation.operationId)
+    .filter((id) => !called.has(String(id)))
+  expect(missing).toEqual([])
+})
+
+test('bodies, parameters and answers have the types of the API', () => {
+  const check = async (workspace: Workspace, agent: Agent) => {
+    // @ts-expect-error: there is no such icon
+    await workspace.agents.create({ name: 'Bot', icon: 'unicorn' })
+    // @ts-expect-error: the text is missing
+    await agent.send({ channel: 'email', to: ['a@example.com'] })
+    // @ts-expect-error: there is no such channel
+    await agent.access.set('fax', { senders: [] })
+    const { status } = await agent.message('x')
+    // @ts-expect-error: there is no such status
+    return status === 'lost'
+  }
+  expect(check).toBeTypeOf('function') // the compiler does the rest
+})

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { installClient } from '../support/client-package.ts'
+import { newest, post } from '../support/letter.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { createTestAgent, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const MAX_GZIP_BYTES = 15_000
+
+const dir = temporaryDir()
+let app: string
+let packed: string[]
+beforeAll(() => {
+  ;({ app, packed } = installClient(dir))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+test('what the tarball holds: code with types, a licence and a manual, no sources', () => {
+  expect(packed).toEqual(
+    expect.arrayContaining(['index.js', 'index.d.ts', 'node.js', 'LICENSE', 'README.md']),
+  )
+  expect(packed.filter((file) => !/\.(js|d\.ts)$/.test(file)).sort()).toEqual(
+    expect.arrayContaining(['LICENSE', 'README.md', 'package.json']),
+  )
+  expect(packed.filter((file) => /tsconfig|tsbuildinfo|(?<!\.d)\.ts$/.test(file))).toEqual([])
+})
+
+test('it is small, and a browser can load all that is reachable from its entry', async () => {
+  const entry = join(app, 'node_modules', 'agent-messaging-client', 'index.js')
+  // An import of a module of Node's would fail here.
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+  })
+  const [bundle] = outputFiles
+  expect(gzipSync(bundle!.contents).length).toBeLessThan(MAX_GZIP_BYTES)
+  expect(bundle!.text).not.toMatch(/\beval\(|new Function\(/)
+})
+
+const FIVE_LINES = `import { Agent } from 'agent-messaging-client'
+for await (const { message, done } of new Agent().messages()) {
+  await message.reply('You wrote: ' + message.subject)
+  await done()
+}`
+
+test('five lines in an empty folder answer a mail', async () => {
+  const service = await startService()
+  const owner = await service.workspace()
+  const agent = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  writeFileSync(join(app, 'answer.mjs'), FIVE_LINES)
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, ['answer.mjs'], {
+    cwd: app,
+    env: { PATH, AMS_URL: service.http, AMS_TOKEN: agent.token },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  try {
+    await until(async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length > 0)
+    await post(service, { from: 'ann@example.com', to: agent.address, subject: 'Lamp', text: 'x' })
+    await until(async () => (await newest(agent))[0]?.direction === 'outbound')
+    expect((await newest(agent))[0]).toMatchObject({
+      subject: 'Re: Lamp',
+      text: expect.stringContaining('You wrote: Lamp'),
+    })
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+test('its types need neither those of Node nor any other package', async () => {
+  writeFileSync(
+    join(app, 'typed.ts'),
+    `import { Agent, AmsError, type Message, verifyWebhook } from 'agent-messaging-client'
+export const subjects = async (agent: Agent): Promise<(string | null)[]> =>
+  (await agent.list({ q: 'x' }).all(3)).map((message: Message) => message.subject)
+export const code = (error: AmsError): string => error.code
+export const name = async (request: Request): Promise<'message.received'> => (await verifyWebhook(request, 'whsec_')).name
+// @ts-expect-error: there is no such status
+export const isLost = ({ status }: Message) => status === 'lost'
+`,
+  )
+  const tsc = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc')
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2023,dom',
+    '--types',
+    '',
+  ]
+  const child = spawn(process.execPath, [tsc, ...options, 'typed.ts'], { cwd: app })
+  let said = ''
+  child.stdout.on('data', (chunk) => (said += chunk))
+  const status = await new Promise((resolve) => child.on('close', resolve))
+  expect({ status, said }).toEqual({ status: 0, said: '' })
+  expect(existsSync(join(app, 'node_modules', '@types'))).toBe(false)
+})
