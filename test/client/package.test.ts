@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -44,6 +44,12 @@ test('it is small, and a browser can load all that is reachable from its entry',
   const [bundle] = outputFiles
   expect(gzipSync(bundle!.contents).length).toBeLessThan(MAX_GZIP_BYTES)
   expect(bundle!.text).not.toMatch(/\beval\(|new Function\(/)
+})
+
+test('ams is installed with it', () => {
+  const { PATH = '' } = process.env
+  const ams = join(app, 'node_modules', '.bin', 'ams')
+  expect(execFileSync(ams, ['--help'], { encoding: 'utf8', env: { PATH } })).toMatch(/^ams COMMAND/)
 })
 
 const FIVE_LINES = `import { Agent } from 'agent-messaging-client'

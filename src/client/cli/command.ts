@@ -1,0 +1,85 @@
+import type { Agent } from '../agent.ts'
+import { UsageError } from './failure.ts'
+import { type Credentials, openAgent, readCredentials } from './settings.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Option {
+  type: 'string' | 'boolean'
+  multiple?: true
+  /** What the value is called in the help. */
+  value?: string
+  help: string
+}
+
+/** One command of `ams`: what the help, the completions and the parser know of it. */
+export interface Command {
+  usage: string
+  summary: string
+  options: Record<string, Option>
+  examples: string[]
+  /** Words that can follow it, for completions. */
+  words?: string[]
+  run(input: Input): Promise<number | undefined>
+}
+
+/** Options of every command. */
+export const COMMON: Record<string, Option> = {
+  agent: { type: 'string', value: 'ID', help: "the agent, with a member's token (or AMS_AGENT)" },
+  json: { type: 'boolean', help: 'print JSON, one value a line' },
+  help: { type: 'boolean', help: 'print this help' },
+}
+
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
+
+/** What a command was called with. */
+export class Input {
+  readonly terminal: Terminal
+  readonly positionals: string[]
+  /** What follows `--`. */
+  readonly rest: string[]
+  readonly #values: Values
+
+  constructor(terminal: Terminal, values: Values, positionals: string[], rest: string[]) {
+    this.terminal = terminal
+    this.#values = values
+    this.positionals = positionals
+    this.rest = rest
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name]
+    return typeof value === 'string' ? value : undefined
+  }
+
+  texts(name: string): string[] {
+    const value = this.#values[name]
+    return Array.isArray(value) ? value.map(String) : []
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true
+  }
+
+  get json(): boolean {
+    return this.flag('json')
+  }
+
+  /** The positional argument at an index. */
+  required(index: number, name: string): string {
+    const value = this.positionals[index]
+    if (value !== undefined && value !== '') return value
+    throw new UsageError(`${name} is missing.`)
+  }
+
+  /** Refuses arguments that no one reads. */
+  atMost(count: number): void {
+    const extra = this.positionals[count]
+    if (extra !== undefined)
+      throw new UsageError(`Unexpected argument: ${extra} (quote text that contains spaces)`)
+  }
+
+  async open(): Promise<{ agent: Agent; credentials: Credentials }> {
+    const credentials = await readCredentials()
+    return { agent: openAgent(credentials, this.text('agent') ?? process.env.AMS_AGENT), credentials }
+  }
+}

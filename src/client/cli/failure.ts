@@ -1,0 +1,29 @@
+import { AmsError, type ErrorCode } from '../errors.ts'
+
+/** The command line asks for nothing that there is. */
+export class UsageError extends Error {}
+
+export const EXIT_CODES = [
+  [0, 'done'],
+  [1, 'failed'],
+  [2, 'wrong usage'],
+  [3, 'the token is missing, not valid, or not allowed to do this'],
+  [4, 'there is no such message, secret or agent'],
+  [5, 'the service cannot be reached or is unavailable'],
+  [6, 'another client connected as this agent'],
+] as const
+
+const CODES: Partial<Record<ErrorCode, number>> = {
+  unauthorized: 3,
+  forbidden: 3,
+  not_found: 4,
+  unreachable: 5,
+  unavailable: 5,
+  rate_limited: 5,
+  replaced: 6,
+}
+
+export const exitCodeOf = (error: unknown): number => {
+  if (error instanceof UsageError) return 2
+  return error instanceof AmsError ? (CODES[error.code] ?? 1) : 1
+}

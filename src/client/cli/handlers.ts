@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import type { Event } from '../index.ts'
+import type { Message } from '../message.ts'
+import { oneLine } from './terminal.ts'
+
+/** What `ams listen` does with each message. */
+
+/** An environment holds no NUL, and little text. */
+const MAX_FIELD_LENGTH = 1000
+const field = (text: string | null): string => oneLine(text ?? '').slice(0, MAX_FIELD_LENGTH)
+
+export const fieldsOf = (
+  agentId: string,
+  { id, channel }: Event,
+  message: Message,
+): Record<string, string> => ({
+  AMS_AGENT_ID: agentId,
+  AMS_EVENT_ID: String(id),
+  AMS_MESSAGE_ID: message.id,
+  AMS_CHANNEL: channel,
+  AMS_FROM: field(message.counterpart),
+  AMS_FROM_NAME: field(message.counterpartName),
+  AMS_SUBJECT: field(message.subject),
+})
+
+/** Runs a command of the shell; resolves with its exit code, or null when a signal ended it. */
+export const runCommand = (
+  command: string,
+  stdin: string,
+  env: Record<string, string>,
+  signal: AbortSignal,
+): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, {
+      shell: true,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'inherit', 'inherit'],
+      signal,
+      killSignal: 'SIGTERM',
+    })
+    child.stdin.on('error', () => undefined) // a command need not read it
+    child.stdin.end(stdin)
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+
+const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+/** Headers of a webhook delivery, signed as Standard Webhooks describes. */
+const sign = async (secret: string, id: string, body: string): Promise<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const signature = await crypto.subtle.sign('HMAC', key, Buffer.from(`${id}.${timestamp}.${body}`))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${base64Of(new Uint8Array(signature))}`,
+  }
+}
+
+export const newSecret = (): string => `whsec_${base64Of(crypto.getRandomValues(new Uint8Array(24)))}`
+
+/** What a webhook of the service would get for an event. */
+const payloadOf = (agent: { id: string; name: string }, event: Event, message: Message) => {
+  const { counterpart, counterpartName, subject, text } = message
+  const isUrl = event.channel === 'url'
+  return {
+    eventId: `evt_${agent.id}_${event.id}`,
+    name: event.type,
+    timestamp: event.createdAt,
+    data: {
+      agent: { id: agent.id, name: agent.name },
+      message: {
+        id: message.id,
+        channel: event.channel,
+        from: counterpartName ? `${counterpartName} <${counterpart}>` : counterpart,
+        subject,
+        ...(isUrl ? { text, sender: event.sender } : {}),
+      },
+    },
+    cursor: String(event.id),
+  }
+}
+
+const TIMEOUT_MS = 30_000
+
+/** POSTs an event as a webhook delivery; resolves with the status, or with the reason why there is none. */
+export const forward = async (
+  url: string,
+  secret: string,
+  agent: { id: string; name: string },
+  { event, message }: { event: Event; message: Message },
+): Promise<number | string> => {
+  const payload = payloadOf(agent, event, message)
+  const body = JSON.stringify(payload)
+  const headers = { 'content-type': 'application/json', ...(await sign(secret, payload.eventId, body)) }
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await fetch(url, { method: 'POST', redirect: 'manual', headers, body, signal })
+    await response.body?.cancel()
+    return response.status
+  } catch (error) {
+    const { cause, message: why } = error as Error & { cause?: { code?: string } }
+    return cause?.code ?? why
+  }
+}

@@ -1,0 +1,123 @@
+import type { Agent } from '../agent.ts'
+import { backoff, pause } from '../backoff.ts'
+import type { From, Received } from '../inbox.ts'
+import { fileStore } from '../node.ts'
+import { memoryStore, type PositionStore } from '../position.ts'
+import type { Command, Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { fieldsOf, forward, newSecret, runCommand } from './handlers.ts'
+import { lineOf } from './messages.ts'
+import { type Credentials, positionFile } from './settings.ts'
+import { printableJson } from './terminal.ts'
+
+const BACKOFF = { baseMs: 1000, maxMs: 60_000 }
+
+const fromOf = (input: Input): From | undefined => {
+  const given = input.text('from')
+  if (given === undefined || given === 'now' || given === 'beginning') return given
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new UsageError('--from must be now, beginning or the id of an event.')
+}
+
+/** With `--from` the stored position counts no more, and is written anew. */
+const storeOf = (input: Input, credentials: Credentials, agentId: string): PositionStore => {
+  if (input.text('exec') === undefined) return memoryStore()
+  const store = fileStore(positionFile(process.env, credentials, agentId))
+  return fromOf(input) === undefined ? store : { ...store, load: async () => null }
+}
+
+/** Runs the command until it exits with 0: a message counts as handled only then. */
+const execute = async (
+  input: Input,
+  command: string,
+  agentId: string,
+  received: Received,
+  signal: AbortSignal,
+) => {
+  const { event, message } = received
+  const stdin = `${JSON.stringify({ event, message })}\n`
+  for (let attempt = 0; ; attempt++) {
+    const code = await runCommand(command, stdin, fieldsOf(agentId, event, message), signal)
+    if (code === 0) return
+    const ms = Math.round(backoff(attempt, { ...BACKOFF, atLeastMs: 500 }))
+    const how = code === null ? 'was ended by a signal' : `exited with ${code}`
+    input.terminal.note(
+      `ams: the command ${how} for event ${event.id}; retrying in ${(ms / 1000).toFixed(1)} s`,
+    )
+    await pause(ms, signal)
+  }
+}
+
+type Handler = (received: Received) => Promise<void>
+
+const forwarder = async (input: Input, url: string, agent: Agent): Promise<Handler> => {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError('--forward must be an http or https URL.')
+  const { terminal } = input
+  const about = await agent.read()
+  const secret = input.text('secret') ?? newSecret()
+  terminal.note(`Forwarding to ${url}, signed with ${secret}`)
+  return async (received) => {
+    const result = await forward(url, secret, about, received)
+    const isFine = typeof result === 'number' && result >= 200 && result < 300
+    const shown = terminal.style(isFine ? 'green' : 'red', String(result))
+    const { event, message } = received
+    terminal.out(input.json ? printableJson({ event, result }) : `${shown} ${lineOf(message, terminal)}`)
+  }
+}
+
+const handlerOf = async (input: Input, agent: Agent, signal: AbortSignal): Promise<Handler> => {
+  const [command, url] = [input.text('exec'), input.text('forward')]
+  if (command !== undefined && url !== undefined) throw new UsageError('Use either --exec or --forward.')
+  if (url !== undefined) return forwarder(input, url, agent)
+  if (command === undefined)
+    return async ({ event, message }) =>
+      input.terminal.out(input.json ? printableJson({ event, message }) : lineOf(message, input.terminal))
+  const agentId = await agent.id()
+  return (received) => execute(input, command, agentId, received, signal)
+}
+
+export const listen: Command = {
+  usage: 'listen [--exec COMMAND | --forward URL] [--from POSITION]',
+  summary: 'connect as the client of the agent and handle its new messages',
+  options: {
+    exec: {
+      type: 'string',
+      value: 'COMMAND',
+      help: 'run a shell command for each: event and message as JSON on its standard input, AMS_* variables in its environment; retried until it exits with 0',
+    },
+    forward: { type: 'string', value: 'URL', help: 'POST each to a URL, signed like a webhook' },
+    secret: { type: 'string', value: 'whsec_…', help: 'what --forward signs with; by default a new one' },
+    from: {
+      type: 'string',
+      value: 'POSITION',
+      help: 'start at now, at the beginning, or after the id of an event; by default --exec goes on where it stopped',
+    },
+  },
+  examples: [
+    'ams listen',
+    `ams listen --exec 'ams reply "$AMS_MESSAGE_ID" "We got it."'`,
+    'ams listen --forward http://localhost:3000/webhooks',
+  ],
+  run: async (input) => {
+    input.atMost(0)
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const { agent, credentials } = await input.open()
+    const handle = await handlerOf(input, agent, signal)
+    const store = storeOf(input, credentials, await agent.id())
+    const leave = () => leaving.abort()
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, leave)
+    const onTruncated = (nextId: number) =>
+      input.terminal.note(`ams: events before ${nextId} are no longer stored and were missed`)
+    try {
+      for await (const received of agent.messages({ store, from: fromOf(input), signal, onTruncated })) {
+        await handle(received)
+        await received.done()
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+    return undefined
+  },
+}

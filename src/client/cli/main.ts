@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+import { AmsError } from '../errors.ts'
+import { COMMON, type Command, Input } from './command.ts'
+import { completionOf } from './completion.ts'
+import { exitCodeOf, UsageError } from './failure.ts'
+import { helpOf, overview } from './help.ts'
+import { listen } from './listen.ts'
+import { login, whoami } from './login.ts'
+import { mcp } from './mcp.ts'
+import { messages, read, reply, send } from './messages.ts'
+import { run } from './run.ts'
+import { secrets } from './secrets.ts'
+import { createTerminal, oneLine, printableJson, type Terminal } from './terminal.ts'
+
+const commands: Record<string, Command> = {
+  login,
+  whoami,
+  listen,
+  messages,
+  read,
+  reply,
+  send,
+  secrets,
+  run,
+  mcp,
+  completion: completionOf(() => commands),
+}
+
+/** What follows `--` belongs to a program, and is not parsed. */
+const split = (args: string[]): [string[], string[]] => {
+  const at = args.indexOf('--')
+  return at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)]
+}
+
+const parse = (command: Command, args: string[], terminal: Terminal): Input => {
+  const [own, rest] = split(args)
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...COMMON }).map(([name, { type, multiple = false }]) => [
+      name,
+      { type, multiple },
+    ]),
+  )
+  try {
+    const { values, positionals } = parseArgs({ args: own, options, allowPositionals: true })
+    return new Input(terminal, values, positionals, rest)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+const main = async (args: string[], terminal: Terminal): Promise<number> => {
+  const [name, ...others] = args
+  if (name === undefined || name === '--help' || name === 'help') {
+    terminal.out(overview(commands))
+    return name === undefined ? 2 : 0
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) throw new UsageError(`There is no command ${oneLine(name)}; ams --help lists them.`)
+  const input = parse(command, others, terminal)
+  if (!input.flag('help')) return (await command.run(input)) ?? 0
+  terminal.out(helpOf(command))
+  return 0
+}
+
+/** Errors in the form that the results have, on standard error. */
+const report = (error: unknown, isJson: boolean, terminal: Terminal): void => {
+  const { message } = error as Error
+  if (!(error instanceof AmsError)) {
+    terminal.note(`${terminal.style('red', 'ams:')} ${oneLine(message)}`)
+    return
+  }
+  const { code, status, retryAfter, requestId } = error
+  const request = requestId === undefined ? '' : ` (request ${oneLine(requestId)})`
+  terminal.note(
+    isJson
+      ? printableJson({ error: { code, message, status, retryAfter, requestId } })
+      : `${terminal.style('red', 'ams:')} ${oneLine(message)}${request}`,
+  )
+}
+
+// `ams messages | head` closes our output: nothing is wrong with that.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+const terminal = createTerminal()
+const args = process.argv.slice(2)
+try {
+  process.exitCode = await main(args, terminal)
+} catch (error) {
+  report(error, split(args)[0].includes('--json'), terminal)
+  process.exitCode = exitCodeOf(error)
+}

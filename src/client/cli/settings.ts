@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir, hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Agent } from '../agent.ts'
+import { AmsError } from '../errors.ts'
+import type { ClientOptions } from '../http.ts'
+import { Workspace } from '../workspace.ts'
+
+export interface Credentials {
+  url: string
+  token: string
+}
+
+type Env = NodeJS.ProcessEnv
+
+const folder = (env: Env, variable: string, ...fallback: string[]): string =>
+  join(env[variable] || join(homedir(), ...fallback), 'ams')
+
+const credentialsFile = (env: Env): string =>
+  join(folder(env, 'XDG_CONFIG_HOME', '.config'), 'credentials.json')
+
+/** Where `ams listen --exec` keeps its position. */
+export const positionFile = (env: Env, { url }: Credentials, agentId: string): string => {
+  const service = url.replace(/^https?:\/\//, '').replace(/[^\w.-]/g, '_')
+  return join(folder(env, 'XDG_STATE_HOME', '.local', 'state'), `${service}-${agentId}.position`)
+}
+
+const readFileOf = async (path: string): Promise<Partial<Credentials>> => {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new AmsError('invalid_input', `${path}: cannot be read; run ams login again`, { cause: error })
+  }
+}
+
+/**
+ * AMS_URL and AMS_TOKEN, or what `ams login` stored. Never one of each: a stored token must not go to a service
+ * that it does not belong to.
+ */
+export const readCredentials = async (env: Env = process.env): Promise<Credentials> => {
+  const stored = await readFileOf(credentialsFile(env))
+  const url = env.AMS_URL || stored.url
+  const token = env.AMS_TOKEN || (url === stored.url ? stored.token : undefined)
+  if (url && token) return { url, token }
+  const missing = url ? 'AMS_TOKEN' : 'AMS_URL'
+  throw new AmsError('unauthorized', `${missing} is not set. Set AMS_URL and AMS_TOKEN, or run ams login.`)
+}
+
+export const writeCredentials = async (credentials: Credentials, env: Env = process.env): Promise<string> => {
+  const path = credentialsFile(env)
+  const draft = `${path}.${randomUUID()}`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    await writeFile(draft, `${JSON.stringify(credentials)}\n`, { mode: 0o600, flag: 'wx' })
+    await rename(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return path
+}
+
+/** The agent that a command is about. */
+export const openAgent = (credentials: ClientOptions, id: string | undefined): Agent =>
+  new Agent({ ...credentials, id, client: 'ams/1.0.0', machine: hostname() || 'unknown' })
+
+export const isMember = ({ token }: Credentials): boolean => token.startsWith('amt_')
+
+export const openWorkspace = (credentials: Credentials): Workspace => new Workspace(credentials)

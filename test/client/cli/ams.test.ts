@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ams } from '../../support/ams.ts'
+import { newest, receive } from '../../support/letter.ts'
+import { temporaryDir } from '../../support/postgres.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../../support/service.ts'
+
+const home = temporaryDir()
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let env: Record<string, string>
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace('Acme')
+  agent = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  env = { HOME: home, AMS_URL: service.http, AMS_TOKEN: agent.token }
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const mail = (subject: string, text = 'Hello') =>
+  receive(service, agent, { from: 'ann@example.com', to: agent.address, subject, text })
+
+describe('help', () => {
+  const names = 'login whoami listen messages read reply send secrets run mcp completion'.split(' ')
+
+  test('the overview names every command and every exit code', async () => {
+    const { code, stdout } = await ams({}, ['--help'])
+    expect(code).toBe(0)
+    for (const name of [...names, 'Exit codes']) expect(stdout).toContain(name)
+  })
+
+  test('every command has options and examples', async () => {
+    for (const name of names) {
+      const { code, stdout } = await ams({}, [name, '--help'])
+      expect({ name, code }).toEqual({ name, code: 0 })
+      expect(stdout).toMatch(new RegExp(`^ams ${name}[^]*--json[^]*Examples:\n {2}`))
+    }
+  })
+
+  test.each([
+    [[]],
+    [['dance']],
+    [['messages', '--nonsense']],
+    [['messages', '--limit', '0']],
+    [['read']],
+    [['send', 'x']],
+    [['reply', 'id', 'two', 'words']],
+    [['listen', '--from', 'yesterday']],
+    [['listen', '--exec', 'x', '--forward', 'http://x']],
+    [['run', '--secrets', 'A']],
+    [['run', '--', 'true']],
+    [['secrets', 'show']],
+    [['completion', 'tcsh']],
+  ])('%j is wrong usage: exit code 2', async (args) => {
+    const { code, stderr, stdout } = await ams(env, args)
+    expect(code).toBe(2)
+    expect(stderr + stdout).not.toBe('')
+  })
+})
+
+describe('who one is', () => {
+  test("an agent's and a member's token are told apart", async () => {
+    expect((await ams(env, ['whoami'])).stdout).toContain(`Support Bot (${agent.id}) at ${service.http}`)
+    const member = await ams({ ...env, AMS_TOKEN: owner.token }, ['whoami', '--json'])
+    expect(JSON.parse(member.stdout)).toMatchObject({ kind: 'member', workspace: { name: 'Acme' } })
+  })
+
+  test('login stores a token that works, for this user only, and no other', async () => {
+    const config = { HOME: home, XDG_CONFIG_HOME: join(home, 'config') }
+    const wrong = await ams(config, ['login', '--url', service.http], `aat_${'x'.repeat(43)}`)
+    expect(wrong).toMatchObject({ code: 3, stdout: '' })
+    expect((await ams(config, ['whoami'])).code).toBe(3)
+    const { code, stderr } = await ams(config, ['login', '--url', service.http], `${agent.token}\n`)
+    expect(code).toBe(0)
+    const path = join(home, 'config', 'ams', 'credentials.json')
+    expect(stderr).toContain(path)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect((await ams(config, ['whoami'])).stdout).toContain(agent.id)
+    // The stored token is not for another service.
+    expect((await ams({ ...config, AMS_URL: 'http://127.0.0.1:9' }, ['whoami'])).code).toBe(3)
+  })
+
+  test('the exit code says what kind of failure it was', async () => {
+    const missing = '0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'
+    expect((await ams({ ...env, AMS_TOKEN: 'aat_x' }, ['messages'])).code).toBe(3)
+    expect((await ams(env, ['read', missing])).code).toBe(4)
+    const { code, stderr } = await ams(env, ['read', missing, '--json'])
+    expect(code).toBe(4)
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'not_found', status: 404, requestId: expect.any(String) },
+    })
+  })
+})
+
+describe('messages', () => {
+  test('are listed, searched, read, and replied to from an argument or standard input', async () => {
+    const { id } = await mail('Where is my order?', 'It has not arrived.')
+    const listed = await ams(env, ['messages', '--q', 'order', '--limit', '1'])
+    expect(listed.stdout).toMatch(/<- .*ann@example\.com.* Where is my order\?.* [0-9a-f-]{36}\n$/)
+    const shown = await ams(env, ['read', id])
+    expect(shown.stdout).toContain('Subject: Where is my order?')
+    expect(shown.stdout).toContain('It has not arrived.')
+    expect((await ams(env, ['read', id, '--raw'])).stdout).toMatch(/^Subject: Where is my order\?\r$/m)
+    expect(await ams(env, ['reply', id, 'On its way.'])).toMatchObject({ code: 0 })
+    expect((await newest(agent))[0]).toMatchObject({ text: 'On its way.', subject: 'Re: Where is my order?' })
+    const second = await ams(env, ['reply', id, '--json'], 'Soon.\n')
+    expect(JSON.parse(second.stdout)).toMatchObject({ direction: 'outbound' })
+    expect((await newest(agent))[0].text).toContain('Soon.')
+  })
+
+  test('are sent with files, over the channel that the address belongs to', async () => {
+    const file = join(home, 'table.csv')
+    writeFileSync(file, 'a,b\n')
+    const sent = await ams(env, [
+      'send',
+      '--to',
+      'bo@example.com',
+      '--subject',
+      'Table',
+      '--attach',
+      file,
+      'Here.',
+      '--json',
+    ])
+    expect(JSON.parse(sent.stdout)).toMatchObject({
+      channel: 'email',
+      to: ['bo@example.com'],
+      subject: 'Table',
+      attachments: [{ name: 'table.csv', type: 'text/csv', size: 4 }],
+    })
+  })
+
+  test('bring no escape sequences to the terminal', async () => {
+    const { id } = await mail('\x1b]0;owned\x07Free \u202Emoney\x9b31m', 'line\x1b[2Jone\nline two\x08')
+    const outputs = await Promise.all([
+      ams(env, ['read', id]),
+      ams(env, ['read', id, '--json']),
+      ams(env, ['messages', '--limit', '1']),
+      ams(env, ['messages', '--limit', '1', '--json']),
+    ])
+    for (const { code, stdout } of outputs) {
+      expect(code).toBe(0)
+      expect(stdout).toContain('money')
+      expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
+    }
+    const { body } = await agent.api('GET', `/agents/${agent.id}/messages/${id}`)
+    expect(JSON.parse(outputs[1].stdout).subject).toBe(body.subject)
+  })
+})
+
+describe('secrets', () => {
+  test('are set from standard input, listed by name, and deleted', async () => {
+    expect(await ams(env, ['secrets', 'set', 'API_KEY'], 'sk_live_1234\n')).toMatchObject({
+      code: 0,
+      stdout: '',
+    })
+    const { body } = await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, {})
+    expect(body).toMatchObject({ API_KEY: 'sk_live_1234' })
+    const { stdout } = await ams(env, ['secrets', 'list'])
+    expect(stdout).toMatch(/^API_KEY {2}set by agent|^API_KEY set by agent/)
+    expect(stdout).not.toContain('sk_live')
+    expect((await ams(env, ['secrets', 'delete', 'API_KEY'])).code).toBe(0)
+    expect((await ams(env, ['secrets', 'list'])).stdout).toBe('')
+    expect((await ams(env, ['secrets', 'delete', 'API_KEY'])).code).toBe(4)
+  })
+})
+
+describe('completions', () => {
+  const complete = (script: string, words: string): string =>
+    execFileSync(
+      'bash',
+      [
+        '-c',
+        `${script}\nCOMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _ams; echo "\${COMPREPLY[@]}"`,
+      ],
+      { encoding: 'utf8' },
+    ).trim()
+
+  test('bash completes commands, their words and their options', async () => {
+    const { stdout } = await ams({}, ['completion', 'bash'])
+    expect(complete(stdout, 'ams me')).toBe('messages')
+    expect(complete(stdout, 'ams secrets l')).toBe('list')
+    expect(complete(stdout, 'ams listen --f')).toBe('--forward --from')
+  })
+
+  test('those of zsh and fish name every command', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const { code, stdout } = await ams({}, ['completion', shell])
+      expect(code).toBe(0)
+      for (const name of ['login', 'listen', 'run', 'mcp']) expect(stdout).toContain(name)
+    }
+  })
+})
+
+test('the credentials are never part of what is printed', async () => {
+  const texts = await Promise.all([
+    ams(env, ['whoami', '--json']),
+    ams({ ...env, AMS_URL: `${service.http}/x` }, ['whoami']),
+  ])
+  for (const { stdout, stderr } of texts) expect(stdout + stderr).not.toContain(agent.token)
+  expect(readFileSync(join(home, 'config', 'ams', 'credentials.json'), 'utf8')).toContain(agent.token)
+})

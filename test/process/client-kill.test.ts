@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { deliver } from '../support/mail.ts'
+import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
+import { cleanUp, run } from '../support/process.ts'
+import { apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+// Each start of Node takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 240_000 })
+
+/** Each kills the client, the service, or both. */
+const ROUNDS = Number(process.env.CLIENT_KILL_ROUNDS ?? 6)
+const MAILS_PER_ROUND = 5
+
+const name = `client_kill_${randomBytes(6).toString('hex')}`
+const dataDir = temporaryDir()
+const settings: Record<string, string> = {
+  DATA_DIR: dataDir,
+  DATABASE_URL: urlOf(inject('postgres').url, name),
+  MASTER_KEY: randomBytes(32).toString('base64'),
+  OWNER_TOKEN: 'a token of the owner, chosen by hand',
+}
+const clients = new Set<ChildProcess>()
+beforeAll(() => execute(inject('postgres').url, `CREATE DATABASE ${name}`))
+afterAll(async () => {
+  for (const client of clients) client.kill('SIGKILL')
+  await cleanUp(dataDir)
+  await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)
+})
+
+const built = (file: string) =>
+  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'client', file)).href)
+
+/** Writes down what it does: H when it has a message in hand, D when that is done. */
+const PROGRAM = `import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from ${built('index.js')}
+import { fileStore } from ${built('node.js')}
+const write = (line) => appendFileSync('journal', line + '\\n')
+for await (const { message, done } of new Agent().messages({ store: fileStore('position') })) {
+  write('H ' + message.subject)
+  await sleep(Math.random() * 100)
+  await done()
+  write('D ' + message.subject)
+}`
+
+const startService = async () => {
+  const service = run(settings)
+  const { http, smtp } = await service.ready()
+  // From now on it is always found in the same place.
+  Object.assign(settings, { PORT: new URL(http).port, SMTP_PORT: smtp.split(':').at(-1) })
+  return { service, http, smtp }
+}
+
+const startClient = (env: Record<string, string>): ChildProcess => {
+  const { PATH = '' } = process.env
+  const client = spawn(process.execPath, ['client.mjs'], {
+    cwd: dataDir,
+    env: { PATH, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  clients.add(client)
+  client.on('close', () => clients.delete(client))
+  return client
+}
+
+const journal = (): string[] => {
+  const file = join(dataDir, 'journal')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+}
+const subjectsOf = (kind: 'H' | 'D') =>
+  journal()
+    .filter((line) => line.startsWith(kind))
+    .map((line) => line.slice(2))
+
+test('kill -9 of client and service in turn: every message is handled, and repeated only if it was not done', async () => {
+  writeFileSync(join(dataDir, 'client.mjs'), PROGRAM)
+  let running = await startService()
+  const owner = apiOf(running.http, settings.OWNER_TOKEN!)
+  const { body: agent } = await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })
+  const [{ value: to }] = (await owner('GET', `/agents/${agent.id}/addresses`)).body
+  await owner('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  const { token } = (await owner('POST', `/agents/${agent.id}/tokens`, {})).body
+  const env = { AMS_URL: running.http, AMS_TOKEN: token }
+  let client = startClient(env)
+  await until(() => existsSync(join(dataDir, 'position')), 60_000)
+
+  const sent: string[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = journal().length
+    for (let n = 0; n < MAILS_PER_ROUND; n++) {
+      const subject = `mail ${round}.${n}`
+      await deliver(running.smtp, { from: `s${sent.length}@example.com`, to, subject, text: 'hi' })
+      sent.push(subject)
+    }
+    await until(() => journal().length > before, 60_000) // so that it is killed in the middle of its work
+    if (round % 3 !== 1) client.kill('SIGKILL')
+    if (round % 3 !== 0) {
+      running.service.kill('SIGKILL')
+      await running.service.exited
+      running = await startService()
+    }
+    if (round % 3 !== 1) client = startClient(env)
+  }
+  await until(() => sent.every((subject) => subjectsOf('D').includes(subject)), 120_000)
+
+  const handled = subjectsOf('H')
+  expect(new Set(handled)).toEqual(new Set(sent))
+  const lines = journal()
+  for (const subject of sent)
+    expect(lines.lastIndexOf(`H ${subject}`), subject).toBeLessThan(lines.indexOf(`D ${subject}`))
+  process.stdout.write(
+    `client-kill: ${sent.length} messages, ${ROUNDS} rounds, ${handled.length - sent.length} repeats\n`,
+  )
+})
