@@ -171,6 +171,18 @@ test('the stream itself yields events, and `replaced` as its last item', async (
   expect(types).toEqual(['event', 'replaced'])
 })
 
+test('a reply with a key of its own is sent once, and refused with another text', async () => {
+  const { account, agent } = await createOpenAgent()
+  await mail(account)
+  const [{ message }] = (await take(agent.messages({ from: 'beginning' }), 1)) as [Received]
+  const { id } = await message.reply('one', { key: message.id })
+  expect((await message.reply('one', { key: message.id })).id).toBe(id)
+  await expect(message.reply('two', { key: message.id })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/^Idempotency-Key/),
+  })
+})
+
 test('attachments and the original email come as streams of bytes', async () => {
   const { account, agent } = await createOpenAgent()
   const content = Buffer.from('a,b\n1,2\n').toString('base64')
