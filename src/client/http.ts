@@ -94,7 +94,8 @@ export class Http {
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined)
         url.searchParams.set(name, value instanceof Date ? value.toISOString() : `${value}`)
-    const response = await this.#fetch(url, {
+    const fetch = this.#fetch // a browser's must not be called as a method of this object
+    const response = await fetch(url, {
       method,
       redirect: 'manual', // the token is for this service only
       headers: {
