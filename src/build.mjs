@@ -173,7 +173,7 @@ const clientLicense = path.join('dist', 'client', 'LICENSE')
 async function buildClient() {
   if (!fs.existsSync(at(clientPackage))) return
   await run('tsc', 'typescript/bin/tsc', ['-p', clientPackage, '--pretty', 'false'])
-  fs.copyFileSync(at('LICENSE'), at(clientLicense))
+  if (fs.existsSync(at('LICENSE'))) fs.copyFileSync(at('LICENSE'), at(clientLicense))
 }
 
 function copyTheRest() {
