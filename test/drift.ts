@@ -1,5 +1,4 @@
 /**
-/**
  * `npm run drift`: generated files must be up to date.
  * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
  * 2. schema.graphql is the output of src/graphql/print.ts.
