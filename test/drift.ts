@@ -52,7 +52,7 @@ async function checkGraphql(): Promise<void> {
 async function checkClientTypes(): Promise<void> {
   const { clientTypes } = await import('./support/client-types.ts')
   if (readFileSync(join(root, 'src', 'client', 'api.ts'), 'utf8') !== clientTypes())
-    fail("src/client/api.ts is out of date (npm run client:types)")
+    fail('src/client/api.ts is out of date (npm run client:types)')
 }
 
 checkMigrations()

@@ -128,7 +128,7 @@ describe("an agent's messages", () => {
     const { account, agent } = await createOpenAgent()
     for (const subject of ['1', '2']) await mail(account, subject)
     const oldest = (await agent.list().all()).at(-1)!
-    await service.db.prisma.message.delete({ where: { id: oldest.id } })
+    await service.db.prisma.message.deleteMany({ where: { id: oldest.id } })
     expect(subjects(await take(agent.messages({ from: 'beginning' }), 1))).toEqual(['2'])
   })
 
