@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { ChannelKind } from '../channel/channel.ts'
+import type { ChannelKind } from '../core/channels.ts'
 import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Channel, ChannelKind, Channels } from '../channel/channel.ts'
-import { CHANNELS } from '../core/channels.ts'
+import type { Channel, Channels } from '../channel/channel.ts'
+import { CHANNELS, type ChannelKind } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'

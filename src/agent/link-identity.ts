@@ -1,4 +1,5 @@
-import type { Channels, ProofClaim } from '../channel/channel.ts'
+import type { Channels } from '../channel/channel.ts'
+import type { ProofClaim } from '../channel/inbound.ts'
 import { CHANNELS, type LinkChannel } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-import type { NumberOffer } from '../channel/channel.ts'
+import type { NumberOffer } from '../channel/number-provider.ts'
 import type { Db } from '../db/client.ts'
 import type { PhoneNumber } from '../db/generated/prisma/client.ts'
 import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'

@@ -1,4 +1,5 @@
-import type { Channel, NumberOffer, NumberProvider } from '../channel/channel.ts'
+import type { Channel } from '../channel/channel.ts'
+import type { NumberOffer, NumberProvider } from '../channel/number-provider.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'

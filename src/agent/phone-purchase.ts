@@ -1,4 +1,4 @@
-import type { NumberProvider } from '../channel/channel.ts'
+import type { NumberProvider } from '../channel/number-provider.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, messageOf, notFound } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'

@@ -1,4 +1,5 @@
-import type { ChannelKind, Channels } from '../channel/channel.ts'
+import type { Channels } from '../channel/channel.ts'
+import type { ChannelKind } from '../core/channels.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Address } from '../db/generated/prisma/client.ts'

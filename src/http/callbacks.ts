@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Entrance, Route, RouteAnswer } from '../channel/channel.ts'
+import type { Entrance, Route, RouteAnswer } from '../channel/callback-route.ts'
 import { readUpTo } from '../core/body.ts'
 import { AppError } from '../core/errors.ts'
 import { arrivalOf, clientOf, httpFailure } from '../core/http.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Route } from '../channel/channel.ts'
+import type { Route } from '../channel/callback-route.ts'
 import { Arrivals } from '../core/arrivals.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type { Channel, Outbound, SendResult } from '../../src/channel/channel.ts'
+import type { Channel } from '../../src/channel/channel.ts'
+import type { Outbound, SendResult } from '../../src/channel/outbound.ts'
 import { SystemMailer } from '../../src/channel/system-mailer.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { notifyOwners } from '../../src/webhook/incident.ts'

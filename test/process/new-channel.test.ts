@@ -66,7 +66,7 @@ const addChannel = (): void => {
   const channel = readFileSync(join(import.meta.dirname, 'pager', 'pager-channel.ts'), 'utf8')
   add(
     'src/channel/pager/pager-channel.ts',
-    channel.replace('../../../src/channel/', '../').replace('../../../src/', '../../'),
+    channel.replaceAll('../../../src/channel/', '../').replaceAll('../../../src/', '../../'),
   )
   edit(
     'src/app.ts',

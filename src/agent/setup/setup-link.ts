@@ -1,4 +1,5 @@
-import type { ChannelKind, Channels } from '../../channel/channel.ts'
+import type { Channels } from '../../channel/channel.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'
 import { hashToken, newToken } from '../../workspace/token.ts'

@@ -1,4 +1,4 @@
-import type { Inbound } from '../channel.ts'
+import type { Inbound } from '../inbound.ts'
 
 type Keyword = NonNullable<Inbound['keyword']>
 

@@ -1,7 +1,7 @@
 import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { PublicFetch } from '../../core/public-fetch.ts'
-import type { Check, InboundAttachment } from '../channel.ts'
+import type { Check, InboundAttachment } from '../inbound.ts'
 import { oneLine } from '../sanitize-text.ts'
 import type { Twilio } from './twilio.ts'
 

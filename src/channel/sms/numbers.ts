@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import type { NumberOffer, NumberProvider } from '../channel.ts'
+import type { NumberOffer, NumberProvider } from '../number-provider.ts'
 import { type Twilio, type TwilioAnswer, text } from './twilio.ts'
 
 export interface NumberDeps {

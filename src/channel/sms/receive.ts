@@ -1,4 +1,4 @@
-import type { Inbound } from '../channel.ts'
+import type { Inbound } from '../inbound.ts'
 import { replaceUnstorable } from '../sanitize-text.ts'
 import { keywordOf } from './keyword.ts'
 import { fetchMedia, type MediaDeps } from './media.ts'

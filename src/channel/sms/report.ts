@@ -1,4 +1,4 @@
-import type { DeliveryReport } from '../channel.ts'
+import type { DeliveryReport } from '../inbound.ts'
 import { oneLine } from '../sanitize-text.ts'
 import { normalizeNumber } from './number.ts'
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts'
-import type { DeliveryReport, Outbound, Progress, Rejection, SendResult } from '../channel.ts'
+import type { DeliveryReport } from '../inbound.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../outbound.ts'
 import { detailOf, stateOf } from './report.ts'
 import { type Twilio, text } from './twilio.ts'
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../../core/logger.ts'
 import { createPublicFetch } from '../../core/public-fetch.ts'
-import type { Channel, NumberProvider } from '../channel.ts'
+import type { Channel } from '../channel.ts'
+import type { NumberProvider } from '../number-provider.ts'
 import { matchesNumber, normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
 import { querySms, sendSms } from './send.ts'

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Entrance, Route, RouteAnswer, RouteCall, RouteHead, Sink } from '../channel.ts'
+import type { Entrance, Route, RouteAnswer, RouteCall, RouteHead } from '../callback-route.ts'
+import type { Sink } from '../inbound.ts'
 import type { MediaDeps } from './media.ts'
 import { toInbound } from './receive.ts'
 import { reportOf } from './report.ts'

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts'
-import type { InboundAttachment } from '../channel.ts'
+import type { InboundAttachment } from '../inbound.ts'
 import { oneLine } from '../sanitize-text.ts'
 import { Semaphore } from '../semaphore.ts'
 import { type BotApi, BotApiError } from './bot-api.ts'

@@ -1,4 +1,4 @@
-import type { Inbound } from '../channel.ts'
+import type { Inbound } from '../inbound.ts'
 import { oneLine, replaceUnstorable } from '../sanitize-text.ts'
 import { chatOf, keyOf } from './address.ts'
 import { type Content, contentOf, displayName } from './content.ts'

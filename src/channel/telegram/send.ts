@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
-import type { Outbound, Progress, Rejection, SendResult } from '../channel.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../outbound.ts'
 import { type Chat, keyOf, readChat, readKey } from './address.ts'
 import { type BotApi, BotApiError, InputFile } from './bot-api.ts'
 import type { Bot } from './bots.ts'

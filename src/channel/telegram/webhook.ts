@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Entrance, Route, RouteHead, Sink } from '../channel.ts'
+import type { Entrance, Route, RouteHead } from '../callback-route.ts'
+import type { Sink } from '../inbound.ts'
 import type { BotApi } from './bot-api.ts'
 import { type Bot, type BotStore, isSecret } from './bots.ts'
 import { createFiles } from './files.ts'

@@ -1,5 +1,5 @@
 import { suppress } from '../../agent/suppression.ts'
-import type { BouncedRecipient, BounceReport } from '../../channel/channel.ts'
+import type { BouncedRecipient, BounceReport } from '../../channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'

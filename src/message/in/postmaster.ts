@@ -1,4 +1,4 @@
-import type { Inbound } from '../../channel/channel.ts'
+import type { Inbound } from '../../channel/inbound.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'

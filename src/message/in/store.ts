@@ -1,4 +1,4 @@
-import type { InboundAttachment } from '../../channel/channel.ts'
+import type { InboundAttachment } from '../../channel/inbound.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'

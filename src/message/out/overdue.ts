@@ -1,4 +1,5 @@
-import type { ChannelKind, Channels } from '../../channel/channel.ts'
+import type { Channels } from '../../channel/channel.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import { type DeliveryDeps, takeReport } from './delivery.ts'
 
 export interface OverdueDeps extends DeliveryDeps {

@@ -1,4 +1,5 @@
-import type { ChannelKind, InboundAttachment } from '../../channel/channel.ts'
+import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'

@@ -1,6 +1,6 @@
 import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
 import { findSuppressed } from '../../agent/suppression.ts'
-import type { Outbound, Rejection } from '../../channel/channel.ts'
+import type { Outbound, Rejection } from '../../channel/outbound.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'

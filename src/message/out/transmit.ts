@@ -1,5 +1,7 @@
 import { suppress } from '../../agent/suppression.ts'
-import type { ChannelKind, Channels, Outbound, SendResult } from '../../channel/channel.ts'
+import type { Channels } from '../../channel/channel.ts'
+import type { Outbound, SendResult } from '../../channel/outbound.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'

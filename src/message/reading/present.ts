@@ -1,4 +1,5 @@
-import type { ChannelKind, Check } from '../../channel/channel.ts'
+import type { Check } from '../../channel/inbound.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { segmentsOf } from '../out/segments.ts'
 

@@ -1,4 +1,8 @@
-import type { Channel, ChannelKind, Inbound, Outbound, Route, Sink } from '../../../src/channel/channel.ts'
+import type { Route } from '../../../src/channel/callback-route.ts'
+import type { Channel } from '../../../src/channel/channel.ts'
+import type { Inbound, Sink } from '../../../src/channel/inbound.ts'
+import type { Outbound } from '../../../src/channel/outbound.ts'
+import type { ChannelKind } from '../../../src/core/channels.ts'
 import { AppError, invalidInput } from '../../../src/core/errors.ts'
 
 /** A page as JSON over HTTP, in both directions. */

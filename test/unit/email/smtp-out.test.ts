@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Outbound } from '../../../src/channel/channel.ts'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 import { capture } from '../../../src/channel/email/send/capture.ts'
 import { compose } from '../../../src/channel/email/send/compose.ts'
 import { type OutgoingMailOptions, toOutgoingMail } from '../../../src/channel/email/send/outgoing-mail.ts'
 import { createRelay } from '../../../src/channel/email/send/smtp-out.ts'
+import type { Outbound } from '../../../src/channel/outbound.ts'
 
 const out: Outbound = {
   from: { address: 'bot@agents.localhost', name: 'Bot' },

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../core/logger.ts'
-import type { Sink } from '../../channel.ts'
+import type { Sink } from '../../inbound.ts'
 import { isRoleAddress } from '../receive/role-addresses.ts'
 import type { Report } from './report.ts'
 import type { ReturnAddress, ReturnPaths } from './return-path.ts'

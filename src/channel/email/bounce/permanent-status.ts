@@ -1,4 +1,4 @@
-import type { Rejection } from '../../channel.ts'
+import type { Rejection } from '../../outbound.ts'
 
 /** Phrases that say that the recipient is unknown, for replies without an enhanced status code. */
 export const UNKNOWN_RECIPIENT =

@@ -1,4 +1,4 @@
-import type { BouncedRecipient, BounceReport, InboundAttachment } from '../../channel.ts'
+import type { BouncedRecipient, BounceReport, InboundAttachment } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { normalizeLoosely } from '../address.ts'
 import { valuesOf } from '../parse/headers.ts'

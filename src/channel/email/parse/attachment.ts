@@ -1,5 +1,5 @@
 import type { Attachment } from 'postal-mime'
-import type { InboundAttachment } from '../../channel.ts'
+import type { InboundAttachment } from '../../inbound.ts'
 import { replaceUnstorable } from '../../sanitize-text.ts'
 
 /** Media type; each of the two names has at most 127 characters (RFC 6838 4.2). */

@@ -1,5 +1,5 @@
 import PostalMime, { type PostalMimeOptions } from 'postal-mime'
-import type { InboundAttachment } from '../../channel.ts'
+import type { InboundAttachment } from '../../inbound.ts'
 import { sanitizeText } from '../../sanitize-text.ts'
 import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'

@@ -1,5 +1,5 @@
 import { decodeWords } from 'postal-mime'
-import type { Inbound } from '../../channel.ts'
+import type { Inbound } from '../../inbound.ts'
 import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'

@@ -1,4 +1,5 @@
-import type { Inbound, Outbound, Rejection, SendResult, Sink } from '../../channel.ts'
+import type { Inbound, Sink } from '../../inbound.ts'
+import type { Outbound, Rejection, SendResult } from '../../outbound.ts'
 import { domainOf, recipientCandidates } from '../address.ts'
 import type { MailReader } from '../reading/reader.ts'
 import { compose } from '../send/compose.ts'

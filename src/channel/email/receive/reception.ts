@@ -1,5 +1,5 @@
 import { publicSourceOf } from '../../../core/source.ts'
-import type { Check, Inbound, Sink } from '../../channel.ts'
+import type { Check, Inbound, Sink } from '../../inbound.ts'
 import { domainOf } from '../address.ts'
 import { type AcceptBounceDeps, acceptBounce, bounceRecipientsOf } from '../bounce/accept-bounce.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'

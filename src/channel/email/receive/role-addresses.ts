@@ -1,4 +1,4 @@
-import type { Inbound, Sink } from '../../channel.ts'
+import type { Inbound, Sink } from '../../inbound.ts'
 
 interface RoleAddressOptions {
   mailDomain: string

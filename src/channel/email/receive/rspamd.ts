@@ -3,7 +3,7 @@ import { readUpTo } from '../../../core/body.ts'
 import { messageOf } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import type { Metrics } from '../../../core/metrics.ts'
-import type { Check } from '../../channel.ts'
+import type { Check } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import type { Envelope } from '../verify/verify.ts'
 

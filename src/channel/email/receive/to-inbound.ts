@@ -1,5 +1,5 @@
 import { publicSourceOf } from '../../../core/source.ts'
-import type { Check, Inbound } from '../../channel.ts'
+import type { Check, Inbound } from '../../inbound.ts'
 import { normalizeLoosely } from '../address.ts'
 import type { ReadMail } from '../reading/protocol.ts'
 import type { Envelope } from '../verify/verify.ts'

@@ -1,7 +1,7 @@
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writePrivate } from '../../../core/private-file.ts'
-import type { Outbound, SendResult } from '../../channel.ts'
+import type { Outbound, SendResult } from '../../outbound.ts'
 import type { OutgoingMail } from './outgoing-mail.ts'
 
 /**

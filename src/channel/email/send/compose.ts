@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import type { Outbound } from '../../channel.ts'
+import type { Outbound } from '../../outbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { spell } from '../address.ts'
 import { AGENT_HEADER } from '../loop.ts'

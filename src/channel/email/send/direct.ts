@@ -1,6 +1,6 @@
 import { messageOf } from '../../../core/errors.ts'
 import { isPublicAddress } from '../../../core/public-address.ts'
-import type { SendResult } from '../../channel.ts'
+import type { SendResult } from '../../outbound.ts'
 import { domainOf } from '../address.ts'
 import { rejectionOf } from '../bounce/permanent-status.ts'
 import type { DnsResolver } from '../verify/resolver.ts'

@@ -1,4 +1,4 @@
-import type { Outbound } from '../../channel.ts'
+import type { Outbound } from '../../outbound.ts'
 import { normalize, spell } from '../address.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
 import { compose } from './compose.ts'

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../../core/errors.ts'
-import type { Rejection, SendResult } from '../../channel.ts'
+import type { Rejection, SendResult } from '../../outbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { rejectionOf } from '../bounce/permanent-status.ts'
 import type { Envelope, OutgoingMail } from './outgoing-mail.ts'

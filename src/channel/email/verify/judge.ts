@@ -1,4 +1,4 @@
-import type { Check } from '../../channel.ts'
+import type { Check } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import type { RawHeader } from '../parse/headers.ts'
 import { coverageFault } from './coverage.ts'

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/errors.ts'
-import type { Check } from '../../channel.ts'
+import type { Check } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { domainOf, normalizeLoosely } from '../address.ts'
 import { type RawHeader, scanHeaders } from '../parse/headers.ts'

@@ -1,7 +1,7 @@
 import { decompressRTF } from '@kenjiuno/decompressrtf'
 import iconv from 'iconv-lite'
 import { deEncapsulateSync } from 'rtf-stream-parser'
-import type { InboundAttachment } from '../../../channel.ts'
+import type { InboundAttachment } from '../../../inbound.ts'
 import { namedAttachment } from '../attachment.ts'
 import { htmlToReadable } from '../html/readable.ts'
 import type { Budget } from '../time-budget.ts'

@@ -1,5 +1,5 @@
 import { invalidInput } from '../../../../core/errors.ts'
-import type { Check } from '../../../channel.ts'
+import type { Check } from '../../../inbound.ts'
 import { oneLine } from '../../../sanitize-text.ts'
 import type { Envelope } from '../../verify/verify.ts'
 import { clientOf } from './received-from.ts'

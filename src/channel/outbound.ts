@@ -1,0 +1,60 @@
+import type { InboundAttachment } from './inbound.ts'
+
+export interface Outbound {
+  /** Id of the message; undefined for system mail, whose delivery is not tracked. */
+  id?: string
+  from: { address: string; name: string | null }
+  /** Recipients that the message has not been delivered to yet: those of the envelope. */
+  envelopeTo: string[]
+  to: string[]
+  cc: string[]
+  subject: string | null
+  text: string
+  /**
+   * Constant over all attempts: an email's Message-ID (without angle brackets, like all ids here), else the
+   * message's own id.
+   */
+  messageId: string
+  inReplyTo: string | null
+  references: string[]
+  attachments: InboundAttachment[]
+  createdAt: Date
+}
+
+/**
+ * Progress of a message that is sent in parts, for each of its recipients. It is stored, so that after a
+ * crash no part is sent again.
+ */
+export interface Progress {
+  /** Returns the provider's ids of the parts already sent, in order. */
+  of(recipient: string): readonly string[]
+  /**
+   * Records a part that the provider accepted; resolves once it is committed. Rejects when another worker has
+   * taken over the message: then nothing more may be sent.
+   */
+  took(recipient: string, partId: string): Promise<void>
+}
+
+export interface SendResult {
+  /** Recipients that the other side accepted. */
+  accepted: string[]
+  rejected: Rejection[]
+  /** Recipients that the provider accepted and will report on. */
+  pending?: string[]
+  /** The provider's ids of the message, by recipient. */
+  providerIds?: Readonly<Record<string, string>>
+}
+
+export interface Rejection {
+  recipient: string
+  /** The other side's text, e.g. `550 5.1.1 no such user`. */
+  reason: string
+  /** Whether retrying is pointless. */
+  permanent: boolean
+  /** Whether later messages would fail too, because there is no such recipient. */
+  unknownRecipient?: boolean
+  /** Time in milliseconds that the other side asks us to wait before a retry. */
+  retryAfterMs?: number
+  /** Whether the recipient told the provider to refuse messages from this sender. */
+  optedOut?: boolean
+}
