@@ -2,10 +2,10 @@ import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Ending } from '../workspace/token.ts'
 
 /**
- * Ends the MCP subscriptions of an agent or of tokens that are about to be deleted, inside the transaction
- * that deletes them, and notes that their receivers are to be told. The tokens are locked until it ends: a
- * subscription that is being made with one of them comes before, or finds it gone. One whose time is over
- * ends without a word.
+ * Deletes the MCP subscriptions of an agent or of tokens that are about to be deleted, inside the transaction
+ * that deletes them, and queues termination notices to their receivers. The tokens are locked until it ends:
+ * a concurrent subscription with one of them is either committed before and ended too, or finds the token
+ * deleted. Subscriptions that have expired end without a notice.
  */
 export const endSubscriptions = async (
   tx: Prisma.TransactionClient,

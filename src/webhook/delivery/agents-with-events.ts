@@ -1,16 +1,19 @@
 import type { LoggedEvent } from '../../event/event.ts'
 
-/** Events of one agent that are kept in memory until its lanes are leased; with more, the log is read. */
+/**
+ * Maximum number of events per agent that are kept in memory until its lanes are leased. Beyond it, the
+ * events are read from the log.
+ */
 const MAX_KEPT = 64
 
 /** Agents with new events: the events, if they are known without a gap, or null if they must be read. */
 export type AgentBatch = ReadonlyMap<string, readonly LoggedEvent[] | null>
 
-/** Agents whose lanes are to be leased because they have new events. */
+/** Agents that have new events and whose lanes must be leased. */
 export class AgentsWithEvents {
   readonly #byAgent = new Map<string, LoggedEvent[] | null>()
 
-  /** How many agents. */
+  /** Number of agents. */
   get size(): number {
     return this.#byAgent.size
   }
@@ -24,14 +27,14 @@ export class AgentsWithEvents {
     else this.#byAgent.set(agentId, [event])
   }
 
-  /** Takes at most `limit` agents, those that have waited longest. */
+  /** Removes and returns at most `limit` agents, those that have waited longest. */
   take(limit: number): AgentBatch {
     const batch = new Map([...this.#byAgent].slice(0, limit))
     for (const agentId of batch.keys()) this.#byAgent.delete(agentId)
     return batch
   }
 
-  /** Their lanes could not be leased, or not all of them. */
+  /** Adds agents again whose lanes could not all be leased. */
   putBack(batch: AgentBatch): void {
     for (const agentId of batch.keys()) this.#byAgent.set(agentId, null)
   }

@@ -36,8 +36,8 @@ const bodyOf = async (
 }
 
 /**
- * Posts a lane's job once. Never rejects: what fails on our side is an outcome too, and tried again like the
- * rest.
+ * Posts a lane's job once. Never rejects: an internal failure is also an outcome, and is retried like any
+ * other.
  */
 export const attemptJob = async (
   deps: AttemptDeps,
@@ -45,10 +45,10 @@ export const attemptJob = async (
   job: LaneJob | ManualDelivery,
   now: Date,
 ): Promise<Outcome> => {
-  // The lane's lease covers the attempt from here on: what is prepared may wait for the database.
+  // The lane's lease must cover the preparation too, because it may wait for the database.
   const beganAt = performance.now()
   try {
-    if (!lane.keys) throw new Error('the signing secret could not be opened')
+    if (!lane.keys) throw new Error('the signing secret could not be decrypted')
     const body = await bodyOf(deps, lane, job)
     const headers = signedHeaders(
       keysAt(lane.keys, now),
@@ -61,19 +61,19 @@ export const attemptJob = async (
   } catch (error) {
     deps.log.error(
       { webhookId: lane.id, event: eventIdOfJob(lane, job), error: messageOf(error) },
-      'a delivery could not be prepared',
+      'could not prepare a webhook delivery',
     )
     return { kind: 'failed', error: 'internal: the delivery could not be prepared', ms: 0, retryAfterMs: 0 }
   }
 }
 
-/** An outcome as the entry that the job's log keeps. */
+/** Returns the outcome as an entry for the job's log. */
 export const entryOf = (outcome: Outcome, at: Date) =>
   'error' in outcome
     ? { at, error: outcome.error, ms: outcome.ms }
     : { at, status: outcome.status, ms: outcome.ms }
 
-/** An event's time is over: one line, and the count. */
+/** Logs and counts an event that is given up. */
 export const logGivenUp = (
   { log, metrics }: { log: Logger; metrics?: Metrics },
   lane: Lane,
@@ -84,14 +84,14 @@ export const logGivenUp = (
   metrics?.count('deliveries', 'expired')
 }
 
-/** A failed outcome in words, for the webhook's `error`. */
+/** Describes a failed outcome for the webhook's `error`. */
 export const describeOutcome = (outcome: Outcome): string => {
   if ('error' in outcome) return outcome.error
   const redirected = outcome.status >= 300 && outcome.status < 400
   return `answered ${outcome.status}${redirected ? ' (redirects are not followed)' : ''}`
 }
 
-/** One line per attempt. The URL stays out: its path and query may hold the receiver's own secrets. */
+/** Logs an attempt, without the URL: its path and query may contain the receiver's secrets. */
 export const logAttempt = (
   { log }: AttemptDeps,
   lane: Lane,

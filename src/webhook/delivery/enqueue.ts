@@ -1,7 +1,7 @@
 /**
- * The part of a statement, continuing its `with`, that adds one job for each event of `appended` (see
- * event/append.ts) and each webhook of its agent that wants it: a job is there if and only if its event is.
- * `payload` is the parameter (`$3`) that holds what the job alone keeps.
+ * Returns a part of a statement's `with` clause that adds one job for each event of `appended` (see
+ * event/append.ts) and each webhook of its agent that subscribes to it, so that event and job are committed
+ * together. `payload` is the parameter (such as `$3`) with data that only the job stores.
  */
 export const enqueueWebhookJobs = (payload = 'null'): string => `
     webhook_jobs as (

@@ -4,16 +4,14 @@ import type { LeasedLane } from './lease.ts'
 import type { Policy } from './policy.ts'
 import type { PendingDelivery, Read, ReadRequest } from './read-ahead.ts'
 
-/**
- * The first read is small, because most lanes have one event to deliver; each full one makes the next larger.
- */
+/** The first read is small, because most lanes have one event to deliver. Each full read doubles the next. */
 const FIRST_READ = 16
 const MAX_READ = 256
 
-/** Committed events that are queued without reading the log; the rest of a longer queue stays in the log. */
+/** While this many jobs are queued, further events stay in the log until they are read from it. */
 const MAX_QUEUED = 1024
 
-/** A lane's events: how far they were delivered, which were read ahead, and how far the log is known. */
+/** A lane's events: its position, the jobs that were read ahead, and how much of the log is known. */
 export class EventQueue {
   readonly #lane: string
   readonly #agentId: string
@@ -21,7 +19,7 @@ export class EventQueue {
   #position: number
   #readTo: number
   #lastId: number
-  /** Whether the log may have more than `#lastId` says. */
+  /** Whether the log may have events after `#lastId`. */
   #stale = false
   #reading = false
   #closed = false
@@ -38,7 +36,7 @@ export class EventQueue {
     this.#lastId = row.last_id
   }
 
-  /** All events up to it are done with. */
+  /** The last event that is finished, like all events before it. */
   get position(): number {
     return this.#position
   }
@@ -55,30 +53,30 @@ export class EventQueue {
     return this.#jobs[this.#next]
   }
 
-  /** How many jobs are ready. */
+  /** Number of jobs that are ready. */
   get size(): number {
     return this.#jobs.length - this.#next
   }
 
-  /** Whether the log has more than was read. */
+  /** Whether the log has, or may have, events that were not read. */
   get isBehind(): boolean {
     return this.#stale || this.#readTo < this.#lastId
   }
 
-  /** Whether to read on now, before the last jobs are delivered. */
+  /** Whether to read more now, before the last jobs are delivered. */
   get runsLow(): boolean {
     return this.isBehind && this.size <= this.#readLimit >> 2
   }
 
-  /** The log may have more: only a read tells. */
+  /** Records that the log may have new events, so that it is read. */
   markStale(): void {
     this.#stale = true
   }
 
   /**
-   * A committed event, or null when only the log knows what is new. The event is queued without a read when
-   * it is the very next one. A `url` event is always read: its text is in the job, and there is no job when
-   * it is not for this webhook.
+   * Receives a committed event, or null when the new events are only in the log. The event is queued without
+   * a read when it directly follows the last one read. A `url` event is always read: its text is in the job,
+   * and there is no job when it is not for this webhook.
    */
   announce(event: LoggedEvent | null): void {
     if (event && event.id <= this.#readTo) return
@@ -96,14 +94,14 @@ export class EventQueue {
     this.#jobs.push({ seq: event.id, event, attempts: 0, payload: null, since: event.createdAt })
   }
 
-  /** The log goes up to `lastId`. Returns whether that was unknown. */
+  /** Records that the log reaches `lastId`. Returns whether that is new. */
   logGrewTo(lastId: number): boolean {
     if (lastId <= this.#lastId) return false
     this.#lastId = lastId
     return true
   }
 
-  /** Returns what to read next. From here on, whatever is announced needs another read. */
+  /** Returns what to read next. Events that are announced during the read need another read. */
   beginReading(): ReadRequest {
     this.#reading = true
     this.#stale = false
@@ -116,8 +114,8 @@ export class EventQueue {
   }
 
   /**
-   * Queues what a read of at most `limit` events returned. Jobs that are done already, and `url` events that
-   * are not for this webhook, are passed over.
+   * Queues what a read of at most `limit` events returned. Skips jobs that are already finished, and `url`
+   * events that are not for this webhook.
    */
   endReading({ lastId, horizon, jobs }: Read, limit: number, now: Date): void {
     this.#reading = false
@@ -130,7 +128,7 @@ export class EventQueue {
     for (const row of jobs)
       if (isDue(row) && this.#policy.wants(row)) this.#jobs.push(jobOf(this.#agentId, row))
     this.#lastId = Math.max(this.#lastId, lastId)
-    // A short read saw the end of the log: up to `lastId` there is nothing else, and there never will be.
+    // A short read reached the end of the log: no other events up to `lastId` exist or will be added.
     this.#readTo = Math.max(this.#readTo, jobs.length < limit ? lastId : 0, jobs.at(-1)?.seq ?? 0)
     if (jobs.length === limit) this.#readLimit = Math.min(this.#readLimit * 2, MAX_READ)
   }
@@ -140,7 +138,7 @@ export class EventQueue {
     return hasNoJob(row) && this.#policy.wants(row)
   }
 
-  /** The first job is done with. */
+  /** Removes the first job, which is finished, and moves the position to it. */
   shift(): void {
     this.#position = this.first!.seq
     this.#next++
@@ -148,14 +146,14 @@ export class EventQueue {
     this.skipUnwanted()
   }
 
-  /** Moves the position past what was read and is not for this webhook. Returns whether it moved. */
+  /** Moves the position past events that were read but are not for this webhook. Returns whether it moved. */
   skipUnwanted(): boolean {
     if (this.size > 0 || this.#position >= this.#readTo) return false
     this.#position = this.#readTo
     return true
   }
 
-  /** Drops what was read: the lane's next holder reads it again. */
+  /** Drops the jobs that were read: the lane's next holder reads them again. */
   close(): void {
     this.#closed = true
     this.#clear()

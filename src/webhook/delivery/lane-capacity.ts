@@ -2,18 +2,21 @@ import type { Lane } from './lane.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 
 export interface LaneCapacityDeps {
-  /** Lanes at once, besides those that only wait for a slow receiver's answer: of these, as many again. */
+  /**
+   * Maximum number of leased lanes. Lanes that only wait for a slow receiver's response are not counted, up
+   * to the same number again.
+   */
   maxLanes: number
   lanes: LaneRegistry
   slots: { readonly slow: number }
-  /** Gives back a lane that has nothing to do. */
+  /** Releases a lane that has nothing to do. */
   release(lane: Lane): void
 }
 
 /**
- * How many more lanes a worker may lease. Idle lanes and failing receivers must not keep out webhooks with
- * events: an idle lane is released when its place is needed, one whose receiver hangs takes no place, and
- * lanes that are retrying get half of the places at most.
+ * Computes how many more lanes a worker may lease. Idle lanes and failing receivers must not block webhooks
+ * that have events: an idle lane is released when its place is needed, a lane whose receiver hangs takes no
+ * place, and lanes that are retrying get at most half of the places.
  */
 export class LaneCapacity {
   readonly #deps: LaneCapacityDeps
@@ -22,13 +25,13 @@ export class LaneCapacity {
     this.#deps = deps
   }
 
-  /** How many lanes may be leased now. */
+  /** Number of lanes that may be leased now. */
   get available(): number {
     const { maxLanes, lanes, slots } = this.#deps
     return maxLanes + Math.min(slots.slow, maxLanes) - lanes.size
   }
 
-  /** How many of them may be retrying. */
+  /** Number of them that may be retrying. */
   get availableForRetrying(): number {
     let waiting = 0
     for (const lane of this.#deps.lanes) if (lane.isRetrying && !lane.isPosting) waiting++
@@ -36,8 +39,8 @@ export class LaneCapacity {
   }
 
   /**
-   * Releases idle lanes when an eighth of the places or less is left, the longest idle first. Their places
-   * are free once that is written.
+   * Releases idle lanes, longest idle first, until an eighth of the places is available. A place becomes
+   * available when the release is written.
    */
   releaseIdle(): void {
     let needed = Math.ceil(this.#deps.maxLanes / 8) - this.available

@@ -3,37 +3,37 @@ import type { ManualDeliveryRow } from '../manual-delivery.ts'
 import { manualEventId } from '../payload.ts'
 import type { PendingDelivery } from './read-ahead.ts'
 
-/** One delivery that a lane has read ahead. */
+/** A delivery that a lane has read ahead. */
 export interface LaneJob {
-  /** Its event's place in the log. */
+  /** The event's id in the agent's log. */
   seq: number
-  /** Null where it only says that the events up to `seq` are no longer kept. */
+  /** Null for a notice that the events up to `seq` are no longer stored. */
   event: PayloadEvent | null
-  /** How often it was tried before. */
+  /** Number of earlier attempts. */
   attempts: number
-  /** A `url` event's sealed text. */
+  /** The encrypted text of a `url` event. */
   payload: Buffer | null
-  /** When the three days began after which it is given up: with the event, or with a replay of it. */
+  /** When the three days until it is given up began: at the event, or at its replay. */
   since: Date
 }
 
-/** A delivery that somebody requested: it is posted between two events and moves no position. */
+/** A delivery that a user requested. It is posted between two events and does not change the position. */
 export interface ManualDelivery {
-  /** The job's. */
+  /** The job's id. */
   id: string
   seq: number
   attempts: number
-  /** The `webhook-id`. */
+  /** Value of the `webhook-id` header. */
   eventId: string
   body: Buffer
 }
 
-/** What was read of an agent's log, as a lane's job. */
+/** Returns an event that was read from an agent's log as a lane's job. */
 export const jobOf = (agentId: string, row: PendingDelivery): LaneJob => {
   const event = {
     agentId,
     id: row.seq,
-    type: row.type as EventType, // a lane takes only types that its webhook asked for
+    type: row.type as EventType, // a lane queues only the types that its webhook selected
     channel: row.channel,
     messageId: row.message_id,
     createdAt: row.created_at,
@@ -51,7 +51,7 @@ export const jobOf = (agentId: string, row: PendingDelivery): LaneJob => {
   }
 }
 
-/** What says that the log is no longer kept up to `horizon`. */
+/** Returns the notice that events up to `horizon` are no longer stored. */
 export const gapJob = (horizon: number, now: Date): LaneJob => ({
   seq: horizon,
   event: null,
@@ -60,12 +60,12 @@ export const gapJob = (horizon: number, now: Date): LaneJob => ({
   since: now,
 })
 
-/** Whether a job that should be there is not. */
+/** Returns whether an event's job is missing although it should exist. */
 export const hasNoJob = (row: PendingDelivery): boolean => row.state === null && row.channel !== 'url'
 
 export const isDue = (row: PendingDelivery): boolean => row.state === 'pending' || hasNoJob(row)
 
-/** A manual delivery as a lane posts it. */
+/** Returns a manual delivery as a lane posts it. */
 export const manualDeliveryOf = (
   agentId: string,
   { id, seq, attempts, payload: body, event_id: eventId }: ManualDeliveryRow,

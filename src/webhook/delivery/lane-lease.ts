@@ -1,13 +1,13 @@
 import type { LeasedLane } from './lease.ts'
 
-/** A lane's lease, and its row as it was leased. Times are of `performance.now()`. */
+/** A lane's lease, and its row as of the lease. Times are on the clock of `performance.now()`. */
 export class LaneLease {
-  /** The row's, when it was leased. */
+  /** Revision of the row when it was leased. */
   readonly revision: number
   readonly #sealedSecret: Buffer
-  /** Until when it lasts for sure. */
+  /** Time until which the lease is certain to last. */
   #until: number
-  /** When the row was last read. */
+  /** Time when the row was last read. */
   #checkedAt = performance.now()
   #rowChanged = false
   #writeMissed = false
@@ -22,17 +22,17 @@ export class LaneLease {
     return this.#checkedAt
   }
 
-  /** Whether the row has another secret or position than when it was leased. */
+  /** Whether the row's secret or position has changed since it was leased. */
   get hasRowChanged(): boolean {
     return this.#rowChanged
   }
 
-  /** Whether it lasts for `ms` more milliseconds. */
+  /** Returns whether the lease lasts for `ms` more milliseconds. */
   covers(ms: number): boolean {
     return performance.now() + ms <= this.#until
   }
 
-  /** It had run out, and was taken again. */
+  /** Records that the lease had expired and was acquired again. */
   retaken(until: number): void {
     this.#until = until
   }
@@ -42,13 +42,15 @@ export class LaneLease {
     this.#until = until
   }
 
-  /** The lane's progress was written, which renews the lease too. */
+  /** Records that the lane's progress was written, which renews the lease. */
   written(until: number): void {
     this.#writeMissed = false
     this.#until = Math.max(this.#until, until)
   }
 
-  /** A write of the lane's progress did not find the lease. Returns whether the write before did not either. */
+  /**
+   * Records that a write of progress did not find the lease. Returns whether the write before also did not.
+   */
   missed(): boolean {
     const before = this.#writeMissed
     this.#writeMissed = true
@@ -59,7 +61,7 @@ export class LaneLease {
     this.#rowChanged = true
   }
 
-  /** Whether the row is still what was leased. */
+  /** Returns whether the row is unchanged since it was leased. */
   matches({ revision, secret }: Pick<LeasedLane, 'revision' | 'secret'>): boolean {
     return revision === this.revision && secret.equals(this.#sealedSecret)
   }

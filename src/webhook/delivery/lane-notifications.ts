@@ -13,27 +13,28 @@ import type { Lane } from './lane.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 
-/** The topic on which a worker that stops tells the others that its lanes are free. */
+/** Topic on which a worker that stops notifies the others that its lanes are free. */
 export const LANES_FREE = 'lanes_free'
 
 interface LaneNotificationsDeps {
-  /** This worker, as it names itself on `LANES_FREE`. */
+  /** This worker's id in its `LANES_FREE` notifications. */
   owner: string
   feed: Pick<Feed, 'onNews'>
   notifier: Pick<Notifier, 'subscribe'>
   lanes: LaneRegistry
   reader: LaneReader
-  /** Called for a lane that something has changed for. */
+  /** Called for a lane that a notification affects. */
   proceed(lane: Lane): void
-  /** Called for a lane that is no longer this worker's. */
+  /** Called for a lane that this worker no longer holds or may no longer post to. */
   lose(lane: Lane): void
-  /** Called when another worker freed its lanes. */
+  /** Called when another worker has released its lanes. */
   lanesFree(): void
 }
 
 /**
- * Brings to the lanes what happened elsewhere: new events, and changes of their webhooks. Notifications may
- * be lost; the poll and the lease renewal find what was missed. Returns functions that end it.
+ * Subscribes to notifications of new events and of changes to webhooks, and applies them to the lanes.
+ * Notifications may be lost; the poll and the lease renewal find what was missed. Returns the functions that
+ * unsubscribe.
  */
 export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[] => {
   const { owner, feed, notifier, lanes, reader, proceed, lose } = deps
@@ -45,7 +46,7 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
       lane.events.announce(event)
       proceed(lane)
     }
-    // The agent's other webhooks may be free. A lane that is leaving is leased again when it has left.
+    // The agent's other webhooks may be free. A lane that is being released is leased again afterwards.
     if (held.size < webhooks) reader.leaseLanesOf(agentId, event)
   }
   const onWebhook = (topic: string, apply: (lane: Lane) => void) =>

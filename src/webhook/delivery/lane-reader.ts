@@ -20,7 +20,7 @@ export interface LaneReaderDeps extends Db, LaneCapacityDeps {
   keyring: Keyring
   dialler: Dialler
   log: Logger
-  /** Called for a lane that was leased, or that has read something. */
+  /** Called for a lane that was leased, or for which a read has ended. */
   proceed(lane: Lane): void
   /** Called for a lane that was deleted. */
   lose(lane: Lane): void
@@ -30,28 +30,28 @@ const MAX_AGENTS_PER_LEASE = 500
 const MAX_JOBS_PER_READ = 8192
 
 /**
- * Least time between two statements that lease lanes: most events are of agents without webhooks, and at
- * thousands of messages a second a statement would run for each of them.
+ * Minimum time in milliseconds between two statements that lease lanes. Most events belong to agents without
+ * webhooks, and at thousands of messages per second a statement would run for each of them.
  */
 const LEASE_INTERVAL_MS = 5
 
 const BACKOFF_MS = { first: 50, max: 2000 }
 
 /**
- * What lanes need from the database: leases for agents with new events, events for lanes that ran low, and
- * manual deliveries. One statement at a time, for all lanes that need it by then.
+ * Gets from the database what lanes need: leases for agents with new events, more events for lanes that run
+ * low, and manual deliveries. It runs one statement at a time, each for all lanes that need it by then.
  */
 export class LaneReader {
   readonly #deps: LaneReaderDeps
   readonly #capacity: LaneCapacity
   readonly #agents = new AgentsWithEvents()
-  /** Lanes whose events, and whose manual deliveries, are to be read. */
+  /** Lanes whose events, and lanes whose manual deliveries, must be read. */
   readonly #lowLanes = new Set<Lane>()
   readonly #manualLanes = new Set<Lane>()
   readonly #stopping = new AbortController()
   #working: Promise<void> | null = null
   #running = false
-  /** When lanes were last leased, and the timer until they may be leased again. */
+  /** Time of the last lease statement, and the timer until the next one may run. */
   #leasedAt = 0
   #leaseTimer: NodeJS.Timeout | null = null
 
@@ -60,7 +60,7 @@ export class LaneReader {
     this.#capacity = new LaneCapacity(deps)
   }
 
-  /** How many lanes may be leased now whose last attempt failed. */
+  /** Number of lanes that are retrying that may be leased now. */
   get availableForRetrying(): number {
     return this.#capacity.availableForRetrying
   }
@@ -69,7 +69,7 @@ export class LaneReader {
     this.#running = true
   }
 
-  /** Begins nothing more; resolves when nothing is under way. */
+  /** Starts no more statements; resolves when none is in progress. */
   async stop(): Promise<void> {
     this.#running = false
     this.#stopping.abort()
@@ -77,20 +77,20 @@ export class LaneReader {
     while (this.#working) await this.#working
   }
 
-  /** The agent has a new event, or one that only the log knows: its free lanes are to be leased. */
+  /** Leases the free lanes of an agent that has a new event; null when the event is only in the log. */
   leaseLanesOf(agentId: string, event: LoggedEvent | null = null): void {
     this.#agents.add(agentId, event)
     this.#work()
   }
 
-  /** The lane is to read its next events. */
+  /** Schedules a read of the lane's next events. */
   readEvents(lane: Lane): void {
     if (lane.events.isReading) return
     this.#lowLanes.add(lane)
     this.#work()
   }
 
-  /** The lane is to read its manual deliveries. */
+  /** Schedules a read of the lane's manual deliveries. */
   readManual(lane: Lane): void {
     if (lane.manual.isReading) return
     this.#manualLanes.add(lane)
@@ -104,8 +104,8 @@ export class LaneReader {
   }
 
   /**
-   * Leases as many lanes as there is room for, with the statement given. Returns whether they took all the
-   * room.
+   * Leases as many lanes as there is capacity for, with the given statement. Returns whether that used up the
+   * capacity.
    */
   async lease(pick: (limit: number) => Promise<LeasedLane[]>, batch?: AgentBatch): Promise<boolean> {
     this.#capacity.releaseIdle()
@@ -168,7 +168,7 @@ export class LaneReader {
         if (this.#manualLanes.size > 0) await this.#readManualOfLanes()
         wait = BACKOFF_MS.first
       } catch (error) {
-        this.#deps.log.warn({ error: messageOf(error) }, 'could not read the jobs of webhooks; trying again')
+        this.#deps.log.warn({ error: messageOf(error) }, 'could not read webhook jobs; retrying')
         await systemClock.sleep(wait, this.#stopping.signal)
         wait = Math.min(wait * 2, BACKOFF_MS.max)
       }
@@ -195,14 +195,14 @@ export class LaneReader {
 
   #takeLowLanes(): Map<Lane, ReadRequest> {
     const batch = new Map<Lane, ReadRequest>()
-    let room = MAX_JOBS_PER_READ
+    let available = MAX_JOBS_PER_READ
     for (const lane of this.#lowLanes) {
-      if (room <= 0) break
+      if (available <= 0) break
       this.#lowLanes.delete(lane)
       if (!lane.isHeld) continue
       const request = lane.events.beginReading()
       batch.set(lane, request)
-      room -= request.limit
+      available -= request.limit
     }
     return batch
   }
@@ -249,7 +249,7 @@ export class LaneReader {
     }
   }
 
-  /** A webhook that was added while an event was being stored has no job for it. */
+  /** Adds jobs for events that were being stored while the webhook was added. */
   async #addMissingJobs(reads: Map<string, Read>): Promise<void> {
     const missing = []
     for (const [id, { jobs }] of reads) {

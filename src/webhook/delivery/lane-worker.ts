@@ -16,20 +16,21 @@ import { type LaneProgress, ProgressWriter } from './progress-writer.ts'
 import { type AttemptResult, giveUp, recordOutcome } from './record-outcome.ts'
 import { type Slot, Slots } from './slots.ts'
 
-/** A lease must outlast an attempt by this much: nobody else may post to the webhook meanwhile. */
+/** Time in milliseconds by which a lease must outlast an attempt, so that no other worker posts meanwhile. */
 const LEASE_MARGIN_MS = 500
 
 /**
- * How long a worker that stops tries to reach the database. If it cannot, its lanes move on when their leases
- * end.
+ * Time in milliseconds for which a worker that stops tries to write to the database. If that fails, other
+ * workers take over its lanes when their leases expire.
  */
 const MAX_HAND_OVER_MS = 2000
 
 /**
- * A lane is leased because of a new event or by the poll. Its events are read ahead, and posted one at a time
- * when a slot is free; its progress is written. It is released when it has nothing more to do, or must wait
- * for a retry. Only the holder of a lane's lease posts to it, and only its progress counts, so that there is
- * one POST at a time per webhook and no position ever goes back.
+ * Delivers events to webhooks. A lane is leased because of a new event or by the poll. Its events are read
+ * ahead and posted one at a time when a slot is free, and its progress is written. It is released when it has
+ * nothing to do or must wait for a retry. Only the holder of a lane's lease posts to it, and only the
+ * holder's progress is accepted, so each webhook has one POST at a time and no delivery moves its position
+ * back.
  */
 export class LaneWorker implements Lanes {
   readonly #deps: LanesDeps
@@ -44,7 +45,7 @@ export class LaneWorker implements Lanes {
   readonly #renewal: LeaseRenewal
   readonly #poll: Poll
   #running = false
-  /** POSTs under way are being aborted: their outcome says nothing about the receiver. */
+  /** Whether POSTs in progress are being aborted: their failures say nothing about the receiver. */
   #aborting = false
   #unsubscribe: (() => void)[] = []
   #drained: (() => void) | null = null
@@ -103,14 +104,14 @@ export class LaneWorker implements Lanes {
     for (const lane of this.#lanes) this.#proceed(lane)
     await this.#drain(graceMs)
     this.#aborting = true
-    for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker stops'))
+    for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker is stopping'))
     const limit = new AbortController()
     await Promise.race([this.#handOver(polled), systemClock.sleep(MAX_HAND_OVER_MS, limit.signal)])
     limit.abort()
     this.#renewal.stop()
   }
 
-  /** Writes the progress of the lanes, then frees them. */
+  /** Writes the progress of the lanes, then releases them. */
   async #handOver(polled: Promise<void>): Promise<void> {
     const { notifier, log } = this.#deps
     await Promise.all([polled, this.#reader.stop()])
@@ -119,14 +120,11 @@ export class LaneWorker implements Lanes {
       await releaseAll(this.#deps, this.#lease.owner)
       notifier.publish(LANES_FREE, this.#lease.owner)
     } catch (error) {
-      log.warn(
-        { error: messageOf(error) },
-        'could not give the lanes back; they move on when their leases end',
-      )
+      log.warn({ error: messageOf(error) }, 'could not release webhook leases; they will expire')
     }
   }
 
-  /** Waits until no POST is under way. */
+  /** Waits until no POST is in progress, for at most `ms` milliseconds. */
   async #drain(ms: number): Promise<void> {
     if (this.#slots.underWay === 0) return
     const limit = new AbortController()
@@ -137,7 +135,7 @@ export class LaneWorker implements Lanes {
     limit.abort()
   }
 
-  /** Decides what a lane does next. Called whenever something about it has changed, at worst for nothing. */
+  /** Decides what a lane does next. Called after any change to it; an unnecessary call is harmless. */
   #proceed(lane: Lane): void {
     const { clock } = this.#deps
     if (!lane.isHeld) return
@@ -155,13 +153,13 @@ export class LaneWorker implements Lanes {
     else if (lane.idle()) this.#writer.note({ progress: lane.progress(), settled: null })
   }
 
-  /** The lane has a slot. */
+  /** Posts the lane's next job, in the slot that it got. */
   #run(lane: Lane, slot: Slot): void {
     lane.dequeue()
     const covered = lane.isLeasedFor(this.#options.attemptMs + LEASE_MARGIN_MS)
     const job = covered && this.#running && lane.isHeld ? this.#nextJob(lane) : undefined
     if (job) void this.#attempt(lane, job, slot)
-    else this.#free(slot) // a lane whose lease is too short continues when it is renewed
+    else this.#free(slot) // if its lease is too short, the lane continues when it is renewed
   }
 
   #free(slot: Slot): void {
@@ -169,7 +167,7 @@ export class LaneWorker implements Lanes {
     if (this.#slots.underWay === 0) this.#drained?.()
   }
 
-  /** Manual deliveries go first, then the first event whose time is not over. */
+  /** Returns the next manual delivery, or else the first event that is not to be given up. */
   #nextJob(lane: Lane): LaneJob | ManualDelivery | undefined {
     if (lane.manual.first) return lane.manual.first
     const now = this.#deps.clock.now()
@@ -208,24 +206,24 @@ export class LaneWorker implements Lanes {
     else this.#writer.note(conclusion)
   }
 
-  /** Gives a lane back, with what is to be written of it: it is leased again when it has something to do. */
+  /** Releases a lane and writes its progress. It is leased again when it has something to do. */
   #release(lane: Lane, conclusion?: LaneProgress): void {
     lane.release()
     lane.connection.destroy(new Error('the lane was released'))
     this.#writer.note(conclusion ?? { progress: lane.progress(), settled: null })
   }
 
-  /** The receiver responded that it is gone for good. */
+  /** Deletes a webhook whose receiver responded 410 Gone. */
   async #remove(lane: Lane): Promise<void> {
     lane.lose()
     lane.connection.destroy(new Error('the webhook is gone'))
     try {
       await deleteWebhook(this.#deps, lane, this.#lease.owner)
     } catch (error) {
-      // When the lease has ended, the event is posted again, and the receiver responds the same.
+      // When the lease has expired, the event is posted again and the receiver gives the same response.
       this.#deps.log.warn(
         { webhookId: lane.id, error: messageOf(error) },
-        'could not remove a webhook that is gone',
+        'could not delete a webhook whose receiver is gone',
       )
     }
     this.#reader.drop(lane)
@@ -244,8 +242,8 @@ export class LaneWorker implements Lanes {
   }
 
   /**
-   * A write did not find the lane's lease. It may have waited for a replay's, and then finds neither the row
-   * before nor the row after it; the next write tells whether the lane is lost.
+   * Handles a write that did not find the lane's lease. If it waited for a concurrent replay of the row, it
+   * matched neither the old nor the new version; the next write shows whether the lane is lost.
    */
   #missed(lane: Lane): void {
     if (lane.progressMissed()) this.#lose(lane)
@@ -259,10 +257,10 @@ export class LaneWorker implements Lanes {
     if (lane.events.isStale || result === 'rewound') this.#reader.leaseLanesOf(lane.agentId)
   }
 
-  /** Another worker has it, or it was deleted: a POST that is under way ends now. */
+  /** Stops work on a lane that another worker holds or that was deleted, and aborts its POST. */
   #lose(lane: Lane): void {
     lane.lose()
-    lane.connection.destroy(new Error("the lane is no longer this worker's"))
+    lane.connection.destroy(new Error('the lane was lost'))
     this.#reader.drop(lane)
   }
 }

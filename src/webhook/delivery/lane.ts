@@ -10,26 +10,26 @@ import type { Progress } from './progress.ts'
 import type { Waiter } from './slots.ts'
 
 /**
- * `held`: this worker's. `leaving`: its lease is being given back. `lost`: another worker's, or deleted. Only
- * a held lane posts, and none becomes held again.
+ * `held`: this worker has the lease. `leaving`: the lease is being released. `lost`: another worker has it,
+ * or the webhook was deleted. Only a held lane posts, and a lane never becomes held again.
  */
 export type LaneState = 'held' | 'leaving' | 'lost'
 
 /**
- * A webhook that this worker has leased. While it is held, events are announced and read, and one at a time
- * is posted: `queue`, `dequeue`, `attempting`, `attempted`, then what came of it (`completed`, `failed`,
- * `gaveUp`, `manualFinished`). Without anything to post it is `idle`. In the end it is `release`d or `lose`d.
+ * A webhook that this worker has leased. While it is held, events are announced and read, and posted one at a
+ * time: `queue`, `dequeue`, `attempting`, `attempted`, then the result (`completed`, `failed`, `gaveUp`,
+ * `manualFinished`). `idle` is called when there is nothing to post, and `release` or `lose` at the end.
  */
 export class Lane implements Waiter {
   readonly id: string
   readonly workspaceId: string
   readonly agentId: string
   readonly url: string
-  /** Null when the secret could not be opened. */
+  /** Null when the secret could not be decrypted. */
   readonly keys: SigningKeys | null
   readonly connection: Connection
   readonly policy: Policy
-  /** What it has to deliver. Only the lane itself moves on in it. */
+  /** The events to deliver. Only the lane itself removes events and changes the position. */
   readonly events: Omit<EventQueue, 'shift' | 'skipUnwanted' | 'close'>
   readonly manual: Omit<ManualQueue, 'shift' | 'written' | 'close'>
   readonly #events: EventQueue
@@ -40,9 +40,9 @@ export class Lane implements Waiter {
   #activity: 'none' | 'queued' | 'posting' = 'none'
   #idleSince = performance.now()
   #siblings: number
-  /** How often its first event has failed. */
+  /** Number of failed attempts at the first event. */
   #failures: number
-  /** Whether it has failed since it last took an event. */
+  /** Whether an attempt has failed since the receiver last accepted an event. */
   #failing: boolean
   #error: string | null
   #retryAt: Date | null
@@ -77,12 +77,12 @@ export class Lane implements Waiter {
     return this.#activity === 'posting'
   }
 
-  /** Whether it waits for a slot or has one. */
+  /** Whether the lane waits for a slot or is posting. */
   get isBusy(): boolean {
     return this.#activity !== 'none'
   }
 
-  /** Whether it is held for nothing: there is nothing to post, and nothing to read. */
+  /** Whether the lane is held without anything to post or read. */
   get isIdle(): boolean {
     const { isReading, isBehind, size } = this.#events
     return this.isHeld && !this.isBusy && !isReading && !isBehind && size === 0 && this.#manual.isEmpty
@@ -92,7 +92,7 @@ export class Lane implements Waiter {
     return this.#idleSince
   }
 
-  /** How many webhooks the agent has. */
+  /** Number of webhooks of the agent. */
   get siblings(): number {
     return this.#siblings
   }
@@ -113,29 +113,29 @@ export class Lane implements Waiter {
     return this.#failures > 0
   }
 
-  /** Whether its first event must still wait. A lane is held meanwhile only for its manual deliveries. */
+  /** Returns whether the first event is not due yet. Meanwhile a lane is held only for manual deliveries. */
   awaitsRetry(clock: Clock): boolean {
     return this.#retryAt !== null && this.#retryAt > clock.now()
   }
 
-  /** When its row was last read (`performance.now()`). */
+  /** Time when the row was last read, on the clock of `performance.now()`. */
   get checkedAt(): number {
     return this.#lease.checkedAt
   }
 
-  /** Whether its lease lasts for `ms` more milliseconds. */
+  /** Returns whether the lease lasts for `ms` more milliseconds. */
   isLeasedFor(ms: number): boolean {
     return this.#lease.covers(ms)
   }
 
-  /** Whether it is to be given back now: its row is another one, or its subscription has ended. */
+  /** Returns whether to release the lane now: its row has changed, or its subscription has ended. */
   mustRelease(clock: Clock): boolean {
     return !this.isPosting && (this.#lease.hasRowChanged || this.policy.hasEnded(clock.now()))
   }
 
   /**
-   * Its lease had run out, and was taken again. If others had it meanwhile, its revision is another one, and
-   * what was read here is outdated.
+   * Records that the lease had expired and was acquired again. If another worker had it meanwhile, the
+   * revision has changed, and what was read here is outdated.
    */
   leasedAgain(row: LeasedLane, until: number): void {
     this.#lease.retaken(until)
@@ -143,7 +143,7 @@ export class Lane implements Waiter {
     this.#compare(row)
   }
 
-  /** Its row was read at `at`, and its lease renewed for `ms` milliseconds unless the row was locked. */
+  /** Records a row read at `at`; its lease was renewed for `ms` milliseconds unless the row was locked. */
   renewed(row: Renewed, at: number, ms: number): void {
     if (row.renewed) this.#lease.renewed(at, at + ms)
     this.#siblings = row.siblings
@@ -155,7 +155,7 @@ export class Lane implements Waiter {
     this.#manual.compare(row.asked)
   }
 
-  /** Its row has another secret or position: it is to be given back and leased anew. */
+  /** Records that the row's secret or position changed: the lane must be released and leased again. */
   rowChanged(): void {
     this.#lease.rowChanged()
     this.#events.markStale()
@@ -165,12 +165,12 @@ export class Lane implements Waiter {
     this.#siblings++
   }
 
-  /** There is nothing to do for it here any more. Whoever leases it next reads its events again. */
+  /** Stops work on the lane. The worker that leases it next reads its events again. */
   release(): void {
     if (this.isHeld) this.#leave('leaving')
   }
 
-  /** Another worker has it, or it was deleted. */
+  /** Stops work on a lane that another worker holds or that was deleted. */
   lose(): void {
     this.#leave('lost')
   }
@@ -182,13 +182,13 @@ export class Lane implements Waiter {
     this.#manual.close()
   }
 
-  /** A manual delivery was requested. */
+  /** Records that a manual delivery was requested. */
   manualRequested(): void {
     this.#manual.markStale()
     if (!this.isHeld) this.#events.markStale()
   }
 
-  /** It waits for a slot. */
+  /** Records that the lane waits for a slot. */
   queue(): void {
     this.#activity = 'queued'
   }
@@ -197,7 +197,7 @@ export class Lane implements Waiter {
     this.#activity = 'none'
   }
 
-  /** A POST to it begins. */
+  /** Records that a POST begins. */
   attempting(): void {
     this.#activity = 'posting'
   }
@@ -206,15 +206,15 @@ export class Lane implements Waiter {
     this.#activity = 'none'
   }
 
-  /** There is nothing to post for now. Returns whether there is progress to write. */
+  /** Records that there is nothing to post for now. Returns whether there is progress to write. */
   idle(): boolean {
     this.#idleSince = performance.now()
     return (!this.#events.isBehind && this.#events.skipUnwanted()) || this.#manual.hasUnwritten
   }
 
   /**
-   * The receiver took the first event, or it is too large for it: the next one's turn. Returns whether that
-   * ended a series of failures.
+   * Moves to the next event after the receiver accepted the first one, or found it too large. Returns whether
+   * that ended a series of failures.
    */
   completed(): boolean {
     const wasFailing = this.#failing
@@ -224,7 +224,7 @@ export class Lane implements Waiter {
     return wasFailing
   }
 
-  /** The first event failed; it is due again at `retryAt`, or is to be given up. */
+  /** Records that the first event failed; it is retried at `retryAt`, or given up when that is null. */
   failed(error: string, retryAt: Date | null): void {
     const { givenUp } = this.policy
     this.#failures++
@@ -233,7 +233,7 @@ export class Lane implements Waiter {
     this.#retryAt = retryAt
   }
 
-  /** The first event's time is over. Its error says so until the webhook takes an event again. */
+  /** Gives up the first event. The error says so until the receiver accepts an event. */
   gaveUp(): void {
     const { givenUp } = this.policy
     if (!this.#error?.startsWith(givenUp)) this.#error = this.#error ? `${givenUp}: ${this.#error}` : givenUp
@@ -246,12 +246,12 @@ export class Lane implements Waiter {
     this.#retryAt = null
   }
 
-  /** The first manual delivery was tried. It says nothing about the events. */
+  /** Removes the first manual delivery, which was attempted. Its result does not affect the events. */
   manualFinished(): void {
     this.#manual.shift()
   }
 
-  /** What to write of it now. A lane that is leaving gives its lease back whatever is written of it. */
+  /** Returns the progress to write now. For a lane that is leaving, every write releases the lease. */
   progress(change: Partial<Progress> = {}): Progress {
     return {
       lane: this.id,
@@ -268,13 +268,15 @@ export class Lane implements Waiter {
     }
   }
 
-  /** Its progress was written, which renewed its lease until `leasedUntil`. */
+  /** Records that progress was written, which renewed the lease until `leasedUntil`. */
   progressWritten({ answered }: Progress, leasedUntil: number): void {
     this.#manual.written(answered)
     this.#lease.written(leasedUntil)
   }
 
-  /** A write of its progress did not find its lease. Returns whether the write before did not either. */
+  /**
+   * Records that a write of progress did not find the lease. Returns whether the write before also did not.
+   */
   progressMissed(): boolean {
     return this.#lease.missed()
   }

@@ -10,18 +10,21 @@ import { LaneWorker } from './lane-worker.ts'
 import { ATTEMPT_MS } from './post.ts'
 
 export interface LaneOptions {
-  /** How long a lease lasts without renewal. A killed worker's lanes move on after this and one poll. */
+  /**
+   * Duration of a lease without renewal. Other workers take over a killed worker's lanes after this and a
+   * poll.
+   */
   leaseMs: number
   /**
-   * How often to look for lanes with events that no notification announced. It is promised that these arrive
-   * within 2 s.
+   * Interval of the poll for lanes with events that no notification announced. These are guaranteed to be
+   * delivered within 2 s.
    */
   pollMs: number
-  /** How long a lane with nothing to do keeps its lease and its connection. */
+  /** Time for which a lane with nothing to do keeps its lease and its connection. */
   idleMs: number
-  /** How many POSTs at once. */
+  /** Maximum number of concurrent POSTs, besides slow ones (see `Slots`). */
   slots: number
-  /** How many lanes are leased at once. */
+  /** Maximum number of leased lanes (see `LaneCapacity`). */
   maxLanes: number
   attemptMs: number
 }
@@ -37,31 +40,28 @@ const DEFAULTS: LaneOptions = {
 
 export interface LanesDeps extends Db {
   keyring: Keyring
-  /** For the schedule of attempts. Leases go by the database's clock. */
+  /** Clock for the schedule of attempts. Leases use the database's clock. */
   clock: Clock
   log: Logger
   feed: Pick<Feed, 'onNews'>
   notifier: Pick<Notifier, 'publish' | 'subscribe'>
   dialler: Dialler
   metrics?: Metrics
-  /** Called when it is written that an event was given up. */
+  /** Called when it was recorded that an event was given up. */
   onGivenUp?: () => void
-  /** For the jitter; from 0 to below 1. */
+  /** Returns the jitter, from 0 to below 1. */
   random?: () => number
   options?: Partial<LaneOptions>
 }
 
-/**
- * The worker that delivers events to webhooks. Any number of them, in any number of processes, share the
- * lanes.
- */
+/** A worker that delivers events to webhooks. Any number of workers, in any processes, share the lanes. */
 export interface Lanes {
-  /** How many lanes this worker has leased. */
+  /** Number of lanes that this worker has leased. */
   readonly held: number
   start(): void
   /**
-   * Takes no new work and gives the leases back: those of lanes without a POST under way at once, the others
-   * when their POST has ended, or after `graceMs` milliseconds. Takes at most 2 s more than that, even if the
+   * Accepts no new work and releases the leases: immediately for lanes without a POST in progress, otherwise
+   * when the POST has ended or after `graceMs` milliseconds. Takes at most 2 s longer than that, even if the
    * database does not respond.
    */
   stop(graceMs: number): Promise<void>

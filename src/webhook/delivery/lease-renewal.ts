@@ -9,20 +9,20 @@ import { type Lease, renewLeases } from './lease.ts'
 export interface LeaseRenewalDeps extends Db {
   lease: Lease
   log: Logger
-  /** How long a lane with nothing to do keeps its lease and its connection, in milliseconds. */
+  /** Time in milliseconds for which a lane with nothing to do keeps its lease and its connection. */
   idleMs: number
   lanes: LaneRegistry
   /** Called for a lane that had nothing to do for that long. */
   release(lane: Lane): void
-  /** Called for a lane that is no longer this worker's. */
+  /** Called for a lane that this worker no longer holds. */
   lose(lane: Lane): void
   /** Called for a lane whose row was read, or whose log has grown. */
   proceed(lane: Lane): void
 }
 
 /**
- * Renews the leases of lanes with something to do, releases idle ones, and finds what no notification
- * announced. It runs in real time, as leases go by the database's clock.
+ * Renews the leases of lanes, releases lanes that have been idle for too long, and finds what no notification
+ * announced. It runs in real time, because leases use the database's clock.
  */
 export class LeaseRenewal {
   readonly #deps: LeaseRenewalDeps
@@ -60,7 +60,7 @@ export class LeaseRenewal {
     if (idle.length > 0) void this.#checkLogs(idle)
   }
 
-  /** Finds events of idle lanes that no notification announced: the poll sees only lanes that nobody holds. */
+  /** Finds events of idle lanes that no notification announced: the poll finds only lanes without a lease. */
   async #checkLogs(lanes: Lane[]): Promise<void> {
     if (this.#checkingLogs) return
     this.#checkingLogs = true
@@ -73,7 +73,7 @@ export class LeaseRenewal {
     } catch (error) {
       this.#deps.log.warn(
         { error: messageOf(error), lanes: lanes.length },
-        'could not look for events of webhooks',
+        'could not check for new events of idle webhooks; retrying',
       )
     } finally {
       this.#checkingLogs = false
@@ -99,7 +99,7 @@ export class LeaseRenewal {
         proceed(lane)
       }
     } catch (error) {
-      log.warn({ error: messageOf(error), lanes: due.length }, 'could not renew the leases of webhooks')
+      log.warn({ error: messageOf(error), lanes: due.length }, 'could not renew webhook leases; retrying')
     } finally {
       this.#renewing = false
     }

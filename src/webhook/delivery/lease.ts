@@ -1,7 +1,7 @@
 import type { Db } from '../../db/client.ts'
 import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
 
-/** A lane that a worker has just leased, with all that it needs to work on it. */
+/** A lane that was just leased, with all data that the worker needs. */
 export interface LeasedLane {
   id: string
   workspace_id: string
@@ -24,13 +24,13 @@ export interface LeasedLane {
   subscription: string | null
   token_id: string | null
   expires_at: Date | null
-  /** The newest event of its agent. */
+  /** Id of the agent's newest event. */
   last_id: number
-  /** How many webhooks the agent has. */
+  /** Number of webhooks of the agent. */
   siblings: number
 }
 
-/** What a lane is found by. */
+/** The primary key of a lane. */
 interface LaneKey {
   id: string
   agentId: string
@@ -38,25 +38,25 @@ interface LaneKey {
 
 export interface Lease {
   owner: string
-  /** How long it lasts without a renewal, by the database's clock: the workers' clocks needn't agree. */
+  /** Duration without renewal, on the database's clock, so that the workers' clocks need not agree. */
   ms: number
 }
 
-/** How many lanes to lease, and how many of them may be retrying. */
+/** Maximum number of lanes to lease, and of those among them that are retrying. */
 export interface LeaseLimits {
   lanes: number
   retrying: number
 }
 
-/** A lane that nobody holds, with something to deliver now: an event that is due, or a manual delivery. */
+/** Condition for a free lane with something to deliver now: an event that is due, or a manual delivery. */
 const DUE = `
   (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())
   and (w.expires_at is null or w.expires_at > $3)`
 
 /**
- * Leases what `picked (id)` names, as long as it is still free; what another worker is leasing right now is
- * left to it. With a new owner the revision grows: a worker that was stopped for longer than its lease may
- * still have the lane in memory, as it was before others had it.
+ * Leases the lanes in `picked (id)` that are still free, and skips those that another worker is leasing at
+ * the moment. A new owner increases the revision: a worker that was suspended for longer than its lease may
+ * still have the lane in memory in an outdated state.
  */
 const LEASE = `
   free as materialized (
@@ -86,8 +86,8 @@ const OF_AGENTS = {
 }
 
 /**
- * Workspaces take turns: the first lane of each, then the second of each, and so on. Lanes that are retrying
- * are counted separately, so that they do not delay the others.
+ * Leases lanes in turn by workspace: the first lane of each, then the second of each, and so on. Lanes that
+ * are retrying are ranked separately, so that they do not delay the others.
  */
 const ANY = {
   name: 'lanes due',
@@ -104,7 +104,7 @@ const ANY = {
 
 interface LeaseRequest {
   lease: Lease
-  /** By the schedule's clock: retries are due by it. */
+  /** The time on the schedule's clock, which determines which retries are due. */
   now: Date
 }
 
@@ -117,7 +117,7 @@ export const leaseOfAgents = async (
   return (await pool.query<LeasedLane>({ ...OF_AGENTS, values })).rows
 }
 
-/** Leases any lanes that have something to do now, fairly between workspaces. */
+/** Leases lanes of any agents that have something to do now, fairly between workspaces. */
 export const leaseDue = async (
   { pool }: Db,
   { lease, now, limits }: LeaseRequest & { limits: LeaseLimits },
@@ -126,7 +126,7 @@ export const leaseDue = async (
   return (await pool.query<LeasedLane>({ ...ANY, values })).rows
 }
 
-/** When the next retry is due that is not due yet, or null. */
+/** Returns when the next future retry is due, or null when there is none. */
 export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
   const { rows } = await pool.query<{ at: Date | null }>({
     name: 'lanes next retry',
@@ -137,8 +137,8 @@ export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null>
 }
 
 /**
- * When what has been waiting for a worker for the longest time was due; null when nothing waits. A lane
- * between two tries is not due.
+ * Returns when the delivery that has waited longest for a worker was due; null when none waits. A lane
+ * between two attempts is not due.
  */
 export const oldestDueDelivery = async ({ pool }: Db, now: Date): Promise<Date | null> => {
   const { rows } = await pool.query<{ at: Date | null }>({
@@ -157,9 +157,9 @@ export const oldestDueDelivery = async ({ pool }: Db, now: Date): Promise<Date |
 }
 
 /**
- * Prolongs leases; returns the lanes that are still the owner's. Rows that another statement holds are left
- * out (`renewed` is false): progress that is being written prolongs the lease too, and waiting for each
- * other's rows would be a deadlock.
+ * Renews leases; returns the lanes that the owner still holds. Rows that another statement has locked are not
+ * renewed (`renewed` is false): writing progress renews the lease too, and two statements that wait for each
+ * other's rows would deadlock.
  */
 export const renewLeases = async (
   { pool }: Db,
@@ -186,7 +186,7 @@ export const renewLeases = async (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What may have changed since the lane was leased. */
+/** Columns that may have changed since the lane was leased. */
 export interface Renewed {
   renewed: boolean
   secret: Buffer
@@ -195,19 +195,20 @@ export interface Renewed {
   siblings: number
 }
 
-/** Gives back every lease of this owner. */
+/** Releases all leases of this owner. */
 export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
   await pool.query('update webhook set lease_owner = null, lease_until = null where lease_owner = $1', [
     owner,
   ])
 }
 
-/** How long a deletion may wait for the agent's log, and for a connection. */
+/** Time in milliseconds that a deletion may take in all, and wait for a connection. */
 const DELETION = { timeout: 30_000, maxWait: 5_000 }
 
 /**
- * Deletes a webhook with its jobs, under its agent's log: an event is stored before, and its job goes too, or
- * after, and makes none. With an owner, only while that worker holds the lane. Returns whether it was there.
+ * Deletes a webhook with its jobs, and locks its agent's log meanwhile: the job of an event that is stored
+ * before is deleted too, and an event that is stored after gets no job. With an owner, deletes only while
+ * that worker holds the lane. Returns whether the webhook was deleted.
  */
 export const deleteWebhook = (
   { prisma }: Db,

@@ -2,16 +2,16 @@ import type { ManualDelivery } from './lane-job.ts'
 import type { LeasedLane } from './lease.ts'
 
 /**
- * A lane's manual deliveries. The row counts them: `asked` is how many were requested in all, `answered` how
- * many of them are finished.
+ * A lane's manual deliveries. The webhook's row counts them: `asked` is the number requested in total,
+ * `answered` the number of them that are finished.
  */
 export class ManualQueue {
-  /** Whether some were requested that were not read. */
+  /** Whether requested deliveries may not have been read yet. */
   #stale: boolean
   #reading = false
   #deliveries: ManualDelivery[] = []
   readonly #ids = new Set<string>()
-  /** How many were read, are finished, and are finished as far as the row knows. */
+  /** Numbers of deliveries that were read, that are finished, and that the row records as finished. */
   #read: number
   #finished: number
   #written: number
@@ -39,7 +39,7 @@ export class ManualQueue {
     return this.#reading
   }
 
-  /** Whether some are still to be read. */
+  /** Whether a read is needed or in progress. */
   get isAwaited(): boolean {
     return this.#stale || this.#reading
   }
@@ -48,17 +48,17 @@ export class ManualQueue {
     return !this.isAwaited && this.#deliveries.length === 0
   }
 
-  /** Whether the row does not know yet that all of them are finished. */
+  /** Whether the row does not yet record all finished deliveries. */
   get hasUnwritten(): boolean {
     return this.#finished > this.#written
   }
 
-  /** One more was requested. */
+  /** Records that another delivery was requested. */
   markStale(): void {
     this.#stale = true
   }
 
-  /** The row counts `requested` in all. */
+  /** Compares with the number of requested deliveries in the row. */
   compare(requested: number): void {
     if (requested > this.#read) this.#stale = true
   }
@@ -74,8 +74,8 @@ export class ManualQueue {
   }
 
   /**
-   * Queues what was read when `requested` had been requested in all. Those that were read before are pending
-   * in the database until the lane's progress is written.
+   * Queues the deliveries that were read; `requested` is the number requested by then. Skips those that were
+   * read before, which stay pending in the database until the lane's progress is written.
    */
   endReading(deliveries: readonly ManualDelivery[], requested: number): void {
     this.#reading = false
@@ -85,18 +85,18 @@ export class ManualQueue {
     if (this.#deliveries.length === 0) this.#finished = Math.max(this.#finished, requested)
   }
 
-  /** The first one is finished. */
+  /** Removes the first delivery, which is finished. */
   shift(): void {
     this.#deliveries.shift()
     if (this.#deliveries.length === 0) this.#finished = this.#read
   }
 
-  /** The row knows that `finished` are finished. */
+  /** Records that the row has been updated to `finished`. */
   written(finished: number): void {
     this.#written = Math.max(this.#written, finished)
   }
 
-  /** Drops what was read: the lane's next holder reads it again. */
+  /** Drops the deliveries that were read: the lane's next holder reads them again. */
   close(): void {
     this.#deliveries = []
   }

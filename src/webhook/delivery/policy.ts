@@ -1,24 +1,24 @@
 import type { LeasedLane } from './lease.ts'
 import { type Failure, givenUpAt, nextAttemptAt } from './schedule.ts'
 
-/** What the two kinds of webhook do differently on their lanes. */
+/** The differences in delivery between the two kinds of webhook. */
 export interface Policy {
   readonly kind: LeasedLane['kind']
-  /** What every delivery carries besides the signature, names and values by turns. */
+  /** Additional headers of every delivery, names and values alternating. */
   readonly headers: readonly string[]
-  /** Whether 410 removes the webhook; else it only skips the event. */
+  /** Whether a 410 response deletes the webhook; otherwise it only skips the event. */
   readonly removesGone: boolean
-  /** The token that it lives with. */
+  /** The token whose revocation ends the subscription; null when there is none. */
   readonly tokenId: string | null
-  /** Why an event was given up, in the words that `error` begins with. */
+  /** Text that `error` begins with after an event was given up. */
   readonly givenUp: string
-  /** Whether an event is for it. */
+  /** Returns whether the webhook subscribes to an event. */
   wants(event: { type: string; channel: string }): boolean
-  /** Whether its time is over. */
+  /** Returns whether the subscription has expired. */
   hasEnded(now: Date): boolean
-  /** Whether an event is to be given up, that began then and failed so often. */
+  /** Returns whether to give up an event whose time began at `since` and that has failed `failures` times. */
   isOver(since: Date, failures: number, now: Date): boolean
-  /** When an event that failed is due again. */
+  /** Returns when to retry an event that failed. */
   nextAttemptAt(failure: Failure): Date
 }
 
@@ -26,7 +26,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
 /**
- * The Events extension asks for 3 to 5 attempts within 10 to 15 minutes. Then the next event has its turn.
+ * The Events extension requires 3 to 5 attempts within 10 to 15 minutes. Then the next event is delivered.
  */
 const MCP_DELAYS_MS = [10 * SECOND, MINUTE, 4 * MINUTE, 9 * MINUTE]
 const MCP_ATTEMPTS = MCP_DELAYS_MS.length + 1
@@ -37,7 +37,7 @@ const mcpAttemptAt = ({ failures, now, retryAfterMs, random }: Failure): Date =>
   return new Date(now.getTime() + Math.max(Math.round(planned * (1 + 0.05 * random)), requested))
 }
 
-/** What a receiver of the Events extension finds its subscription by. */
+/** Returns the header by which a receiver of the Events extension finds its subscription. */
 export const subscriptionHeader = (subscription: string): readonly string[] => [
   'x-mcp-subscription-id',
   subscription,

@@ -15,12 +15,13 @@ export interface PollDeps extends Db {
 
 const BACKOFF_MS = 500
 
-/** Least time between two polls: thousands of retries that are due within a second are leased together. */
+/**
+ * Minimum time in milliseconds between polls, so that thousands of retries due in a second are leased
+ * together.
+ */
 const INTERVAL_MS = 50
 
-/**
- * Leases lanes whose retry is due, and from time to time those with events that no notification announced.
- */
+/** Leases lanes whose retry is due, and periodically those with events that no notification announced. */
 export class Poll {
   readonly #deps: PollDeps
   #pause = new AbortController()
@@ -36,12 +37,12 @@ export class Poll {
     this.#polling = this.#keepPolling()
   }
 
-  /** Polls at once. */
+  /** Polls immediately. */
   now(): void {
     this.#pause.abort()
   }
 
-  /** Resolves when nothing is under way. */
+  /** Stops polling; resolves when no poll is in progress. */
   stop(): Promise<void> {
     this.#running = false
     this.#pause.abort()
@@ -59,13 +60,13 @@ export class Poll {
         if (this.#running) await clock.sleep(wait, signal)
         if (this.#running) await systemClock.sleep(from + INTERVAL_MS - performance.now(), signal)
       } catch (error) {
-        log.warn({ error: messageOf(error) }, 'could not look for due webhooks')
+        log.warn({ error: messageOf(error) }, 'could not check for due webhooks; retrying')
         await systemClock.sleep(BACKOFF_MS, signal)
       }
     }
   }
 
-  /** Returns how long to wait until the next one, in milliseconds. */
+  /** Returns the time in milliseconds to wait until the next poll. */
   async #poll(): Promise<number> {
     const { clock, reader, lease, everyMs } = this.#deps
     const now = clock.now()

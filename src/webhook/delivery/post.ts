@@ -1,36 +1,34 @@
 import { type Dispatcher, errors } from 'undici'
 import { type Connection, ForbiddenAddress, type Stage } from '../../outgoing-http/dial.ts'
 
-/**
- * How long an attempt may take: to the connection, the first byte and the end of the answer, all together.
- */
+/** Time limit in milliseconds of an attempt, from connecting to the end of the response. */
 export const ATTEMPT_MS = 5000
 
-const ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 
 /**
- * A socket that waited this long may have been closed by the receiver in the moment of writing; then a new
- * one is tried at once.
+ * Idle time in milliseconds after which the receiver may close a socket just as a request is written to it.
+ * When that happens, the request is immediately sent again over a new socket.
  */
 const STALE_AFTER_MS = 1000
 
 export interface Attempt {
   headers: string[]
   body: Buffer
-  /** The time, for a `Retry-After` that names one. */
+  /** The current time, to which a date in `Retry-After` is relative. */
   now: Date
   timeoutMs?: number
   /**
-   * When the attempt began, on the clock of `performance.now()`: its time includes what was prepared before
-   * the POST. Left out: now.
+   * When the attempt began, on the clock of `performance.now()`: its time limit includes the preparation
+   * before the POST. Defaults to now.
    */
   beganAt?: number
-  /** Called with the body of the response, as far as it is read. */
+  /** Called with each chunk of the response body that is read. */
   onData?(chunk: Buffer): void
 }
 
 /**
- * How one attempt went. `ms` is how long it took; `retryAfterMs` is the receiver's `Retry-After`, 0 without
+ * The outcome of one attempt. `ms` is its duration; `retryAfterMs` is the receiver's `Retry-After`, 0 without
  * one.
  */
 export type Outcome =
@@ -42,9 +40,9 @@ class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
 
-/** The response is longer than a receiver needs: its status counts, the rest of its body is not read. */
-class LongAnswer extends Error {
-  override readonly name = 'LongAnswer'
+/** The response exceeds the limit: its status counts, but the rest of its body is not read. */
+class LongResponse extends Error {
+  override readonly name = 'LongResponse'
 }
 
 const TLS_WORDS: Record<string, string> = {
@@ -79,14 +77,16 @@ const codeOf = (error: unknown): string => {
   return several?.[0] ? codeOf(several[0]) : ''
 }
 
-/** In words of our own, never the error's: those name addresses behind the host. */
-const sayDialFailure = (stage: Exclude<Stage, 'request'>, code: string): string => {
+/**
+ * Describes the failure without the error's message, which may contain addresses that the host resolves to.
+ */
+const describeDialFailure = (stage: Exclude<Stage, 'request'>, code: string): string => {
   if (stage === 'dns' && code !== 'FORBIDDEN_ADDRESS') return `dns: ${DNS_WORDS[code] ?? `failed (${code})`}`
   if (stage === 'tls') return `tls: ${TLS_WORDS[code] ?? `the handshake failed${code && ` (${code})`}`}`
   return `connect: ${CONNECT_WORDS[code] ?? `failed${code && ` (${code})`}`}`
 }
 
-const sayRequestFailure = (error: Error, status: number): string => {
+const describeRequestFailure = (error: Error, status: number): string => {
   if (error.name === 'HTTPParserError') return 'answer: not HTTP'
   if (error instanceof errors.HeadersOverflowError) return 'answer: its headers are too large'
   return status > 0
@@ -94,12 +94,12 @@ const sayRequestFailure = (error: Error, status: number): string => {
     : 'request: the connection was closed without an answer'
 }
 
-const sayTimeout = (stage: Stage, status: number): string => {
+const describeTimeout = (stage: Stage, status: number): string => {
   if (stage !== 'request') return `timeout: no connection in time (${stage})`
   return status > 0 ? 'timeout: the answer did not end in time' : 'timeout: no answer in time'
 }
 
-/** Seconds or a date, as milliseconds from `now`; 0 for anything else and for the past. */
+/** Returns seconds or a date as milliseconds from `now`; 0 for anything else and for times in the past. */
 export const readRetryAfter = (value: string | string[] | undefined, now: Date): number => {
   if (typeof value !== 'string') return 0
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
@@ -112,8 +112,8 @@ const kindOf = (status: number): Outcome['kind'] => {
   return status === 413 ? 'too_large' : 'failed'
 }
 
-/** Hears what undici has to say of one request and makes an outcome of it. */
-class Hearing implements Dispatcher.DispatchHandler {
+/** Handles undici's callbacks for one request and determines the outcome. */
+class AttemptHandler implements Dispatcher.DispatchHandler {
   readonly #attempt: Attempt
   readonly #connection: Connection
   readonly #resolve: (outcome: Outcome) => void
@@ -146,17 +146,17 @@ class Hearing implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Called after everything that arrived in time was handled: the receiver is not to blame when this process
-   * was busy.
+   * Called after everything that arrived in time was handled, so that an attempt does not time out only
+   * because this process was busy.
    */
   #timeOut(): void {
     if (!this.#finished) this.#connection.destroy(new TimedOut())
   }
 
   /**
-   * Called just before the first byte is sent. A process that was stopped meanwhile (a machine put to sleep,
-   * SIGSTOP) gets here before its timer fires, although the time is over and another worker may be posting by
-   * now.
+   * Called just before the first byte is sent. A process that was suspended meanwhile (SIGSTOP, or a sleeping
+   * machine) gets here before its timer fires, although the time limit has passed and another worker may
+   * already be posting.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (performance.now() - this.#startedAt >= this.#timeoutMs) controller.abort(new TimedOut())
@@ -167,17 +167,17 @@ class Hearing implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200) return // 100, 103: the answer is still to come
+    if (status < 200) return // 100, 103: the final response follows
     this.#status = status
     if (status === 429 || status === 503)
       this.#retryAfterMs = readRetryAfter(headers['retry-after'], this.#attempt.now)
-    if (Number(headers['content-length'] ?? 0) > ANSWER_BYTES) controller.abort(new LongAnswer())
+    if (Number(headers['content-length'] ?? 0) > MAX_RESPONSE_BYTES) controller.abort(new LongResponse())
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#read += chunk.length
     this.#attempt.onData?.(chunk)
-    if (this.#read > ANSWER_BYTES) controller.abort(new LongAnswer())
+    if (this.#read > MAX_RESPONSE_BYTES) controller.abort(new LongResponse())
   }
 
   onResponseEnd(): void {
@@ -188,7 +188,7 @@ class Hearing implements Dispatcher.DispatchHandler {
   onResponseError(_controller: unknown, error: Error): void {
     const stage = this.#connection.stage
     this.#connection.destroy(error)
-    if (error instanceof LongAnswer) this.#answered()
+    if (error instanceof LongResponse) this.#answered()
     else this.#failed(stage, error)
   }
 
@@ -196,14 +196,17 @@ class Hearing implements Dispatcher.DispatchHandler {
     if (this.#mayRepeat && this.#status === 0 && stage === 'request' && !(error instanceof TimedOut)) {
       this.#mayRepeat = false
       this.send()
-    } else this.#finish({ kind: 'failed', error: this.#say(stage, error), ms: this.#ms(), retryAfterMs: 0 })
+    } else
+      this.#finish({ kind: 'failed', error: this.#describe(stage, error), ms: this.#ms(), retryAfterMs: 0 })
   }
 
-  #say(stage: Stage, error: Error): string {
-    if (error instanceof TimedOut) return sayTimeout(stage, this.#status)
-    if (error instanceof ForbiddenAddress) return sayDialFailure('connect', error.code)
+  #describe(stage: Stage, error: Error): string {
+    if (error instanceof TimedOut) return describeTimeout(stage, this.#status)
+    if (error instanceof ForbiddenAddress) return describeDialFailure('connect', error.code)
     const code = codeOf(error)
-    return stage === 'request' ? sayRequestFailure(error, this.#status) : sayDialFailure(stage, code)
+    return stage === 'request'
+      ? describeRequestFailure(error, this.#status)
+      : describeDialFailure(stage, code)
   }
 
   #answered(): void {
@@ -227,6 +230,6 @@ class Hearing implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Tries once to deliver. Never rejects: whatever happens is the outcome. */
+/** Attempts one delivery. Never rejects: every failure is an outcome. */
 export const deliver = (connection: Connection, attempt: Attempt): Promise<Outcome> =>
-  new Promise((resolve) => new Hearing(connection, attempt, resolve).send())
+  new Promise((resolve) => new AttemptHandler(connection, attempt, resolve).send())

@@ -6,8 +6,8 @@ import type { Lease } from './lease.ts'
 import { type Progress, type Settled, settle, type WriteResult } from './progress.ts'
 
 /**
- * What is noted within this time is written together: one commit for hundreds of deliveries. After a crash,
- * deliveries whose progress was not written are repeated.
+ * Time in milliseconds for which progress is gathered and then written together: one commit for hundreds of
+ * deliveries. After a crash, deliveries whose progress was not written are repeated.
  */
 const GATHER_MS = 10
 const BACKOFF_MS = { first: 50, max: 2000 }
@@ -16,21 +16,21 @@ export interface ProgressWriterDeps extends Db {
   lease: Lease
   log: Logger
   /**
-   * Called for each progress that was written, with what came of it. `writtenFrom` is when the write began
+   * Called for each lane whose progress was written, with the result. `writtenFrom` is when the write began
    * (`performance.now()`).
    */
   written(progress: Progress, result: WriteResult, writtenFrom: number): void
 }
 
-/** What is to be written: where a lane stands now, and what became of a job of it. */
+/** The data to write: a lane's current progress, and the result of one of its jobs. */
 export interface LaneProgress {
   progress: Progress
   settled: Settled | null
 }
 
 /**
- * Adds to a lane's progress what was noted before it and is not written: when it was last delivered to, when
- * it first failed and gave up since it last recovered, and whether it recovered.
+ * Merges a lane's earlier, unwritten progress into its latest: the time of the last delivery, the times of
+ * the first failure and the first event given up since the last recovery, and whether it recovered.
  */
 const mergeInto = (progress: Progress, earlier: Progress): void => {
   progress.lastDeliveredAt ??= earlier.lastDeliveredAt
@@ -40,8 +40,8 @@ const mergeInto = (progress: Progress, earlier: Progress): void => {
 }
 
 /**
- * Writes the progress of all lanes in batches. While the database is away, progress is kept, and written when
- * it is back.
+ * Writes the progress of all lanes in batches. While the database is unavailable, progress is kept in memory
+ * and the write is retried.
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
@@ -55,7 +55,7 @@ export class ProgressWriter {
     this.#deps = deps
   }
 
-  /** Notes where a lane stands, and what became of a job. */
+  /** Queues a lane's progress and the result of a job to be written. */
   note({ progress, settled }: LaneProgress): void {
     const before = this.#progress.get(progress.lane)
     if (before) mergeInto(progress, before)
@@ -64,7 +64,7 @@ export class ProgressWriter {
     if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
   }
 
-  /** Writes everything noted so far. Resolves when that is done, or after `ms` milliseconds. */
+  /** Writes everything queued so far. Stops retrying after `ms` milliseconds. */
   async stop(ms: number): Promise<void> {
     const limit = setTimeout(() => this.#stopping.abort(), ms)
     if (this.#gathering) this.#begin()
@@ -100,7 +100,7 @@ export class ProgressWriter {
       } catch (error) {
         log.warn(
           { error: messageOf(error), lanes: progress.length, jobs: jobs.length },
-          'could not write the progress of webhooks; trying again',
+          'could not write webhook progress; retrying',
         )
         await systemClock.sleep(wait, this.#stopping.signal)
       }

@@ -2,55 +2,55 @@ import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
 import type { Lease } from './lease.ts'
 
-/** How far a lane is, as it is written to the webhook's row. */
+/** A lane's progress, as it is written to the webhook's row. */
 export interface Progress {
   lane: string
   agentId: string
   position: number
-  /** How often the event after `position` failed, with what, and when it is due again. */
+  /** How often the event after `position` has failed, its last error, and when it is due again. */
   attempts: number
   error: string | null
   retryAt: Date | null
-  /** Null leaves it as it was. */
+  /** Null leaves the column unchanged. */
   lastDeliveredAt: Date | null
-  /** Gives the lease back. */
+  /** Whether to release the lease. */
   release: boolean
   /**
-   * The row's when the lane was leased. If the row has another one, its position was set back or others had
-   * the lane meanwhile, and nothing of this is written.
+   * The row's revision when the lane was leased. If it has changed, the position was set back or another
+   * worker had the lane meanwhile, and none of this progress is written.
    */
   revision: number
-  /** How many of its manual deliveries are finished. */
+  /** Number of finished manual deliveries. */
   answered: number
-  /** When it failed; the first time counts until it recovers. */
+  /** Time of a failure; the row keeps the first one since the last recovery. */
   failedAt?: Date
-  /** When an event was given up for it. */
+  /** Time when an event was given up. */
   givenUpAt?: Date
-  /** It takes events again: what was wrong with it is over. */
+  /** Present when the receiver accepts events again, which clears the record of its failures. */
   recovered?: true
 }
 
 /**
- * What came of writing a lane's progress. `mine`: it was written. `rewound`: it was not, because its revision
- * is another one. `lost`: the lane is no longer the owner's.
+ * The result of writing a lane's progress. `mine`: it was written. `rewound`: it was not written, because the
+ * revision has changed. `lost`: the owner no longer holds the lane.
  */
 export type WriteResult = 'mine' | 'rewound' | 'lost'
 
-/** What became of one job in one attempt. */
+/** The result of one attempt at a job, or of giving it up. */
 export interface Settled {
   lane: string
   seq: number
   state: JobState
-  /** How often it was tried by now. */
+  /** Number of attempts so far. */
   attempts: number
-  /** What the log of its attempts gets; null when there was none (given up unattempted). */
+  /** Entry for the job's log; null when the job was given up without an attempt. */
   entry: { at: Date; status?: number; error?: string; ms: number } | null
 }
 
 /**
  * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner,
- * $4 the lease in ms. Only the lease's owner moves a lane; saying the same twice changes nothing, so it may
- * be said again after a lost answer.
+ * $4 the lease in ms. Only the lease's owner can change a lane. The statement is idempotent, so it may be
+ * retried when its result was lost.
  */
 const SETTLE = {
   name: 'lanes settle',
@@ -92,7 +92,7 @@ const SETTLE = {
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }
 
-/** Writes the progress of many lanes. Returns what came of each; those that are missing are lost. */
+/** Writes the progress of many lanes. Returns the result of each; lanes that are missing are lost. */
 export const settle = async (
   { pool }: Db,
   lease: Lease,

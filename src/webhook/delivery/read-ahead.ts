@@ -2,17 +2,17 @@ import type { Db } from '../../db/client.ts'
 import type { Channel, JobState } from '../../db/generated/prisma/enums.ts'
 
 /**
- * A webhook's jobs as its lane sees them: the agent's events after the lane's position, in order. Many lanes
- * share one statement.
+ * Reads a webhook's jobs for its lane: the agent's events after those it has read, in order. One statement
+ * reads for many lanes.
  */
 
-/** Asks for the next events of one lane. */
+/** A request for the next events of one lane. */
 export interface ReadRequest {
   lane: string
   agentId: string
-  /** The last event that it has. */
+  /** Id of the last event that the lane has read. */
   after: number
-  /** How many events to read. */
+  /** Maximum number of events to read. */
   limit: number
 }
 
@@ -23,37 +23,37 @@ export interface PendingDelivery {
   channel: Channel
   message_id: string
   created_at: Date
-  /** Read for `url` only: no other delivery carries it. */
+  /** Read for `url` only: no other delivery contains it. */
   sender: unknown
   from: string
   subject: string | null
-  /** What the agent was called when it happened. */
+  /** The agent's name when the event happened. */
   agent_name: string
   /**
-   * Null when there is no job: for a `url` event that is not for this webhook, or for a webhook that was added
-   * at that moment.
+   * Null when there is no job: for a `url` event that is not for this webhook, or when the webhook was added
+   * while the event was being stored.
    */
   state: JobState | null
   attempts: number
   payload: Buffer | null
-  /** When a replay requested it. */
+  /** Time when a replay requested the event again; null without one. */
   asked_at: Date | null
 }
 
 /**
- * What a read found for one lane. `lastId` is the log's end in the same snapshot: there is nothing else up to
- * it.
+ * The result of a read for one lane. `lastId` is the end of the log in the same snapshot: a read below its
+ * limit has all events up to it.
  */
 export interface Read {
   lastId: number
-  /** Up to which events are no longer kept. */
+  /** Events up to this id are no longer stored. */
   horizon: number
   jobs: PendingDelivery[]
 }
 
 type ReadRow = { lane: string; last_id: number; horizon: number } & (PendingDelivery | { seq: null })
 
-/** The log leads and the job follows: a lane must not skip an event because its job is missing. */
+/** Starts from the log and joins the jobs: a lane must not skip an event because its job is missing. */
 const READ = {
   name: 'lanes read ahead',
   text: `
@@ -71,7 +71,7 @@ const READ = {
      order by w.ord, n.seq`,
 }
 
-/** The next events of many lanes. A lane that is missing from the result was deleted with its agent. */
+/** Reads the next events of many lanes. A lane that is missing from the result was deleted with its agent. */
 export const readAhead = async (
   { pool }: Db,
   requests: readonly ReadRequest[],
@@ -94,9 +94,7 @@ export const readAhead = async (
   return reads
 }
 
-/**
- * Makes up for jobs that are missing (see `PendingDelivery.state`), so that their deliveries have a record.
- */
+/** Adds jobs that are missing (see `PendingDelivery.state`), so that their deliveries are recorded. */
 export const addJobs = async (
   { pool }: Db,
   jobs: readonly { lane: string; agentId: string; seq: number; createdAt: Date }[],

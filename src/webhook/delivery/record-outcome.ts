@@ -5,19 +5,21 @@ import type { Outcome } from './post.ts'
 import type { Settled } from './progress.ts'
 import type { LaneProgress } from './progress-writer.ts'
 
-/** An attempt: when it began and how it went. */
+/** The start time and the outcome of an attempt. */
 export interface AttemptResult {
   at: Date
   outcome: Outcome
 }
 
-/** When the attempt ended, and the jitter of its retry, from 0 to below 1. */
+/** The time when the attempt ended, and the jitter of its retry, from 0 to below 1. */
 interface Moment {
   now: Date
   random: number
 }
 
-/** What an attempt means for its lane and its job. The caller handles receivers that are gone for good. */
+/**
+ * Applies an attempt's outcome to its lane and job. The caller handles receivers that are permanently gone.
+ */
 export const recordOutcome = (
   lane: Lane,
   job: LaneJob | ManualDelivery,
@@ -30,7 +32,7 @@ export const recordOutcome = (
     : recordCompletion(lane, job, result)
 }
 
-/** Delivered, or too large for the receiver: the next event's turn. */
+/** Records an event that was delivered or skipped; the lane continues with the next one. */
 const recordCompletion = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResult): LaneProgress => {
   const delivered = outcome.kind === 'delivered'
   const recovered = lane.completed() ? { recovered: true as const } : {}
@@ -44,7 +46,7 @@ const recordCompletion = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResu
   }
 }
 
-/** Failed: the same event again when it is due, by whichever worker is free then, unless its time is over. */
+/** Releases the lane until the event is due again, or gives the event up when its time is over. */
 const recordFailure = (
   lane: Lane,
   job: LaneJob,
@@ -70,8 +72,8 @@ const recordFailure = (
 }
 
 /**
- * A manual delivery is tried once: whoever requested it sees the result and can request another one. It says
- * nothing about the events.
+ * Records a manual delivery, which is attempted once: the user who requested it sees the result and can
+ * request another one. It does not affect the events.
  */
 const recordManual = (
   lane: Lane,
@@ -87,11 +89,11 @@ const recordManual = (
   }
 }
 
-/** The time of the lane's first event is over: the next event's turn. */
+/** Gives up the lane's first event; the lane continues with the next one. */
 export const giveUp = (lane: Lane, job: LaneJob, now: Date): LaneProgress & { settled: Settled } => {
   lane.gaveUp()
   return {
-    // Owners get an email about webhooks only. MCP clients learn of it when they renew their subscription.
+    // Owners are emailed only about webhooks. MCP clients see the failure when they renew their subscription.
     progress: lane.progress(lane.policy.kind === 'webhook' ? { givenUpAt: now } : {}),
     settled: settle(lane, job, { state: 'expired', attempts: job.attempts, entry: null }),
   }

@@ -1,4 +1,4 @@
-/** What waits for a slot. */
+/** Something that waits for a slot. */
 export interface Waiter {
   readonly workspaceId: string
   /** Whether its last POST failed: the next one is likely to hold its slot until the timeout. */
@@ -6,8 +6,8 @@ export interface Waiter {
 }
 
 /**
- * Waiters by workspace. Workspaces take turns, so that one with a thousand lanes gets no more slots than one
- * with a single lane.
+ * A queue of waiters that serves workspaces in turn, so that a workspace with a thousand lanes is not served
+ * more often than one with a single lane.
  */
 class Ring<T extends Waiter> {
   readonly #queues = new Map<string, T[]>()
@@ -33,9 +33,9 @@ class Ring<T extends Waiter> {
   }
 }
 
-/** One slot, taken. */
+/** A slot in use. */
 export interface Slot {
-  /** Gives it back, once. */
+  /** Releases the slot. Must be called once. */
   free(): void
 }
 
@@ -45,22 +45,22 @@ interface Taken {
 }
 
 /**
- * After this many milliseconds a POST needs no slot any more. Slots limit the work that POSTs cost, and that
- * is done by then: the rest is waiting, and slow receivers must not keep the others from being posted to.
+ * Time in milliseconds after which a POST no longer needs its slot. Slots limit the work that POSTs cause,
+ * and by then only waiting is left; slow receivers must not delay POSTs to the others.
  */
 const MAX_SLOT_MS = 200
 
 /**
- * Grants a limited number of slots to waiters, fairly between workspaces. Those that are retrying get an
- * eighth of the slots before all others, so that they are tried even under load, and half of them at most, so
- * that any number of failing receivers leaves room for the others.
+ * Grants a limited number of slots to waiters, fairly between workspaces. Waiters that are retrying have
+ * priority for an eighth of the slots, so that they are attempted even under load, and get at most half of
+ * them, so that any number of failing receivers leaves slots for the others.
  */
 export class Slots<T extends Waiter> {
   readonly #size: number
   readonly #run: (waiter: T, slot: Slot) => void
   readonly #first = new Ring<T>()
   readonly #retrying = new Ring<T>()
-  /** The oldest first. */
+  /** Slots in use, oldest first. */
   readonly #taken = new Set<Taken>()
   #takenByRetrying = 0
   #underWay = 0
@@ -72,17 +72,17 @@ export class Slots<T extends Waiter> {
     this.#run = run
   }
 
-  /** How many have run and are not finished, including slow ones that no longer have a slot. */
+  /** Number of POSTs in progress, including slow ones that no longer have a slot. */
   get underWay(): number {
     return this.#underWay
   }
 
-  /** How many of them are slow. */
+  /** Number of POSTs in progress that are slow. */
   get slow(): number {
     return this.#underWay - this.#taken.size
   }
 
-  /** Queues for a slot; `run` is called with the waiter when it has one. */
+  /** Queues a waiter; `run` is called when it gets a slot. */
   request(waiter: T): void {
     if (waiter.isRetrying) this.#retrying.add(waiter)
     else this.#first.add(waiter)
@@ -128,13 +128,13 @@ export class Slots<T extends Waiter> {
     return this.#takenByRetrying < limit ? this.#retrying.next() : undefined
   }
 
-  /** Takes the slots of slow POSTs when the oldest becomes one. */
+  /** Sets a timer to release the slots of slow POSTs when the oldest POST becomes slow. */
   #awaitSlow(): void {
     const oldest = this.#taken.values().next().value
     if (this.#slowTimer || !oldest) return
     this.#slowTimer = setTimeout(
       () => {
-        // Responses that came while this process was busy are handled first.
+        // Responses that arrived while this process was busy are handled first.
         setImmediate(() => {
           this.#slowTimer = null
           this.#returnSlow()
