@@ -38,11 +38,11 @@ import { StreamPlaces } from './workspace/stream-places.ts'
 import { KnownViewers } from './workspace/viewer.ts'
 
 export interface App {
-  /** Where HTTP listens: `http://host:port`. */
+  /** URL of the HTTP server: `http://host:port`. */
   readonly http: string
-  /** Where mail comes in: `host:port`; null when this process has no such role. */
+  /** Address of the SMTP server, `host:port`; null when this process does not have the `smtp` role. */
   readonly smtp: string | null
-  /** Stops accepting, finishes what is in hand (at most `graceMs`), closes everything but the foundation. */
+  /** Stops accepting work, finishes work in progress for at most `graceMs`, closes all but the foundation. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -85,24 +85,26 @@ const createEmail = (
   })
 }
 
-/** None without an account at Twilio. */
+/** Returns the SMS channel, or nothing when Twilio is not configured. */
 const createSms = ({ twilio }: Config, { publicUrl, log }: Platform): Channel[] =>
   twilio ? [createSmsChannel({ ...twilio, publicUrl, log })] : []
 
 const byKind = (channels: readonly Channel[]): Channels =>
   Object.fromEntries(channels.map((channel) => [channel.kind, channel]))
 
-/** The channels, and what others need of one of them. */
+/** The channels, and the parts of single channels that other code needs. */
 interface ChannelParts {
   channels: Channels
-  /** Where a channel hands over what comes in. */
+  /** Returns the functions that receive a channel's incoming messages and reports. */
   sinkOf(channel: ChannelKind): Sink
   bots: TelegramChannel['provider']
   manager: TelegramChannel['manager']
   mailer: SystemMailer
 }
 
-/** `operations` is called only when something comes in: they need the channels to be created. */
+/**
+ * Creates the channels. `operations` must not be called before messages arrive: they depend on the channels.
+ */
 const createChannels = (config: Config, platform: Platform, operations: () => Operations): ChannelParts => {
   const sinkOf = (channel: ChannelKind): Sink => ({
     accepts: (address) => accepts(operations(), channel, address),
@@ -114,7 +116,7 @@ const createChannels = (config: Config, platform: Platform, operations: () => Op
   const telegram = createTelegram(config, platform, operations)
   const email = createEmail(config, platform, sinkOf('email'), operations)
   const channels = byKind([
-    // One line for each channel.
+    // One line per channel.
     email,
     ...createSms(config, platform),
     telegram,
@@ -124,7 +126,7 @@ const createChannels = (config: Config, platform: Platform, operations: () => Op
   return { channels, sinkOf, bots: telegram.provider, manager: telegram.manager, mailer }
 }
 
-/** What the operations of the domain need: the stages before, and what they share in this process. */
+/** Creates the dependencies of all operations: the earlier stages and what this process shares. */
 const createOperations = (
   config: Config,
   platform: Platform,
@@ -156,8 +158,8 @@ const createOperations = (
 export type Operations = ReturnType<typeof createOperations>
 
 /**
- * Builds the service from its settings, in stages: the platform, the channels, the operations. Then starts
- * the parts that its roles name.
+ * Builds the service from its configuration, in stages: the platform, the channels, the operations. Then
+ * starts the parts that its roles require.
  */
 export const startApp = async (
   config: Config,
@@ -182,7 +184,7 @@ export const startApp = async (
     http: server.url,
     smtp: ports[0]?.address ?? null,
     stop: async (graceMs) => {
-      // Streams first: they would keep the HTTP server open for as long as their clients like.
+      // Streams first: otherwise their clients would keep the HTTP server open.
       await Promise.all(interfaces.map((each) => each.stop(graceMs)))
       await Promise.all([server, ...ports, ...workers].map((part) => part.stop(graceMs)))
       await operations.mailer.stop()

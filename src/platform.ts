@@ -15,22 +15,22 @@ import { createLookup, type Lookup } from './outgoing-http/lookup.ts'
 import { createKeyring, deriveKey } from './workspace/keyring.ts'
 import type { StreamLimits } from './workspace/stream-places.ts'
 
-/** The world outside the service: replaced in tests and in the demo. */
+/** External dependencies that tests and the demo replace. */
 export interface World {
   clock: Clock
   resolver: DnsResolver
-  /** The same without a cache. */
+  /** A resolver without a cache. */
   freshResolver: DnsResolver
   random(): number
-  /** The addresses of webhooks' hosts; left out: of `DNS_SERVERS`. */
+  /** Resolves the host names of outgoing requests. Defaults to `DNS_SERVERS`. */
   lookup?: Lookup
-  /** How many streams and subscriptions may be open; left out: see `StreamPlaces`. */
+  /** Maximum numbers of open streams and subscriptions. Defaults to those of `StreamPlaces`. */
   streamLimits?: StreamLimits
-  /** Fetches a document from the public internet; left out: over guarded connections. */
+  /** Fetches a document from the public internet. Defaults to guarded connections (see `createGet`). */
   get?: Get
 }
 
-/** The world as it is, except for what is replaced. */
+/** Returns the real dependencies, except for those in `replaced`. */
 export const worldOf = ({ dnsServers }: Config, replaced: Partial<World>): World => {
   const servers = dnsServers.length > 0 ? [...dnsServers] : null
   return {
@@ -42,7 +42,7 @@ export const worldOf = ({ dnsServers }: Config, replaced: Partial<World>): World
   }
 }
 
-/** The names under which this service is reached. `place.publicUrl` is set again when the port is known. */
+/** Returns the service's public names. `place.publicUrl` is updated when the port is known. */
 const namesOf = (config: Config) => {
   const place = { publicUrl: config.publicUrl ?? `http://localhost:${config.port}` }
   return {
@@ -54,7 +54,7 @@ const namesOf = (config: Config) => {
   }
 }
 
-/** Connections to hosts that others name, and their addresses. */
+/** Returns the clients for connections to hosts that users name, and for looking up their addresses. */
 const networkOf = (config: Config, world: World) => {
   const allow = createAllow(config.webhookAllow)
   const lookup = world.lookup ?? createLookup(allow, config.dnsServers)
@@ -63,7 +63,7 @@ const networkOf = (config: Config, world: World) => {
   return { allow, lookup, dialler, get: world.get ?? createGet(dialler), resolver, freshResolver }
 }
 
-/** What all other parts of the service use: database, clock, log, keys, the event log and the network. */
+/** Creates what all other parts of the service use: database, clock, log, keys, event log and network. */
 export const createPlatform = (
   config: Config,
   { db, databaseUrl, masterKey, otherKeys = () => [] }: Foundation,

@@ -76,7 +76,7 @@ export const startChannels = async (
   return ports
 }
 
-/** Tells providers when `PUBLIC_URL` has changed. */
+/** Creates the workers that update the callback URLs at providers when `PUBLIC_URL` has changed. */
 const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations) => {
   const ofChannels = Object.values(channels).flatMap(({ followPublicUrl }) => followPublicUrl ?? [])
   const ofNumbers = (signal: AbortSignal) => phoneNumbers.followPublicUrl(signal)
@@ -98,11 +98,11 @@ export const startWorkers = (operations: Operations): Running[] => {
   return workers
 }
 
-/** Shows the connections to the database, and how long work has been due, in the metrics. */
+/** Adds metrics of the connections to the database and of how long work has been due. */
 export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): void => {
   metrics.gauges(
     'ams_database_connections',
-    "This process's connections to the database, and who waits for one",
+    'Database connections of this process, and requests waiting for one',
     'state',
     () => ({
       total: pool.totalCount,
@@ -110,10 +110,10 @@ export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): voi
       waiting: pool.waitingCount,
     }),
   )
-  // After the connections: they would count its own statement as one that waits.
+  // After the connections: otherwise the statements of this metric would be counted among them.
   metrics.gauges(
     'ams_oldest_due_job_seconds',
-    'How long what is longest due waits for a worker',
+    'Time since the job that has waited longest for a worker was due',
     'kind',
     async () => {
       const now = clock.now()

@@ -15,11 +15,11 @@ import {
 
 export type SubscriptionsDeps = ConnectionDeps & { log: Logger; places: StreamPlaces }
 
-/** How often leases are renewed, and what notifications may have missed is looked at. A third of a lease. */
+/** Interval in milliseconds at which leases are renewed and subscriptions checked: a third of a lease. */
 const CHECK_MS = 15_000
 const EXPIRY_CHECK_MS = 1_000
 
-/** The interface that a subscription is opened over. */
+/** The interface through which a subscription is opened. */
 export type Via = 'stream' | 'graphql' | 'mcp'
 
 export interface SubscriptionOptions extends ListenerUse {
@@ -31,7 +31,7 @@ export interface SubscriptionOptions extends ListenerUse {
 const useKey = ({ agentId, tokenId, connectionId }: ListenerUse): string =>
   `${agentId} ${tokenId} ${connectionId}`
 
-/** One open subscription to an agent's events: what it holds, and why it ended. */
+/** A subscription to an agent's events, and why it ended. */
 export class Subscription {
   readonly options: SubscriptionOptions
   readonly #closing = new AbortController()
@@ -46,12 +46,12 @@ export class Subscription {
     return this.#closing.signal
   }
 
-  /** What its client is told as the last thing; null when it ended by the client's own wish. */
+  /** The error sent to the client at the end; null when the client closed the subscription. */
   get reason(): AppError | null {
     return this.#reason
   }
 
-  /** Whether its own client opened its connection again. */
+  /** Whether the same connection opened a newer subscription in place of this one. */
   get reopened(): boolean {
     return this.#reopened
   }
@@ -74,13 +74,13 @@ const REASONS: Record<Exclude<Standing, 'current'>, () => AppError> = {
 const stopping = () => new AppError('unavailable', 'The service is stopping. Subscribe again with `after`.')
 
 /**
- * The open subscriptions of this process, over all interfaces: a connection's lease is renewed as long as one
- * of them is the connection's, and ends with the last. A subscription ends when its token or agent is
- * deleted, its token expires, or its connection is replaced.
+ * The open subscriptions of this process, over all interfaces. A connection's lease is renewed while it has
+ * an open subscription, and ends with the last one. A subscription ends when its token or agent is deleted,
+ * its token expires, or its connection is replaced.
  */
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps
-  /** Each with how to give its place back. */
+  /** The open subscriptions, each with the function that releases its place. */
   readonly #open = new Map<Subscription, () => void>()
   readonly #unsubscribe: (() => void)[]
   #looking = false
@@ -108,21 +108,21 @@ export class Subscriptions {
     ]
   }
 
-  /** How many are open over this interface. */
+  /** Returns the number of subscriptions that are open over an interface. */
   count(via: Via): number {
     return this.#where((one) => one.via === via).length
   }
 
-  /** Ends all of them: their clients subscribe again, to another process or to the next start. */
+  /** Ends all subscriptions. Their clients subscribe again, to another process or after a restart. */
   stop(): void {
     for (const end of this.#unsubscribe) end()
     this.#end([...this.#open.keys()], stopping())
   }
 
   /**
-   * Opens one, in place of one that its connection has over the same interface. Throws `unauthorized` when
-   * its token was revoked just now, `conflict` when it is no longer the agent's client, and `rate_limited`
-   * when too many are open.
+   * Opens a subscription, and ends an earlier one of its connection over the same interface. Throws
+   * `unauthorized` when its token has just been revoked, `conflict` when another client has replaced the
+   * connection, and `rate_limited` when too many are open.
    */
   async open(options: SubscriptionOptions): Promise<Subscription> {
     const subscription = new Subscription(options)
@@ -142,7 +142,7 @@ export class Subscriptions {
     throw subscription.reason
   }
 
-  /** Closes it, and ends its connection's lease unless another one is open. */
+  /** Closes a subscription, and ends its connection's lease unless the connection has another one open. */
   async close(subscription: Subscription): Promise<void> {
     subscription.end()
     const leave = this.#open.get(subscription)
@@ -152,7 +152,7 @@ export class Subscriptions {
     const { agentId, connectionId } = subscription.options
     if (connectionId === null || this.#where((one) => one.connectionId === connectionId).length > 0) return
     await endLease(this.#deps, agentId, connectionId).catch((error: unknown) =>
-      this.#deps.log.warn({ error: messageOf(error) }, 'a lease could not be ended; it runs out by itself'),
+      this.#deps.log.warn({ error: messageOf(error) }, 'could not end a connection lease; it will expire'),
     )
   }
 
@@ -176,7 +176,7 @@ export class Subscriptions {
     try {
       await this.#verify(subscriptions)
     } catch (error) {
-      this.#deps.log.warn({ error: messageOf(error) }, 'subscriptions could not be checked')
+      this.#deps.log.warn({ error: messageOf(error) }, 'could not renew and check subscriptions; retrying')
     }
   }
 
@@ -184,21 +184,23 @@ export class Subscriptions {
     await this.#check(subscriptions.filter(({ options }) => options.connectionId !== null))
   }
 
-  /** Ends what no notification told of. One look at a time. */
+  /**
+   * Finds subscriptions whose notification was lost, and ends them. Does nothing while a check is running.
+   */
   async #look(): Promise<void> {
     if (this.#looking) return
     this.#looking = true
     try {
-      await this.#endFallen([...this.#open.keys()])
+      await this.#endInvalid([...this.#open.keys()])
     } catch (error) {
-      this.#deps.log.warn({ error: messageOf(error) }, 'subscriptions could not be looked at')
+      this.#deps.log.warn({ error: messageOf(error) }, 'could not check subscriptions; retrying')
     } finally {
       this.#looking = false
     }
   }
 
-  /** Ends those whose token or agent is gone or whose connection was replaced. */
-  async #endFallen(subscriptions: readonly Subscription[]): Promise<void> {
+  /** Ends the subscriptions whose token or agent was deleted or whose connection was replaced. */
+  async #endInvalid(subscriptions: readonly Subscription[]): Promise<void> {
     if (subscriptions.length === 0) return
     const uses = new Map(subscriptions.map(({ options }) => [useKey(options), options]))
     const standings = await readStanding(this.#deps, [...uses.values()])
@@ -209,14 +211,14 @@ export class Subscriptions {
     }
   }
 
-  /** The same, and renews the leases of the others. */
+  /** Does the same, and renews the leases of the others. */
   async #verify(subscriptions: readonly Subscription[]): Promise<void> {
     const clients = subscriptions.filter(({ options }) => options.connectionId !== null)
     const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId]))
     const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
     const [current] = await Promise.all([
       connections.length === 0 ? new Set<string>() : renewLeases(this.#deps, connections),
-      this.#endFallen(subscriptions),
+      this.#endInvalid(subscriptions),
     ])
     for (const client of clients) if (!current.has(client.options.connectionId!)) client.end(replaced())
   }

@@ -46,13 +46,13 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
 const OUTSIDE = '-- no-transaction'
 
 /**
- * How long a migration waits for a lock. Everybody who comes after it waits too, so it lets them pass and
- * tries again.
+ * Time for which a migration waits for a lock. Later statements on the table queue behind it, so it gives up,
+ * lets them run and tries again.
  */
 const LOCK_TIMEOUT = '3s'
 const AGAIN_MS = 1000
 
-/** `lock_not_available` and `deadlock_detected`: somebody else is at work on the table. */
+/** `lock_not_available` and `deadlock_detected`: another session is using the table. */
 const BUSY = new Set(['55P03', '40P01'])
 
 interface Migration {
@@ -99,13 +99,13 @@ async function dropUnfinished(client: pg.Client, sql: string): Promise<void> {
   if (rowCount) await client.query(`DROP INDEX CONCURRENTLY "${index}"`)
 }
 
-/** Runs a migration whole or not at all, with the note that it is done. */
-async function applyWhole(client: pg.Client, sql: string, note: () => Promise<unknown>): Promise<void> {
+/** Runs a migration and records it in one transaction. */
+async function applyWhole(client: pg.Client, sql: string, record: () => Promise<unknown>): Promise<void> {
   try {
     await client.query('BEGIN')
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
     await client.query(sql)
-    await note()
+    await record()
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
@@ -113,18 +113,18 @@ async function applyWhole(client: pg.Client, sql: string, note: () => Promise<un
   }
 }
 
-/** Runs a migration statement by statement. The note that it is done comes last. */
-async function applyParts(client: pg.Client, sql: string, note: () => Promise<unknown>): Promise<void> {
+/** Runs a migration statement by statement, and then records it. */
+async function applyParts(client: pg.Client, sql: string, record: () => Promise<unknown>): Promise<void> {
   for (const part of sql.split(OUTSIDE)) {
     await dropUnfinished(client, part)
     await client.query(part)
   }
-  await note()
+  await record()
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration, log: Logger): Promise<void> {
   const started = new Date()
-  const note = () =>
+  const record = () =>
     client.query(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
@@ -133,7 +133,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, log:
   const run = sql.includes(OUTSIDE) ? applyParts : applyWhole
   for (;;) {
     try {
-      return await run(client, sql, note)
+      return await run(client, sql, record)
     } catch (cause) {
       const { code = '', message } = cause as { code?: string; message: string }
       if (!BUSY.has(code)) throw new Error(`migration ${name}: ${message}`, { cause })
