@@ -1,6 +1,6 @@
 import { AppError, messageOf, notFound } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { TOKENS_LOOK_MS } from '../workspace/held-tokens.ts'
+import { TOKEN_CHECK_MS } from '../workspace/held-tokens.ts'
 import type { StreamPlaces } from '../workspace/stream-places.ts'
 import { TOKEN_REVOKED } from '../workspace/token.ts'
 import {
@@ -88,7 +88,7 @@ export class Subscriptions {
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps
     const check = setInterval(() => void this.#check([...this.#open.keys()]), CHECK_MS)
-    const look = setInterval(() => void this.#look(), TOKENS_LOOK_MS)
+    const look = setInterval(() => void this.#look(), TOKEN_CHECK_MS)
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
     this.#unsubscribe = [
       deps.notifier.subscribe(

@@ -8,7 +8,7 @@ import { TOKEN_REVOKED } from './token.ts'
  * Interval in milliseconds at which tokens are checked, in case a notification was lost: the open streams of
  * a revoked token are guaranteed to end within a second in every process.
  */
-export const TOKENS_LOOK_MS = 750
+export const TOKEN_CHECK_MS = 750
 
 const GONE = {
   name: 'tokens that are gone',
@@ -46,7 +46,7 @@ export const watchTokens = (
       looking = false
     }
   }
-  const timer = setInterval(() => void look(), TOKENS_LOOK_MS)
+  const timer = setInterval(() => void look(), TOKEN_CHECK_MS)
   const unsubscribe = notifier.subscribe(TOKEN_REVOKED, (tokenId) => end(new Set([tokenId])))
   return () => {
     clearInterval(timer)
