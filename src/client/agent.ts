@@ -17,6 +17,7 @@ import {
 import { type Event, readStream, type Source, type StreamItem } from './stream.ts'
 
 type Schemas = components['schemas']
+type MarkMany = Omit<operations['markMessages']['requestBody']['content']['application/json'], 'ids'>
 type Update = operations['updateAgent']['requestBody']['content']['application/json']
 
 export interface AgentOptions extends ClientOptions {
@@ -119,6 +120,11 @@ export class Agent {
       this.#source,
       await this.#call('get', '/agents/{id}/messages/{messageId}', { path, ...options }),
     )
+  }
+
+  /** Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread. */
+  mark(ids: string[], changes: MarkMany, options: CallOptions = {}): Promise<Schemas['MessageMarks'][]> {
+    return this.#call('patch', '/agents/{id}/messages', { body: { ids, ...changes }, ...options })
   }
 
   send(message: Send, options?: SendOptions): Promise<Message> {

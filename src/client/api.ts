@@ -606,7 +606,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Add labels to up to 100 messages, remove labels from them, or mark them as read or unread
+         * @description Changes all of the messages, or none if one of them cannot be changed.
+         */
+        patch: operations["markMessages"];
         trace?: never;
     };
     "/agents/{id}/messages/{messageId}": {
@@ -623,7 +627,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Set the labels of a message, or mark it as read or unread
+         * @description Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
+         */
+        patch: operations["markMessage"];
         trace?: never;
     };
     "/agents/{id}/messages/{messageId}/recipients": {
@@ -1686,6 +1694,10 @@ export interface components {
          *           "detail": "DKIM of example.com, aligned with From"
          *         }
          *       ],
+         *       "labels": [
+         *         "orders"
+         *       ],
+         *       "readAt": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1740,6 +1752,12 @@ export interface components {
             error: string | null;
             /** @description The checks that were made, each with its verdict; the last one decided */
             checks: components["schemas"]["Check"][];
+            labels: string[];
+            /**
+             * Format: date-time
+             * @description When the message was marked as read. A received message without it is unread
+             */
+            readAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -1754,6 +1772,22 @@ export interface components {
             name: string;
             verdict: string;
             detail: string;
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "labels": [
+         *         "orders"
+         *       ],
+         *       "readAt": "2026-11-20T09:30:00.000Z"
+         *     }
+         */
+        MessageMarks: {
+            /** Format: uuid */
+            id: string;
+            labels: string[];
+            /** Format: date-time */
+            readAt: string | null;
         };
         /**
          * @example {
@@ -3837,6 +3871,15 @@ export interface operations {
                 thread?: string;
                 /** @description Full-text search in subject, text and counterpart: words, "a phrase", or, -without */
                 q?: string;
+                /** @description Only messages with this label */
+                label?: string;
+                /** @description `true`: only received messages that are not marked as read; `false`: all others */
+                unread?: boolean;
+                /** @description Only messages that were refused for this reason */
+                refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                hasAttachment?: boolean;
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain */
+                from?: string;
                 since?: string;
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
@@ -3950,6 +3993,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    markMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    addLabels?: string[];
+                    removeLabels?: string[];
+                    read?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The labels and read marks, in the order of `ids` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageMarks"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     readMessage: {
         parameters: {
             query?: never;
@@ -3978,6 +4064,49 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    markMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Replaces all labels */
+                    labels?: string[];
+                    read?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -7,6 +7,7 @@ import type { Event } from './stream.ts'
 
 type Stored = components['schemas']['Message']
 export type Send = operations['sendMessage']['requestBody']['content']['application/json']
+export type Marks = operations['markMessage']['requestBody']['content']['application/json']
 type Reply = Omit<Send, 'replyTo' | 'forward' | 'channel'>
 type Forward = Omit<Send, 'replyTo' | 'forward' | 'channel' | 'to'>
 
@@ -40,6 +41,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   forward(to: string | string[], content: string | Forward, options?: SendOptions): Promise<Message>
   /** The email as it was received, byte for byte. */
   raw(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
+  /** Sets its labels, or marks it as read or unread. Replying marks it as read. */
+  mark(marks: Marks, options?: CallOptions): Promise<Message>
   /** The messages of its thread, newest first. */
   conversation(options?: CallOptions): List<Message>
   /** The recipients of a sent message, each with its status. */
@@ -117,6 +120,11 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
     forward: (to, content, options) =>
       send(box, { ...withText(content), to: [to].flat(), forward: fields.id }, options),
     raw: (options = {}) => contentOf(box, fill('/messages/{messageId}/raw', path), options),
+    mark: async (marks, options) =>
+      messageOf(
+        box,
+        await box.call('patch', '/agents/{id}/messages/{messageId}', { path, body: marks, ...options }),
+      ),
     conversation: (options) => list(box, { thread: fields.id, ...options }),
     recipients: (options) =>
       box.call('get', '/agents/{id}/messages/{messageId}/recipients', { path, ...options }),
@@ -157,10 +165,13 @@ export const messageOfUrl = (event: Event): Message => {
     admission: null,
     error: null,
     checks: [],
+    labels: [],
+    readAt: null,
     createdAt,
     reply: refuse('replied to'),
     forward: refuse('forwarded'),
     raw: refuse('read again'),
+    mark: refuse('marked'),
     conversation: () => new List<Message>(refuse('part of a conversation')),
     recipients: async () => [],
   }

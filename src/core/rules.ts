@@ -14,9 +14,8 @@ export const codePoints = (value: string): number => {
 }
 
 /** Returns the rule for a text of `min` to `max` characters. */
-export const text = (min: number, max: number) =>
-  z
-    .string()
+export const text = (min: number, max: number, base = z.string()) =>
+  base
     .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
     .refine((value) => value.isWellFormed(), 'must not contain an unpaired surrogate')
     .refine((value) => value.length >= min && (value.length <= max || codePoints(value) <= max), {
@@ -57,6 +56,19 @@ export const clientName = name(200)
 export const messageText = text(1, 32_000)
 export const urlText = text(1, 2_000)
 export const searchText = text(1, 500)
+/** Maximum number of labels of a message. */
+export const MAX_LABELS = 20
+/** Label of a message, trimmed and in Unicode's composed form (NFC), so that equal labels are equal bytes. */
+export const label = text(1, 64, z.string().trim().normalize('NFC')).refine(
+  (value) => !/[\p{Cc}\u2028\u2029]/u.test(value),
+  'must not contain line breaks or control characters',
+)
+export const labels = z.array(label).max(MAX_LABELS, `must contain at most ${MAX_LABELS} labels`)
+/** Messages that one request changes. */
+export const messageIds = z
+  .array(uuid)
+  .min(1, 'must contain 1 to 100 ids')
+  .max(100, 'must contain 1 to 100 ids')
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)
 export const recipients = z

@@ -36,6 +36,8 @@ const summaryOf = (message: PresentedMessage, fence: Fence) => {
     status: message.status,
     refusal: message.refusal,
     senderIs: message.admission,
+    unread: message.status === 'received' && message.readAt === null,
+    labels: message.labels,
     from: inbound ? fence.address(message.counterpart) : null,
     to: message.to.map((address) => fence.address(address)),
   }

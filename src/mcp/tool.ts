@@ -50,6 +50,9 @@ export const SENDS = hints(false, true, false, true)
 /** Adds something inside the workspace. */
 export const ADDS = hints(false, false, false, false)
 
+/** Changes something inside the workspace; a repeated call changes nothing more. */
+export const UPDATES = hints(false, true, true, false)
+
 /** A result with an image. */
 export class ResultWithImage {
   readonly result: object

@@ -7,6 +7,9 @@ export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
   threadId: string | null
 }
 
+/** Columns that a new message leaves at their defaults: they change only afterwards. */
+export const UNMARKED = { labels: [], readAt: null } satisfies Partial<Message>
+
 /** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
 export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   id: message.id,
@@ -41,6 +44,8 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 
 /** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
 export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven'> {
+  labels: string[]
+  read_at: Date | null
   attachments: AttachmentView[]
 }
 
@@ -50,6 +55,7 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
 const WRITTEN = `${COLUMNS}, proven, fingerprint`
+const READ = `${COLUMNS}, labels, read_at`
 
 /**
  * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that
@@ -66,7 +72,7 @@ export const noteUnindexed = (stored: string): string => `
     )`
 
 /** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
-const SELECTED = `${ofM(COLUMNS)},
+const SELECTED = `${ofM(READ)},
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]') as attachments`
 
@@ -100,6 +106,8 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   replyToId: row.reply_to_id,
   forwardOfId: row.forward_of_id,
   checks: row.checks,
+  labels: row.labels,
+  readAt: row.read_at,
   fingerprint: null,
   createdAt: row.created_at,
   attachments: row.attachments,

@@ -71,6 +71,12 @@ export const integer = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .openapi({ type: 'integer', minimum: min, maximum: max })
 
+/** A truth value in a query string. */
+export const flag = z
+  .enum(['true', 'false'])
+  .transform((value) => value === 'true')
+  .openapi({ type: 'boolean' })
+
 /** A timestamp in a query string, where an unencoded plus sign is decoded as a space. */
 export const moment = z
   .string()

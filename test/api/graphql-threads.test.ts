@@ -118,6 +118,7 @@ test('listing the threads of an agent with many messages reads a bounded number 
     null,
     null,
     null,
+    null,
   ])
   expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(50_000)
 })

@@ -180,6 +180,8 @@ describe('a message', () => {
       admission: 'team',
       error: null,
       checks: expect.arrayContaining([{ name: 'spf', verdict: 'pass', detail: expect.any(String) }]),
+      labels: [],
+      readAt: null,
       createdAt: expect.any(String),
     })
     expect((await agent.api('GET', `${path}/${message.id}`)).body).toEqual(message)

@@ -54,9 +54,11 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => first(agent.events({ after: 0 })), // connects, and opens the stream
   () => agent.send({ channel: 'email', to: ['a@example.com'], text: 'x' }),
   () => first(agent.list()),
+  () => agent.mark(['x'], { addLabels: ['a'] }),
   async () => {
     const message = await agent.message('m')
     await message.recipients()
+    await message.mark({ read: true })
     await message.raw()
     await message.attachments[0]?.open()
     await message.attachments[0]?.link()

@@ -41,6 +41,7 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
     text: 'hi',
   }),
   wait_for_messages: () => ({ cursor: '0', seconds: 1 }),
+  update_message: () => ({ ids: [messageId], read: true }),
   list_secrets: () => ({}),
   create_agent: () => ({ name: 'New' }),
 }

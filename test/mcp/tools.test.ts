@@ -65,6 +65,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       'forward_message',
       'send_to_agent',
       'wait_for_messages',
+      'update_message',
       'list_secrets',
       'create_agent',
     ])
@@ -107,6 +108,25 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(after.thread).toEqual([
       { messageId: sent.messageId, at: expect.any(String), direction: 'outbound', status: 'sent' },
     ])
+  })
+})
+
+test('labels and read marks are changed, and lists can be limited to them', async () => {
+  const { agent, mcp } = await start()
+  const [one, other] = [await letter(agent), await letter(agent)]
+  expect((await mcp.call('list_messages', { unread: true })).result.messages).toMatchObject([
+    { messageId: other.id, unread: true },
+    { messageId: one.id, unread: true },
+  ])
+  const { result } = await mcp.call('update_message', { ids: [one.id], addLabels: ['orders'], read: true })
+  expect(result.messages).toEqual([{ messageId: one.id, labels: ['orders'], readAt: expect.any(String) }])
+  const { messages } = (await mcp.call('list_messages', { label: 'orders' })).result
+  expect(messages).toMatchObject([{ messageId: one.id, labels: ['orders'] }])
+  expect(messages[0].unread).toBeUndefined()
+  const missing = await mcp.call('update_message', { ids: [randomUUID()], read: true })
+  expect(missing.result.error).toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/^ids\[0\]/),
   })
 })
 

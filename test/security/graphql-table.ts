@@ -159,7 +159,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks createdAt rawUrl agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt createdAt rawUrl agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
@@ -221,6 +221,12 @@ export const TYPES: Record<string, TypeRow> = {
     rule: SELF,
     fields: 'id client machine tokenId',
   },
+  MessageMarks: {
+    reach:
+      'mutation ($agentId: UUID!, $messageId: UUID!) { markMessages(input: { agentId: $agentId, ids: [$messageId] }) { marks { % } } }',
+    rule: AGENT,
+    fields: 'id labels readAt',
+  },
   RevealedSecret: {
     reach: 'mutation ($agentId: UUID!) { revealSecrets(input: { agentId: $agentId }) { secrets { % } } }',
     rule: SELF,
@@ -281,6 +287,14 @@ export const MUTATIONS: Record<string, MutationRow> = {
   sendMessage: {
     rule: AGENT,
     input: (t) => ({ ...ofAgent(t), text: 'hi', channel: 'email', to: ['bo@example.com'] }),
+  },
+  markMessage: {
+    rule: AGENT,
+    input: ({ agentId, messageId }) => ({ agentId, messageId, labels: ['orders'] }),
+  },
+  markMessages: {
+    rule: AGENT,
+    input: ({ agentId, messageId }) => ({ agentId, ids: [messageId], read: true }),
   },
   // The access list of a Message URL contains only the agent's creator, who is the owner.
   sendToUrl: {

@@ -85,6 +85,12 @@ const TABLE: Record<string, Row> = {
     body: { channel: 'email', to: ['bo@example.com'], text: 'hi' },
   },
   'GET /agents/{id}/messages': { member: 200, agent: 200 },
+  'PATCH /agents/{id}/messages': {
+    member: 200,
+    agent: 200,
+    body: ({ messageId }: Ids) => ({ ids: [messageId], read: true }),
+  },
+  'PATCH /agents/{id}/messages/{messageId}': { member: 200, agent: 200, body: { labels: ['orders'] } },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
@@ -211,7 +217,7 @@ beforeAll(async () => {
 const call = async (route: string, ids: Ids, token: string | null) => {
   const [method = '', path = ''] = route.split(' ')
   const given = TABLE[route]!.body
-  const body = typeof given === 'function' ? given() : given
+  const body = typeof given === 'function' ? given(ids) : given
   const leaving = new AbortController()
   const query = TABLE[route]!.query ? `?${TABLE[route]!.query}` : ''
   const response = await fetch(

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
-import { MESSAGE_CHANGED, readStatuses } from '../../message/reading/changed.ts'
+import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/reading/changed.ts'
 import { readWebhookStates, WEBHOOK_ADDED, WEBHOOK_CHANGED, WEBHOOK_REMOVED } from '../../webhook/webhook.ts'
 import type { GraphqlDeps } from '../execution/context.ts'
 import type { Change } from './item.ts'
@@ -13,7 +13,7 @@ const WEBHOOKS_MS = 1_000
 const MESSAGES_MS = 5_000
 /** Notifications within this time are read with one statement. */
 const GATHER_MS = 10
-/** Maximum number of messages whose last published status is remembered. */
+/** Maximum number of messages whose last published state is remembered. */
 const MAX_REMEMBERED = 10_000
 
 type Watcher = (change: Change) => void
@@ -53,8 +53,8 @@ export class Changes {
   readonly #deps: GraphqlDeps
   readonly #messages = new Watchers()
   readonly #webhooks = new Watchers()
-  /** The last published status of each message, oldest first. */
-  readonly #lastStatus = new Map<string, string>()
+  /** The last published state of each message, oldest first. */
+  readonly #lastState = new Map<string, MessageState>()
   readonly #fresh = new Set<string>()
   /** The state of every webhook of the watched agents. */
   #known = new Map<string, Change>()
@@ -80,7 +80,7 @@ export class Changes {
   }
 
   /**
-   * Calls `watcher` when the status of one of the agent's messages changes. Returns a function that stops it.
+   * Calls `watcher` when the status, the labels or the read mark of one of the agent's messages changes. Returns a function that stops it.
    */
   watchMessages(agentId: string, watcher: Watcher): () => void {
     return this.#messages.add(agentId, watcher)
@@ -111,9 +111,9 @@ export class Changes {
   }
 
   #catchUp(): void {
-    for (const [id, status] of this.#lastStatus) if (status === 'sending') this.#fresh.add(id)
+    for (const { id, sending } of this.#lastState.values()) if (sending) this.#fresh.add(id)
     if (this.#messages.agentIds.length > 0) void this.#publishMessages()
-    else this.#lastStatus.clear()
+    else this.#lastState.clear()
   }
 
   async #publishMessages(): Promise<void> {
@@ -121,10 +121,11 @@ export class Changes {
     this.#fresh.clear()
     if (ids.length === 0) return
     try {
-      for (const { id, agentId, status } of await readStatuses(this.#deps, ids)) {
-        if (this.#lastStatus.get(id) === status) continue
-        this.#remember(id, status)
-        this.#messages.notify({ agentId, kind: 'message', changed: id, state: status })
+      for (const current of await readStates(this.#deps, ids)) {
+        const { id, agentId, state } = current
+        if (this.#lastState.get(id)?.state === state) continue
+        this.#remember(current)
+        this.#messages.notify({ agentId, kind: 'message', changed: id, state })
       }
     } catch (error) {
       for (const id of ids) this.#fresh.add(id)
@@ -132,10 +133,10 @@ export class Changes {
     }
   }
 
-  #remember(id: string, status: string): void {
-    this.#lastStatus.delete(id)
-    this.#lastStatus.set(id, status)
-    if (this.#lastStatus.size > MAX_REMEMBERED) this.#lastStatus.delete(this.#lastStatus.keys().next().value!)
+  #remember(current: MessageState): void {
+    this.#lastState.delete(current.id)
+    this.#lastState.set(current.id, current)
+    if (this.#lastState.size > MAX_REMEMBERED) this.#lastState.delete(this.#lastState.keys().next().value!)
   }
 
   /** Runs one check at a time; a call during a check resolves after another one that starts later. */

@@ -30,7 +30,7 @@ const ENDS =
 builder.subscriptionFields((t) => ({
   messageChanged: t.prismaField({
     type: Message,
-    description: `The agent's messages whenever their status changes: accepted for sending, sent, failed, reported. A short-lived status may be skipped. Available to members and the agent itself. ${ENDS}`,
+    description: `The agent's messages whenever their status, labels or read mark change: accepted for sending, sent, failed, reported, marked. A short-lived state may be skipped. Available to members and the agent itself. ${ENDS}`,
     args: { agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }) },
     subscribe: (_root, { agentId }, context) => followChanges(context, agentId, 'message'),
     resolve: async (query, item, _args, { deps }) => {

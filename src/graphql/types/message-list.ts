@@ -1,6 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
-import { searchText } from '../../core/rules.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import {
   type MessageListKey,
@@ -13,11 +12,10 @@ import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
-import { checked, given } from '../input.ts'
 import { checkPage, type PageRequest, pageCost, pageInfoOf } from '../page.ts'
 import { Agent } from './agent.ts'
-import { AddressChannel, Direction, MessageStatus } from './enums.ts'
 import { Message } from './message.ts'
+import { FILTER_ARGS, filterOf } from './message-filter.ts'
 
 export const MessageConnection = builder.connectionObject(
   { type: Message, name: 'MessageConnection', description: 'A page of messages, newest first.' },
@@ -139,40 +137,9 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
     args: {
       first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
       after: t.arg.string({ description: "Return entries after this message's cursor." }),
-      channel: t.arg({ type: AddressChannel, description: 'Only entries on this channel.' }),
-      direction: t.arg({ type: Direction, description: 'Only messages in this direction.' }),
-      status: t.arg({ type: MessageStatus, description: 'Only messages with this status.' }),
-      thread: t.arg({
-        type: 'UUID',
-        description: 'Only messages in the same thread as the message with this id.',
-      }),
-      q: t.arg.string({
-        description:
-          'Full-text search in subject, text and counterpart, 1 to 500 characters. Supports "a phrase", or, and -without.',
-      }),
-      since: t.arg({ type: 'DateTime', description: 'Only messages created at or after this time.' }),
-      until: t.arg({ type: 'DateTime', description: 'Only messages created up to this time.' }),
+      ...FILTER_ARGS,
     },
-    resolve: ({ id }, { first, after, q, ...filter }, context, info) => {
-      const words = checked({ q: searchText }, { q: given(q) })
-      const { channel, direction, status, thread, since, until } = filter
-      return messagesOf(
-        context,
-        info,
-        { agentId: id },
-        {
-          ...checkPage(first, after),
-          filter: {
-            ...words,
-            channel: given(channel),
-            direction: given(direction),
-            status: given(status),
-            thread: given(thread),
-            since: given(since),
-            until: given(until),
-          },
-        },
-      )
-    },
+    resolve: ({ id }, { first, after, ...filter }, context, info) =>
+      messagesOf(context, info, { agentId: id }, { ...checkPage(first, after), filter: filterOf(filter) }),
   }),
 )

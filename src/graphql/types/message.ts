@@ -170,6 +170,14 @@ export const Message = builder.prismaObject('Message', {
       description: 'The checks by which the message was received or refused. The last one decided.',
       resolve: ({ checks }) => checks as unknown as CheckShape[],
     }),
+    labels: t.exposeStringList('labels', {
+      description: 'Its labels, at most 20, shared by members and the agent.',
+    }),
+    readAt: t.expose('readAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was marked as read. A received message without it is unread.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       description: 'When it was received, or accepted for sending.',

@@ -1,19 +1,20 @@
 import { findAgent } from '../../agent/permission.ts'
 import { AppError, notFound } from '../../core/errors.ts'
+import { label } from '../../core/rules.ts'
 import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
   findThread,
+  MAX_UNREAD,
   type Participant as ParticipantShape,
   readThreadPlaces,
   readThreads,
   type Thread as ThreadShape,
-  UNREAD_WITHIN,
 } from '../../message/reading/thread.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
-import { given } from '../input.ts'
+import { checked, given } from '../input.ts'
 import { checkPage, pageCost, pageInfoOf, placeOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
@@ -52,7 +53,7 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
     }),
     messageCount: t.exposeInt('messageCount', { description: 'Number of messages.' }),
     unreadCount: t.exposeInt('unreadCount', {
-      description: "Number of messages received after the agent's last message.",
+      description: 'Number of received messages that are not marked as read.',
     }),
     lastActivityAt: t.expose('lastActivityAt', {
       type: 'DateTime',
@@ -99,13 +100,19 @@ builder.prismaObjectFields(Agent, (t) => ({
       first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
       after: t.arg.string({ description: "Return entries after this thread's cursor." }),
       channel: t.arg({ type: AddressChannel, description: 'Only entries on this channel.' }),
+      label: t.arg.string({ description: 'Only threads with a message that has this label.' }),
+      unread: t.arg.boolean({
+        description: 'true: only threads with an unread message; false: all others.',
+      }),
     },
     resolve: async ({ id }, args, context, info) => {
       const page = checkPage(args.first, args.after)
       countRows(context, page.first * THREAD_ROWS)
       const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
       const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
-      const request = { limit: page.first + 1, before, channel: given(args.channel) }
+      const { label: labelled } = checked({ label }, { label: given(args.label) })
+      const filter = { channel: given(args.channel), label: labelled, unread: given(args.unread) }
+      const request = { limit: page.first + 1, before, ...filter }
       const read = await batched(
         context,
         JSON.stringify([pathOf(info), request]),
@@ -137,7 +144,7 @@ builder.prismaObjectFields(Agent, (t) => ({
     resolve: ({ id }, _args, context, info) => newestOf(context, info, { agentId: id }),
   }),
   unreadCount: t.int({
-    description: `Number of unanswered messages: received messages, among the newest ${UNREAD_WITHIN} of the agent, after which the agent sent nothing in their thread. (The service does not track which messages have been read.)`,
+    description: `Number of received messages that are not marked as read, counted up to ${MAX_UNREAD}.`,
     complexity: 50,
     resolve: ({ id }, _args, context, info) =>
       batched(context, pathOf(info), id, (agentIds: readonly string[]) =>

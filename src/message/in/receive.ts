@@ -17,6 +17,7 @@ import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { AGENT_CHECK, findTargets, type Target } from '../out/target.ts'
+import { UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
 
@@ -148,6 +149,7 @@ const arrivalOf = async (
         (check) => ({ ...check }),
       ),
       fingerprint,
+      ...UNMARKED,
       createdAt: deps.clock.now(),
     },
     raw: message.raw,

@@ -9,7 +9,7 @@ import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { AttachmentView } from '../reading/present.ts'
 import type { ReadDeps } from '../reading/read.ts'
-import type { Unplaced } from '../row.ts'
+import { UNMARKED, type Unplaced } from '../row.ts'
 import { type Sender, type SendInput, type SendIntent, sendIntentOf } from './send-intent.ts'
 
 export interface DraftDeps extends ReadDeps {
@@ -154,6 +154,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],
       fingerprint: null,
+      ...UNMARKED,
       createdAt: deps.clock.now(),
     },
   }

@@ -11,6 +11,7 @@ import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import { isUnread } from '../reading/filter.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
@@ -30,8 +31,8 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
     order by l.created_at desc limit 1`
 
 /**
- * Stores a batch of messages with their recipients and jobs in one statement. It skips messages whose agent
- * is not in their workspace or has no address on their channel.
+ * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
+ * ($9) as read. It skips messages whose agent is not in their workspace or has no address on their channel.
  */
 const STORE = {
   name: 'store drafts',
@@ -40,7 +41,7 @@ const STORE = {
     drafted as (
       ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)` })}
         from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place
-      returning id, agent_id, address_id, thread_id, created_at
+      returning id, agent_id, address_id, thread_id, created_at, reply_to_id
     ),
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
@@ -50,12 +51,22 @@ const STORE = {
       insert into attachment (message_id, agent_id, index, name, type, size, content)
       select f.id, agent_id, f.index, f.name, f.type, length(f.content), f.content
         from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[]) as f(id, index, name, type, content) join drafted using (id)
+    ),
+    answered as (
+      update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
+       where m.id = any($9::uuid[]) and ${isUnread('m')}
+         and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
+      returning m.id
     ),${noteUnindexed('drafted')},${ENQUEUE_SENDS}
-    select id, address_id as "addressId", thread_id as "threadId" from drafted`,
+    select d.id, address_id as "addressId", thread_id as "threadId", a.id is not null as "marksRead"
+      from drafted d left join answered a on a.id = d.reply_to_id`,
 }
 
 /** Columns whose values are determined when a draft is stored. */
-type Placed = Pick<Message, 'addressId' | 'threadId'>
+type Placed = Pick<Message, 'addressId' | 'threadId'> & {
+  /** Whether it marked the message that it answers as read. */
+  marksRead: boolean
+}
 
 /** Stores drafts in one statement; returns null for each that was skipped. */
 export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
@@ -76,6 +87,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
       files.map(({ file }) => file.name),
       files.map(({ file }) => file.type),
       byteaArray(files.map(({ file }) => file.content)),
+      drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
     ],
   })
   const stored = new Map(rows.map(({ id, ...placed }) => [id, placed]))
@@ -166,9 +178,11 @@ const send = async (
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
+  const { marksRead, ...place } = placed
   deps.notifier.publish(SEND_DUE, 'send')
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${created.message.id}`)
-  return { ...created.message, ...placed, attachments: created.files }
+  if (marksRead) deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${created.message.replyToId}`)
+  return { ...created.message, ...place, attachments: created.files }
 }
 
 /** Accepts a message to send. Once this resolves, it is committed with its job, with status `sending`. */

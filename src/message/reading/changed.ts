@@ -1,17 +1,30 @@
 import type { Db } from '../../db/client.ts'
-import type { Message } from '../../db/generated/prisma/client.ts'
 
 /**
- * Notification topic: a message was queued for sending or its status changed. The key is `agentId/messageId`.
+ * Notification topic: a message was queued for sending, or its status, labels or read mark changed. The key is `agentId/messageId`.
  */
 export const MESSAGE_CHANGED = 'message_changed'
 
-/** Returns the status of those of these messages that (still) exist. */
-export const readStatuses = (
-  { prisma }: Db,
-  ids: readonly string[],
-): Promise<Pick<Message, 'id' | 'agentId' | 'status'>[]> =>
-  prisma.message.findMany({
+/** What subscribers hear changes of. */
+export interface MessageState {
+  id: string
+  agentId: string
+  /** Differs after each change. */
+  state: string
+  /** Whether the message is being sent, so that its state will change again. */
+  sending: boolean
+}
+
+/** Returns the state of those of these messages that (still) exist. */
+export const readStates = async ({ prisma }: Db, ids: readonly string[]): Promise<MessageState[]> => {
+  const found = await prisma.message.findMany({
     where: { id: { in: [...ids] } },
-    select: { id: true, agentId: true, status: true },
+    select: { id: true, agentId: true, status: true, labels: true, readAt: true },
   })
+  return found.map(({ id, agentId, ...state }) => ({
+    id,
+    agentId,
+    state: JSON.stringify(state),
+    sending: state.status === 'sending',
+  }))
+}

@@ -1,5 +1,5 @@
 import { readMoment } from '../../core/cursor.ts'
-import type { Channel, Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import type { Channel, Direction, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
 import { asPhrases, foundIn } from './search.ts'
 
 /** Which of an agent's messages a list shows. */
@@ -16,7 +16,31 @@ export interface MessageFilter {
   q?: string | undefined
   since?: Date | undefined
   until?: Date | undefined
+  label?: string | undefined
+  /** Whether it is received and not marked as read. */
+  unread?: boolean | undefined
+  refusal?: Refusal | undefined
+  hasAttachment?: boolean | undefined
+  /** The sender of an inbound message; `*@example.com` stands for all addresses of the domain. */
+  from?: string | undefined
 }
+
+/** A message `m` that is received and not marked as read; these are the conditions of `message_unread_idx`. */
+export const isUnread = (m: string) => `${m}.status = 'received' and ${m}.read_at is null`
+
+/** A message `m` with the label. The first condition is that of the indexes of labelled messages. */
+export const hasLabel = (m: string, label: string) =>
+  `${m}.labels <> '{}' and ${m}.labels @> array[${label}]::text[]`
+
+const HAS_ATTACHMENT =
+  'exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)'
+
+/** A pattern for `like`, in lowercase. */
+const patternOf = (from: string): string =>
+  from
+    .toLowerCase()
+    .replaceAll(/[\\%_]/g, '\\$&')
+    .replace(/^\*(?=@)/, '%')
 
 /**
  * Returns the SQL conditions under which a message `m` of the agent `agentId` (also SQL) matches the filter
@@ -31,6 +55,7 @@ export const conditionsOf = (
   parameter: (value: unknown) => string,
 ): string[] => {
   const { channel, direction, status, thread, q, since, until } = filter
+  const { label, unread, refusal, hasAttachment, from } = filter
   const conditions: string[] = []
   if (channel) conditions.push(`m.channel = ${parameter(channel)}::"Channel"`)
   if (direction) conditions.push(`m.direction = ${parameter(direction)}::"Direction"`)
@@ -39,6 +64,13 @@ export const conditionsOf = (
   if (q) conditions.push(`m.id in (${foundIn(agentId, parameter(asPhrases(q)))})`)
   if (since) conditions.push(`m.created_at >= ${parameter(since)}::timestamptz`)
   if (until) conditions.push(`m.created_at <= ${parameter(until)}::timestamptz`)
+  if (label !== undefined) conditions.push(hasLabel('m', parameter(label)))
+  if (unread !== undefined) conditions.push(unread ? isUnread('m') : `not (${isUnread('m')})`)
+  // The status is the condition of `message_refused_idx`.
+  if (refusal) conditions.push(`m.status = 'refused' and m.refusal = ${parameter(refusal)}::"Refusal"`)
+  if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
+  if (from !== undefined)
+    conditions.push(`m.direction = 'inbound' and lower(m.counterpart) like ${parameter(patternOf(from))}`)
   if (cursor !== undefined) {
     const [createdAt, id] = readMoment(cursor)
     conditions.push(`(m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`)

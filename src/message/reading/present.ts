@@ -45,6 +45,8 @@ export const PRESENTED_FIELDS = [
   'admission',
   'error',
   'checks',
+  'labels',
+  'readAt',
   'createdAt',
   'attachments',
 ] as const satisfies readonly (keyof MessageWithFiles)[]
@@ -52,8 +54,8 @@ export const PRESENTED_FIELDS = [
 export type PresentedMessage = Pick<MessageWithFiles, (typeof PRESENTED_FIELDS)[number]>
 
 /**
- * A message as the API presents it: every field is always present. `replyText`, `segments` and `checks` go
- * beyond the original specification.
+ * A message as the API presents it: every field is always present. `replyText`, `segments`, `checks`,
+ * `labels` and `readAt` go beyond the original specification.
  */
 export const presentMessage = (message: PresentedMessage) => ({
   id: message.id,
@@ -75,5 +77,7 @@ export const presentMessage = (message: PresentedMessage) => ({
   admission: message.admission,
   error: message.error,
   checks: message.checks as unknown as Check[],
+  labels: message.labels,
+  readAt: message.readAt?.toISOString() ?? null,
   createdAt: message.createdAt.toISOString(),
 })

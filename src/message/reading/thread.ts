@@ -1,5 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
+import { hasLabel, isUnread } from './filter.ts'
 
 /** A sender or recipient in a thread; the agent's own addresses are left out. */
 export interface Participant {
@@ -17,7 +18,7 @@ export interface Thread {
   /** In order of appearance, at most 100. */
   participants: Participant[]
   messageCount: number
-  /** Number of received messages that the agent has not sent a message after: see `countUnread`. */
+  /** Number of received messages that are not marked as read. */
   unreadCount: number
   lastActivityAt: Date
   lastMessageId: string
@@ -36,7 +37,15 @@ export interface ThreadPage {
   /** Only threads whose newest message comes after this one in the list. */
   before?: { createdAt: Date; id: string } | undefined
   channel?: Channel | undefined
+  /** Only threads with a message that has this label. */
+  label?: string | undefined
+  /** Only threads with, or only threads without, an unread message. */
+  unread?: boolean | undefined
 }
+
+/** Whether the thread of the message `m` has a message `o` for which the condition holds. */
+const hasMessage = (condition: string) =>
+  `exists (select from message o where o.agent_id = m.agent_id and o.thread_id = m.thread_id and ${condition})`
 
 /**
  * A thread is listed at the position of its newest message: the query walks the messages in order and selects
@@ -44,11 +53,13 @@ export interface ThreadPage {
  * threads. The subquery with `limit` is one index lookup per message; PostgreSQL would turn `not exists` into
  * a join of all messages with all (100 threads of 500 messages: 2 ms instead of 4 s).
  */
-const placesStatement = ({ before, channel }: ThreadPage): string => `
+const placesStatement = ({ before, channel, label, unread }: ThreadPage): string => `
   select p.agent_id, p.thread_id, p.created_at, p.id from unnest($1::uuid[]) as a(id) cross join lateral (
     select m.agent_id, m.thread_id, m.created_at, m.id from message m
      where m.agent_id = a.id ${channel ? 'and m.channel = $3::"Channel"' : 'and $3::text is null'}
        ${before ? 'and (m.created_at, m.id) < ($4::timestamptz, $5::uuid)' : 'and $4::timestamptz is null and $5::uuid is null'}
+       ${label === undefined ? 'and $6::text is null' : `and ${hasMessage(hasLabel('o', '$6'))}`}
+       ${unread === undefined ? '' : `and ${unread ? '' : 'not '}${hasMessage(isUnread('o'))}`}
        and m.id = (select l.id from message l where l.agent_id = m.agent_id and l.thread_id = m.thread_id
                     order by l.created_at desc, l.id desc limit 1)
      order by m.created_at desc, m.id desc limit $2
@@ -62,7 +73,14 @@ export const readThreadPlaces = async (
 ): Promise<ThreadPlace[][]> => {
   const { rows } = await pool.query<{ agent_id: string; thread_id: string; created_at: Date; id: string }>(
     placesStatement(page),
-    [agentIds, page.limit, page.channel ?? null, page.before?.createdAt ?? null, page.before?.id ?? null],
+    [
+      agentIds,
+      page.limit,
+      page.channel ?? null,
+      page.before?.createdAt ?? null,
+      page.before?.id ?? null,
+      page.label ?? null,
+    ],
   )
   const places = new Map(agentIds.map((agentId) => [agentId, [] as ThreadPlace[]]))
   for (const { agent_id, thread_id, created_at, id } of rows)
@@ -113,9 +131,7 @@ const SUMMARIES = {
                (array_agg(m.channel order by m.created_at, m.id))[1]::text as channel,
                (array_agg(m.id order by m.created_at desc, m.id desc))[1] as last_message_id,
                max(m.created_at) as last_activity_at,
-               (count(*) filter (where m.status = 'received' and m.created_at > coalesce(
-                  (select max(o.created_at) from message o
-                    where o.agent_id = t.agent_id and o.thread_id = t.thread_id and o.direction = 'outbound'), '-infinity')))::int as unread_count
+               (count(*) filter (where ${isUnread('m')}))::int as unread_count
           from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
       ) s`,
 }
@@ -158,23 +174,18 @@ export const readThreads = async (
   })
 }
 
-/** Number of an agent's newest messages that `countUnread` considers. */
-export const UNREAD_WITHIN = 1_000
+/** Maximum number of unread messages that `countUnread` counts for an agent. */
+export const MAX_UNREAD = 1_000
 
 const UNREAD = {
   name: 'unread messages',
   text: `
     select a.id, count(*)::int as count from unnest($1::uuid[]) as a(id) cross join lateral (
-      select status, bool_or(direction = 'outbound') over (partition by thread_id order by created_at desc, id desc) as answered
-        from (select status, direction, thread_id, created_at, id from message where agent_id = a.id
-               order by created_at desc, id desc limit ${UNREAD_WITHIN}) newest
-    ) m where m.status = 'received' and not m.answered group by a.id`,
+      select from message m where m.agent_id = a.id and ${isUnread('m')} limit ${MAX_UNREAD}
+    ) m group by a.id`,
 }
 
-/**
- * Counts each agent's unread messages among its newest: received, with no later message from the agent in
- * their thread. The service does not track who has read what; that the agent answered is all it knows.
- */
+/** Counts each agent's unread messages, up to `MAX_UNREAD`. */
 export const countUnread = async ({ pool }: Db, agentIds: readonly string[]): Promise<number[]> => {
   const { rows } = await pool.query<{ id: string; count: number }>({ ...UNREAD, values: [agentIds] })
   const counts = new Map(rows.map(({ id, count }) => [id, count]))

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { MAX_LABELS } from '../../core/rules.ts'
 import {
   Admission,
   Direction,
@@ -61,6 +62,10 @@ export const MessageView = z
     checks: z
       .array(CheckView)
       .openapi({ description: 'The checks that were made, each with its verdict; the last one decided' }),
+    labels: z.array(z.string()).openapi({ maxItems: MAX_LABELS }),
+    readAt: time.nullable().openapi({
+      description: 'When the message was marked as read. A received message without it is unread',
+    }),
     createdAt: time,
   })
   .openapi('Message', {
@@ -84,9 +89,15 @@ export const MessageView = z
       admission: 'listed',
       error: null,
       checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
+      labels: ['orders'],
+      readAt: null,
       createdAt: TIME,
     },
   })
+
+export const MessageMarksView = z
+  .object({ id, labels: z.array(z.string()).openapi({ maxItems: MAX_LABELS }), readAt: time.nullable() })
+  .openapi('MessageMarks', { example: { id: ID, labels: ['orders'], readAt: TIME } })
 
 export const RecipientView = z
   .object({

@@ -3,24 +3,29 @@ import { CHANNEL_KINDS } from '../../core/channels.ts'
 import {
   attachments,
   copies,
+  label,
+  labels,
+  messageIds,
   messageSubject,
   messageText,
+  recipient,
   recipients,
   searchText,
   uuid,
 } from '../../core/rules.ts'
-import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import { Direction, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import { linkAttachment } from '../../message/reading/attachment-link.ts'
 import { listMessages } from '../../message/reading/list.ts'
+import { markMessage, markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { presentMessage } from '../../message/reading/present.ts'
 import { readAttachment, readMessage, readRaw } from '../../message/reading/read.ts'
 import { listRecipients, presentRecipient } from '../../message/reading/recipients.ts'
 import type { RestEnv } from '../env.ts'
-import { body, DEFAULT_LIMIT, failures, ids, integer, moment, ok, PAGING, SECURITY } from '../route.ts'
-import { pageView } from '../views.ts'
+import { body, DEFAULT_LIMIT, failures, flag, ids, integer, moment, ok, PAGING, SECURITY } from '../route.ts'
+import { ID, pageView } from '../views.ts'
 import { attachmentHeaders } from './file.ts'
-import { AttachmentLinkView, MessageView, RecipientView } from './message-views.ts'
+import { AttachmentLinkView, MessageMarksView, MessageView, RecipientView } from './message-views.ts'
 
 const tags = ['Messages']
 const security = SECURITY
@@ -69,6 +74,33 @@ const send = createRoute({
   },
 })
 
+/** Query parameters of every list of messages. */
+const LISTED = {
+  channel: channel.optional(),
+  direction: z.enum(Direction).optional(),
+  status: z.enum(MessageStatus).optional(),
+  thread: uuid.optional().openapi({ description: 'The id of any message in the thread' }),
+  q: searchText.optional().openapi({
+    description: 'Full-text search in subject, text and counterpart: words, "a phrase", or, -without',
+  }),
+  label: label.optional().openapi({ description: 'Only messages with this label' }),
+  unread: flag.optional().openapi({
+    description: '`true`: only received messages that are not marked as read; `false`: all others',
+  }),
+  refusal: z
+    .enum(Refusal)
+    .optional()
+    .openapi({ description: 'Only messages that were refused for this reason' }),
+  hasAttachment: flag.optional(),
+  from: recipient.optional().openapi({
+    description:
+      'Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain',
+  }),
+  since: moment.optional(),
+  until: moment.optional(),
+  ...PAGING,
+}
+
 const list = createRoute({
   method: 'get',
   path: '/agents/{id}/messages',
@@ -78,18 +110,7 @@ const list = createRoute({
   security,
   request: {
     params: ids('id'),
-    query: z.strictObject({
-      channel: channel.optional(),
-      direction: z.enum(Direction).optional(),
-      status: z.enum(MessageStatus).optional(),
-      thread: uuid.optional().openapi({ description: 'The id of any message in the thread' }),
-      q: searchText.optional().openapi({
-        description: 'Full-text search in subject, text and counterpart: words, "a phrase", or, -without',
-      }),
-      since: moment.optional(),
-      until: moment.optional(),
-      ...PAGING,
-    }),
+    query: z.strictObject(LISTED),
   },
   responses: { 200: ok('Newest first', pageView(MessageView)), ...failures('agent') },
 })
@@ -103,6 +124,56 @@ const read = createRoute({
   security,
   request: { params: ids('id', 'messageId') },
   responses: { 200: ok('The message', MessageView), ...failures('agent') },
+})
+
+const mark = createRoute({
+  method: 'patch',
+  path: '/agents/{id}/messages/{messageId}',
+  operationId: 'markMessage',
+  summary: 'Set the labels of a message, or mark it as read or unread',
+  description:
+    'Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.',
+  tags,
+  security,
+  request: {
+    params: ids('id', 'messageId'),
+    ...body(
+      z
+        .strictObject({
+          labels: labels.optional().openapi({ description: 'Replaces all labels' }),
+          read: z.boolean().optional(),
+        })
+        .openapi({ example: { labels: ['orders'], read: true } }),
+    ),
+  },
+  responses: { 200: ok('The message', MessageView), ...failures('agent', 'body') },
+})
+
+const markMany = createRoute({
+  method: 'patch',
+  path: '/agents/{id}/messages',
+  operationId: 'markMessages',
+  summary: 'Add labels to up to 100 messages, remove labels from them, or mark them as read or unread',
+  description: 'Changes all of the messages, or none if one of them cannot be changed.',
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    ...body(
+      z
+        .strictObject({
+          ids: messageIds,
+          addLabels: labels.optional(),
+          removeLabels: labels.optional(),
+          read: z.boolean().optional(),
+        })
+        .openapi({ example: { ids: [ID], addLabels: ['orders'], read: true } }),
+    ),
+  },
+  responses: {
+    200: ok('The labels and read marks, in the order of `ids`', z.array(MessageMarksView)),
+    ...failures('agent', 'body'),
+  },
 })
 
 const bytes = (description: string, type: string) => ({
@@ -181,6 +252,17 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(read, async (c) => {
     const { id, messageId } = c.req.valid('param')
     return c.json(presentMessage(await readMessage(c.var.deps, c.var.viewer, id, messageId)), 200)
+  })
+  app.openapi(mark, async (c) => {
+    const { id: agentId, messageId } = c.req.valid('param')
+    const { deps, viewer } = c.var
+    const marked = await markMessage(deps, viewer, { agentId, messageId }, c.req.valid('json'))
+    return c.json(presentMessage(marked), 200)
+  })
+  app.openapi(markMany, async (c) => {
+    const { deps, viewer } = c.var
+    const marked = await markMessages(deps, viewer, c.req.valid('param').id, c.req.valid('json'))
+    return c.json(marked.map(presentMarks), 200)
   })
   app.openapi(recipientList, async (c) => {
     const { id, messageId } = c.req.valid('param')

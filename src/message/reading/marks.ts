@@ -1,0 +1,138 @@
+import { findAgent } from '../../agent/permission.ts'
+import type { Clock } from '../../core/clock.ts'
+import { invalidInput, notFound } from '../../core/errors.ts'
+import { MAX_LABELS } from '../../core/rules.ts'
+import type { Db } from '../../db/client.ts'
+import type { Notifier } from '../../db/notify.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import { MESSAGE_CHANGED } from './changed.ts'
+import type { MessageWithFiles } from './present.ts'
+import { type ReadDeps, readMessage } from './read.ts'
+
+export interface MarkDeps extends Db {
+  clock: Clock
+  notifier: Pick<Notifier, 'publish'>
+}
+
+/** A message's labels and read mark. */
+export interface MessageMarks {
+  id: string
+  labels: string[]
+  readAt: Date | null
+}
+
+/** Returns a message's marks in their public form. */
+export const presentMarks = ({ id, labels, readAt }: MessageMarks) => ({
+  id,
+  labels,
+  readAt: readAt?.toISOString() ?? null,
+})
+
+/** What to change. `labels` replaces all labels; the others add to the present ones or remove from them. */
+interface Changes {
+  labels?: readonly string[] | undefined
+  addLabels?: readonly string[] | undefined
+  removeLabels?: readonly string[] | undefined
+  read?: boolean | undefined
+}
+
+/** Labels without those in $6, then those in $5 that are new, in the order in which they appear first. */
+const LABELS = `array(
+  select l.label from unnest(case when $4 then '{}' else m.labels end || $5::text[]) with ordinality as l(label, n)
+   where l.label <> all($6::text[]) group by l.label order by min(l.n))`
+
+/** A message that was read keeps the time at which that happened. */
+const READ_AT = `case when $7::boolean is null then m.read_at when $7 then coalesce(m.read_at, $8::timestamptz) end`
+
+/**
+ * Changes all of the messages or none. $1 agent, $2 ids, $3 maximum number of labels, $4 whether $5 replaces
+ * the present labels, $5 labels to add, $6 labels to remove, $7 read or unread, $8 the time.
+ *
+ * The messages are locked in the order of their ids, so that two requests cannot deadlock, and the changes are
+ * computed from the locked rows, so that none is lost.
+ */
+const MARK = {
+  name: 'mark messages',
+  text: `
+    with
+    found as materialized (
+      select m.id, ${LABELS} as labels, ${READ_AT} as read_at from message m
+       where m.agent_id = $1 and m.id = any($2::uuid[]) order by m.id for no key update of m
+    ),
+    allowed as (
+      select coalesce(bool_and(cardinality(labels) <= $3), true) and count(*) = cardinality($2::uuid[]) as all from found
+    ),
+    changed as (
+      update message m set labels = f.labels, read_at = f.read_at from found f, allowed
+       where m.agent_id = $1 and m.id = any($2::uuid[]) and m.id = f.id and allowed.all
+         and (m.labels is distinct from f.labels or m.read_at is distinct from f.read_at)
+      returning m.id
+    )
+    select f.id, f.labels, f.read_at as "readAt", c.id is not null as changed from found f left join changed c using (id)`,
+}
+
+const mark = async (
+  { pool, clock, notifier }: MarkDeps,
+  agentId: string,
+  ids: readonly string[],
+  { labels, addLabels, removeLabels, read }: Changes,
+): Promise<Map<string, MessageMarks>> => {
+  const values = [
+    agentId,
+    ids,
+    MAX_LABELS,
+    labels !== undefined,
+    labels ?? addLabels ?? [],
+    removeLabels ?? [],
+    read ?? null,
+    clock.now(),
+  ]
+  const { rows } = await pool.query<MessageMarks & { changed: boolean }>({ ...MARK, values })
+  for (const { id, changed } of rows) if (changed) notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+const ensureFewLabels = (field: string, marked: Iterable<MessageMarks>): void => {
+  for (const { id, labels } of marked)
+    if (labels.length > MAX_LABELS)
+      throw invalidInput(field, `would give the message ${id} more than ${MAX_LABELS} labels`)
+}
+
+/**
+ * Sets a message's labels and its read mark; what is left out stays. Members and the agent share both. Throws
+ * `not_found`, and `invalid_input` for more than 20 labels.
+ */
+export const markMessage = async (
+  deps: MarkDeps & ReadDeps,
+  viewer: Viewer,
+  { agentId, messageId }: { agentId: string; messageId: string },
+  changes: Pick<Changes, 'labels' | 'read'>,
+): Promise<MessageWithFiles> => {
+  await findAgent(deps, viewer, agentId)
+  const marked = await mark(deps, agentId, [messageId], changes)
+  ensureFewLabels('labels', marked.values())
+  if (!marked.has(messageId)) throw notFound('message')
+  return readMessage(deps, viewer, agentId, messageId)
+}
+
+/**
+ * Adds labels to messages of the agent, removes labels from them and sets their read marks. Changes all of
+ * them or, when it throws, none. Returns their marks, in the order of the ids. Throws `invalid_input` naming
+ * the field.
+ */
+export const markMessages = async (
+  deps: MarkDeps,
+  viewer: Viewer,
+  agentId: string,
+  { ids, ...changes }: Omit<Changes, 'labels'> & { ids: readonly string[] },
+): Promise<MessageMarks[]> => {
+  await findAgent(deps, viewer, agentId)
+  const contradicting = changes.addLabels?.find((label) => changes.removeLabels?.includes(label))
+  if (contradicting !== undefined)
+    throw invalidInput('removeLabels', 'must not contain a label that addLabels contains')
+  const marked = await mark(deps, agentId, [...new Set(ids)], changes)
+  for (const [index, id] of ids.entries())
+    if (!marked.has(id)) throw invalidInput(`ids[${index}]`, 'is not a message of this agent')
+  ensureFewLabels('addLabels', marked.values())
+  return ids.map((id) => marked.get(id)!)
+}
