@@ -16,7 +16,7 @@ import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { startSkin } from '../support/graphql-skin.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { apiOf } from '../support/service.ts'
-import { type BenchRow, median } from './table.ts'
+import { type BenchRow, median } from './row.ts'
 
 const SUBSCRIBERS = 1_000
 const EVENTS = 15
@@ -166,7 +166,9 @@ const startOurs = async (dataDir: string) => {
 }
 
 const row = (name: string, unit: string, ours: number, counterpart: number): BenchRow => ({
-  name,
+  name: name.split(' / ')[0]!,
+  against: name.split(' / ')[1]!,
+  spread: [Number.NaN, Number.NaN],
   unit,
   ours,
   counterpart,

@@ -1,26 +1,55 @@
-import { benchGraphql } from './graphql.ts'
-import { benchFanOut } from './graphql-fan-out.ts'
-import { benchMcp } from './mcp.ts'
-import { benchRest } from './rest.ts'
-import { benchSmtp } from './smtp.ts'
-import { benchStreams } from './streams.ts'
-import { type BenchRow, printTable } from './table.ts'
-import { benchWebhooks } from './webhooks.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { BenchRow, Report, Skipped } from './row.ts'
+import { SUITES } from './suites.ts'
+import { type Machine, machineOf, tableOf } from './table.ts'
 
-/** Every benchmark by the name that selects it: `npm run bench -- webhooks`. */
-const benches: Record<string, () => Promise<BenchRow[]>> = {
-  smtp: benchSmtp,
-  rest: benchRest,
-  mcp: benchMcp,
-  graphql: benchGraphql,
-  'graphql-fan-out': benchFanOut,
-  streams: benchStreams,
-  webhooks: benchWebhooks,
+/**
+ * `npm run bench -- [--json] [SUITE…]`: runs each suite in a process of its own, one after the other, and
+ * prints their rows. A suite that fails or takes too long loses only its own remaining rows.
+ */
+
+const SUITE_MS = 120_000
+/** Time to stop the processes and databases that a suite started. */
+const STOP_MS = 15_000
+
+const parse = (args: readonly string[]): { json: boolean; names: string[] } => {
+  const named = args.filter((arg) => arg !== '--json')
+  const unknown = named.filter((name) => !(name in SUITES))
+  if (unknown.length > 0)
+    throw new Error(`unknown suite: ${unknown.join(', ')}; there are ${Object.keys(SUITES).join(', ')}`)
+  return { json: args.includes('--json'), names: named.length > 0 ? named : Object.keys(SUITES) }
 }
 
-const selected = process.argv.slice(2)
+const runSuite = async (name: string, take: (report: Report) => void): Promise<void> => {
+  const child = fork(join(import.meta.dirname, 'run-suite.ts'), [name], { execArgv: ['--import', 'tsx'] })
+  child.on('message', (report) => take(report as Report))
+  const late = setTimeout(() => {
+    take({ skipped: `${name}: what had not finished after ${SUITE_MS / 1000} s` })
+    child.send('stop')
+    setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref()
+  }, SUITE_MS)
+  const [code] = await once(child, 'exit')
+  clearTimeout(late)
+  if (code !== 0) process.exitCode = 1
+}
+
+const { json, names } = parse(process.argv.slice(2))
 const rows: BenchRow[] = []
-for (const [name, bench] of Object.entries(benches)) {
-  if (selected.length === 0 || selected.includes(name)) rows.push(...(await bench()))
+const skipped: Skipped[] = []
+let machine: Machine = machineOf('not used')
+for (const name of names) {
+  process.stderr.write(`${name} …\n`)
+  await runSuite(name, (report) => {
+    if ('skipped' in report) skipped.push(report)
+    else if ('ratio' in report) rows.push(report)
+    else machine = machineOf(report.postgres)
+  })
 }
-printTable(rows)
+const { cpu, memory, node, postgres } = machine
+process.stdout.write(
+  json
+    ? `${JSON.stringify({ machine, rows, skipped }, null, 2)}\n`
+    : `${cpu}, ${memory}, Node ${node}, PostgreSQL ${postgres}\n${tableOf(rows, skipped)}`,
+)

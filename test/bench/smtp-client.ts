@@ -1,29 +1,54 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { type DkimKey, type Letter, rawOf } from '../support/mail.ts'
 
 /**
- * The SMTP client, in its own process: `{port, sessions, mails, to, bytes}` → `{seconds}`. Every mail must be
- * answered with 250.
+ * The SMTP client, in its own process: `smtp-client.ts KEY`, the DKIM key of example.com as JSON.
+ * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB; `{port, sessions}` →
+ * `{seconds, answers}`: sends them, and returns for each the milliseconds from the end of DATA to the 250.
  */
 
-interface Order {
-  port: number
-  sessions: number
-  mails: number
-  to: string[]
-  bytes: number
+export type MailKind = 'plain' | 'signed'
+type Order = { prepare: { kind: MailKind; mails: number; to: string[] } } | { port: number; sessions: number }
+
+interface Prepared {
+  envelope: string
+  data: Buffer
 }
 
+const BYTES = 10_000
+const key = JSON.parse(process.argv[2]!) as DkimKey
+const LINE = 'The quick brown fox jumps over the lazy dog, and it does so many times.\n'
+/** The base64 of the attachment and the two bodies are about 10 KB together. */
+const FILE = Buffer.from(LINE.repeat(45))
 let made = 0
+let prepared: Prepared[] = []
 
-const mail = (to: string, bytes: number): string => {
-  const n = made++
-  const head = `From: Ann Example <ann${n}@example.com>\r\nTo: ${to}\r\nSubject: Order ${n}\r\nMessage-ID: <${process.pid}.${n}@example.com>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
-  const line = `The quick brown fox jumps over the lazy dog, and it does so ${n} times.\r\n`
-  return head + line.repeat(Math.max(1, Math.ceil((bytes - head.length) / line.length)))
+const letterOf = (kind: MailKind, n: number, to: string): Letter => {
+  const head = {
+    from: `Ann Example <ann${n}@example.com>`,
+    to,
+    subject: `Order ${n}`,
+    messageId: `<${process.pid}.${n}@example.com>`,
+  }
+  if (kind === 'plain') return { ...head, text: LINE.repeat(Math.round(BYTES / LINE.length)) }
+  const html = `<p>Hello, this is about <b>order ${n}</b>.</p>${`<p style="color: #333">${LINE}</p>`.repeat(30)}`
+  const attachments = [{ filename: 'order.pdf', contentType: 'application/pdf', content: FILE }]
+  return { ...head, text: LINE.repeat(20), html, attachments, sign: key }
 }
 
-/** Resolves with the last line of the next reply; replies of several lines count as one. */
+const prepare = async ({ kind, mails, to }: { kind: MailKind; mails: number; to: string[] }) => {
+  prepared = []
+  for (let i = 0; i < mails; i++) {
+    const n = made++
+    const recipient = to[n % to.length]!
+    const raw = await rawOf(letterOf(kind, n, recipient))
+    const envelope = `MAIL FROM:<ann${n}@example.com>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`
+    prepared.push({ envelope, data: Buffer.concat([raw, Buffer.from('\r\n.\r\n')]) })
+  }
+}
+
+/** Returns a function that resolves with the last line of the next reply. */
 const createReader = (socket: Socket) => {
   let pending = ''
   const lines: string[] = []
@@ -39,37 +64,53 @@ const createReader = (socket: Socket) => {
       else lines.push(line)
     }
   })
-  return async () => lines.shift() ?? new Promise<string>((resolve) => waiting.push(resolve))
-}
-
-const session = async ({ port, to, bytes }: Order, next: () => number | null): Promise<void> => {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  const reply = createReader(socket)
-  const expect = async (code: string) => {
-    const line = await reply()
+  const next = async () => lines.shift() ?? new Promise<string>((resolve) => waiting.push(resolve))
+  return async (code: string) => {
+    const line = await next()
     if (!line.startsWith(code)) throw new Error(`expected ${code}, got ${line}`)
   }
+}
+
+/** Opens a session, so that greetings, which some servers delay, do not count. */
+const openSession = async (port: number) => {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const expect = createReader(socket)
   await expect('220')
   socket.write('EHLO bench.example.com\r\n')
   await expect('250')
-  for (let n = next(); n !== null; n = next()) {
-    const recipient = to[n % to.length]!
-    socket.write(`MAIL FROM:<ann${n}@example.com>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`)
-    for (const code of ['250', '250', '354']) await expect(code)
-    socket.write(`${mail(recipient, bytes)}.\r\n`)
-    await expect('250')
+  return { socket, expect }
+}
+
+const sendAll = async ({ port, sessions }: { port: number; sessions: number }) => {
+  const open = await Promise.all(Array.from({ length: sessions }, () => openSession(port)))
+  const answers: number[] = []
+  const mails = prepared.values()
+  const started = performance.now()
+  await Promise.all(
+    open.map(async ({ socket, expect }) => {
+      for (const { envelope, data } of mails) {
+        socket.write(envelope)
+        for (const code of ['250', '250', '354']) await expect(code)
+        const ended = performance.now()
+        socket.write(data)
+        await expect('250')
+        answers.push(performance.now() - ended)
+      }
+    }),
+  )
+  const seconds = (performance.now() - started) / 1000
+  for (const { socket } of open) {
+    socket.end('QUIT\r\n')
+    if (!socket.destroyed) await once(socket, 'close')
   }
-  socket.end('QUIT\r\n')
-  await once(socket, 'close')
+  return { seconds, answers }
 }
 
 process.on('message', async (order: Order) => {
-  let sent = 0
-  const started = performance.now()
-  await Promise.all(
-    Array.from({ length: order.sessions }, () => session(order, () => (sent < order.mails ? sent++ : null))),
-  )
-  process.send?.({ seconds: (performance.now() - started) / 1000 })
+  if ('prepare' in order) {
+    await prepare(order.prepare)
+    process.send?.('prepared')
+  } else process.send?.(await sendAll(order))
 })
 process.on('disconnect', () => process.exit())
 process.send?.('up')

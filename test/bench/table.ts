@@ -1,65 +1,56 @@
-/**
- * A row of the benchmark table: the figure of the service and that of the limit or peer in the same run, as
- * medians over the same rounds.
- */
-export interface BenchRow {
-  name: string
-  unit: string
-  ours: number
-  counterpart: number
-  /** Median of the ratios of the rounds. */
-  ratio: number
+import { cpus, totalmem } from 'node:os'
+import { type BenchRow, type Cpu, type Goal, reaches, type Skipped } from './row.ts'
+
+export interface Machine {
+  cpu: string
+  memory: string
+  node: string
+  postgres: string
 }
 
-export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
+/** Describes the machine; `postgres` is the server's version. */
+export const machineOf = (postgres: string): Machine => ({
+  cpu: `${cpus().length} × ${cpus()[0]?.model.trim() || process.arch}`,
+  memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+  node: process.versions.node,
+  postgres,
+})
 
-/** Alternates the two, also in their order, so that other load on the machine affects both. */
-export const pairedRounds = async (
-  name: string,
-  unit: string,
-  rounds: number,
-  ours: () => Promise<number>,
-  counterpart: () => Promise<number>,
-): Promise<BenchRow> => {
-  await ours()
-  await counterpart()
-  const pairs: { ours: number; counterpart: number }[] = []
-  for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) {
-      const mine = await ours()
-      pairs.push({ ours: mine, counterpart: await counterpart() })
-    } else {
-      const theirs = await counterpart()
-      pairs.push({ ours: await ours(), counterpart: theirs })
-    }
-  }
-  return {
-    name,
-    unit,
-    ours: median(pairs.map((pair) => pair.ours)),
-    counterpart: median(pairs.map((pair) => pair.counterpart)),
-    ratio: median(pairs.map((pair) => pair.ours / pair.counterpart)),
-  }
-}
+const number = (value: number): string =>
+  Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
 
-export const printTable = (rows: readonly BenchRow[]): void => {
-  const cells = rows.map((row) => [
-    row.name,
-    `${Math.round(row.ours)} ${row.unit}`,
-    `${Math.round(row.counterpart)} ${row.unit}`,
-    row.ratio.toFixed(2),
-  ])
-  const all = [['name', 'ours', 'counterpart', 'ratio'], ...cells]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((line) => line[column]!.length)))
-  for (const line of all)
-    process.stdout.write(
-      `${line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd()}\n`,
-    )
+const goalText = ({ ratio, better }: Goal) => `${better === 'higher' ? '≥' : '≤'} ${ratio}`
+const cpuText = ({ node, postgres }: Cpu) => `${Math.round(node)} + ${Math.round(postgres)}`
+
+const cellsOf = (row: BenchRow): string[] => [
+  `${row.name} / ${row.against}`,
+  `${number(row.ours)} ${row.unit}`,
+  `${number(row.counterpart)} ${row.unit}`,
+  row.ratio.toFixed(2),
+  row.spread.map((ratio) => ratio.toFixed(2)).join('-'),
+  row.goal ? `${goalText(row.goal)}${reaches(row.ratio, row.goal) ? '' : ' (missed)'}` : '',
+  row.cpu ? `${cpuText(row.cpu.ours)} / ${cpuText(row.cpu.counterpart)}` : '',
+]
+
+const HEAD = [
+  'work / counterpart',
+  'ours',
+  'counterpart',
+  'ratio',
+  'spread',
+  'goal',
+  'CPU: node + PostgreSQL, µs',
+]
+
+/** Returns the table for a terminal. */
+export const tableOf = (rows: readonly BenchRow[], skipped: readonly Skipped[]): string => {
+  const all = [HEAD, ...rows.map(cellsOf)]
+  const widths = HEAD.map((_, column) => Math.max(...all.map((line) => line[column]!.length)))
+  const lines = all.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [...lines, ...skipped.map((each) => `skipped: ${each.skipped}`)].map((line) => `${line}\n`).join('')
 }

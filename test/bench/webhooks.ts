@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import PgBoss from 'pg-boss'
 import { v7 as newId } from 'uuid'
 import { eventIdOf, type LoggedEvent } from '../../src/event/event.ts'
-import { type BenchRow, median, pairedRounds } from './table.ts'
+import { pairedRounds } from './paired.ts'
+import { type BenchRow, median } from './row.ts'
 import {
   createWorker,
   NEVER,
@@ -245,7 +246,9 @@ const benchLatency = async (world: World): Promise<BenchRow[]> => {
     const ours = rounds.map((round) => at(round.ours))
     const limit = rounds.map((round) => at(round.limit))
     return {
-      name: `enqueue to first attempt, ${PER_SECOND} a second, p${share * 100} / insert and POST (lower is better)`,
+      name: `enqueue to first attempt, ${PER_SECOND} a second, p${share * 100}`,
+      against: 'insert and POST',
+      spread: [Number.NaN, Number.NaN],
       unit: 'µs',
       ours: median(ours),
       counterpart: median(limit),

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort, listens } from '../support/port.ts'
 import { until } from '../support/until.ts'
 
 const COMMAND = '/usr/sbin/postfix'
@@ -41,30 +41,20 @@ postlog unix-dgram n - n - 1 postlogd
 export interface PostfixOptions {
   /** Destination of mail as `host:port` by domain. */
   routes: Record<string, string>
+  /** More lines of main.cf. */
+  settings?: string
 }
 
 export interface Postfix {
   readonly url: string
+  readonly port: number
+  readonly pid: number
   log(): string
   stop(): Promise<void>
 }
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-
-const listens = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true))
-    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
-  })
-
 /** Starts a separate Postfix in its own folder, which relays for this machine. */
-export async function startPostfix({ routes }: PostfixOptions): Promise<Postfix> {
+export async function startPostfix({ routes, settings = '' }: PostfixOptions): Promise<Postfix> {
   const dir = mkdtempSync(join(tmpdir(), 'ams-postfix-'))
   execFileSync('chmod', ['755', dir])
   const [queue, data, config] = ['queue', 'data', 'etc'].map((name) => join(dir, name)) as [
@@ -96,12 +86,15 @@ alias_maps =
 transport_maps = inline:{${transports.join(', ')}}
 smtpd_relay_restrictions = permit_mynetworks, reject
 smtpd_recipient_restrictions = check_recipient_access inline:{{blocked@remote.example = REJECT we do not like this one}}
+${settings}
 `,
   )
   const process: ChildProcess = spawn(COMMAND, ['-c', config, 'start-fg'], { stdio: 'ignore' })
   await until(() => listens(port))
   return {
     url: `smtp://127.0.0.1:${port}`,
+    port,
+    pid: process.pid!,
     log: () => (existsSync(`${dir}/postfix.log`) ? readFileSync(`${dir}/postfix.log`, 'utf8') : ''),
     stop: async () => {
       const ended = new Promise((resolve) => process.once('exit', resolve))

@@ -1,0 +1,127 @@
+import type { ChildProcess } from 'node:child_process'
+import { missing, startPostfix } from '../mta/postfix.ts'
+import { startDns } from '../support/dns.ts'
+import { type DkimKey, dkimKey } from '../support/mail.ts'
+import { atEnd } from './cleanup.ts'
+import { startHaraka } from './haraka.ts'
+import { ask, type Bench, startBench, startPart } from './machinery.ts'
+import { type Comparison, compareAll, type Side } from './paired.ts'
+import { atLeast, atMost, median, type Report, type Suite } from './row.ts'
+import type { MailKind } from './smtp-client.ts'
+
+const AGENTS = 20
+
+/** A server that receives, and its processes. */
+interface Server {
+  against: string
+  port: number
+  node: number
+  postgres: number | null
+  to: string[]
+}
+
+interface Load {
+  kind: MailKind
+  sessions: number
+  mails: number
+}
+
+/** Authenticates this machine and the signatures for example.com, so that every check has a result. */
+const startZone = async (key: DkimKey) => {
+  const dns = await startDns({
+    'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
+    '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
+    [key.name]: { TXT: [key.txt] },
+  })
+  atEnd(() => dns.stop())
+  return dns.address
+}
+
+/** Creates agents that accept mail from the load's many senders, each of which may send few mails a minute. */
+const createAgents = async ({ api }: Bench): Promise<string[]> => {
+  const addresses: string[] = []
+  for (let n = 0; n < AGENTS; n++) {
+    const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
+    await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
+    addresses.push((await api('GET', `/agents/${id}/addresses`)).body[0].value)
+  }
+  return addresses
+}
+
+/** Measures mails a second, and the median time from the end of DATA to the 250 in microseconds. */
+const sideOf = (client: ChildProcess, server: Server, { kind, sessions, mails }: Load): Side => {
+  const { port, node, postgres, to } = server
+  return {
+    cpu: { node, postgres, units: mails },
+    round: async () => {
+      await ask(client, { prepare: { kind, mails, to } })
+      const { seconds, answers } = await ask<{ seconds: number; answers: number[] }>(client, {
+        port,
+        sessions,
+      })
+      return [mails / seconds, median(answers) * 1000]
+    },
+  }
+}
+
+const KINDS: Record<MailKind, string> = {
+  plain: '10 KB, plain',
+  signed: '10 KB, HTML with an attachment, DKIM-signed',
+}
+
+/** Starts what is installed of the servers that only queue or parse. */
+const startPeers = async (report: (row: Report) => void, to: string[]): Promise<Server[]> => {
+  const peers: Server[] = []
+  if (missing) report({ skipped: `reception against Postfix: ${missing}` })
+  else {
+    const settings = 'smtpd_client_restrictions = check_client_access static:HOLD'
+    const postfix = await startPostfix({ routes: { 'agents.localhost': '127.0.0.1:9' }, settings })
+    atEnd(() => postfix.stop())
+    peers.push({ against: 'Postfix (queue only)', port: postfix.port, node: postfix.pid, postgres: null, to })
+  }
+  const haraka = await startHaraka()
+  if ('missing' in haraka) report({ skipped: `reception against Haraka: ${haraka.missing}` })
+  else peers.push({ against: 'Haraka (parse only)', port: haraka.port, node: haraka.pid, postgres: null, to })
+  return peers
+}
+
+/**
+ * Mails that are parsed, checked, stored and announced, against servers that do only a part of it.
+ */
+export const benchReception: Suite = async (report) => {
+  const key = dkimKey('example.com')
+  const bench = await startBench({ DNS_SERVERS: await startZone(key) })
+  const postgres = bench.postgres.pid
+  const to = await createAgents(bench)
+  const client = await startPart('smtp-client.ts', JSON.stringify(key))
+  const bare = await startPart<number>('bare-smtp.ts', bench.postgres.url)
+  const ours: Server = { against: '', port: bench.smtp.port, node: bench.pid, postgres, to }
+  const insert: Server = {
+    against: 'smtp-server, one insert',
+    port: bare.ready,
+    node: bare.child.pid!,
+    postgres,
+    to,
+  }
+  const run = async (load: Load, server: Server, goals: Pick<Comparison, 'goal'>[], seconds: number) => {
+    const sessions = `${load.sessions} session${load.sessions === 1 ? '' : 's'}`
+    const what = `${KINDS[load.kind]}, ${sessions}`
+    const { against } = server
+    const about = [
+      { name: `SMTP, checked and stored, ${what}`, against, unit: 'mails/s', ...goals[0] },
+      { name: `DATA to 250, p50, ${what}`, against, unit: 'µs', ...goals[1] },
+    ]
+    const sides = [ours, server].map((each) => sideOf(client.child, each, load)) as [Side, Side]
+    for (const row of await compareAll(about.slice(0, goals.length), ...sides, { seconds })) report(row)
+  }
+  await run({ kind: 'plain', sessions: 1, mails: 150 }, insert, [{}, { goal: atMost(1.5) }], 8)
+  for (const kind of ['plain', 'signed'] as const) {
+    const load: Load = { kind, sessions: 20, mails: 400 }
+    await run(load, insert, [{}], 10)
+  }
+  for (const peer of await startPeers(report, to)) {
+    const goals = peer.against.startsWith('Postfix') ? [{ goal: atLeast(0.8) }] : [{}]
+    for (const kind of ['plain', 'signed'] as const)
+      await run({ kind, sessions: 20, mails: 400 }, peer, goals, 14)
+  }
+}
