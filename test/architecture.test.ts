@@ -4,7 +4,17 @@ import { one, readSources, type Sources, skins, unitOf, withoutComments } from '
 
 /** Imports run one way: who may import whom, by the first folder (or top-level file) below src/. */
 const everything = '*'
-const domain = ['event', 'workspace', 'email-domain', 'agent', 'secret', 'message', 'webhook', 'admission']
+const domain = [
+  'event',
+  'workspace',
+  'auth',
+  'email-domain',
+  'agent',
+  'secret',
+  'message',
+  'webhook',
+  'admission',
+]
 const below = ['core', 'db', 'event', 'workspace', 'email-domain']
 
 const table: Record<string, readonly string[]> = {
@@ -16,6 +26,7 @@ const table: Record<string, readonly string[]> = {
   channel: ['core'],
   event: ['core', 'db'],
   workspace: ['core', 'db', 'event'],
+  auth: [...below, 'agent'],
   'email-domain': ['core', 'db', 'event', 'workspace', 'type channel'],
   agent: [...below, 'type channel'],
   secret: [...below, 'agent'],

@@ -14,6 +14,7 @@ import { finishDataKeys } from '../workspace/data-keys.ts'
 import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { pruneRates } from '../workspace/rate-limits.ts'
+import { pruneSessions } from '../workspace/session-token.ts'
 
 const INTERVAL_MS = 10 * 60_000
 
@@ -29,6 +30,7 @@ const prune = async (deps: JanitorDeps): Promise<void> => {
     rates: await pruneRates(deps, now),
     connections: await pruneConnections(deps, now),
     subscriptions: await pruneSubscriptions(deps, now),
+    sessions: await pruneSessions(deps, now),
   }
   deps.log.debug(gone, 'deleted expired rows')
 }

@@ -1175,7 +1175,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "token.create" | "token.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -2319,7 +2319,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "token.create" | "token.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */

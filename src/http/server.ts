@@ -51,8 +51,12 @@ export interface HttpServer {
 
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
-/** Links whose last segment is a secret. */
-const LINK = /^\/(join|setup)\//
+/** Links whose last segment is a secret, and the pages of signed-in members. */
+const WEB = /^\/(?:(?:join|setup)\/|app(?:\/|$))/
+
+/** Returns whether a browser opens the service's URL. */
+const opensRoot = ({ method, headers }: IncomingMessage, path: string): boolean =>
+  path === '/' && (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 
 const answer = (
   response: ServerResponse,
@@ -110,7 +114,8 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
     if (path === '/mcp' || path === '/mcp/') return skins.mcp(request, response)
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
-    if (LINK.test(path)) return skins.web(request, response, path)
+    if (opensRoot(request, path)) return void response.writeHead(303, { Location: '/app' }).end()
+    if (WEB.test(path)) return skins.web(request, response, path)
     const [, agentId, connectionId] = STREAM.exec(path) ?? []
     if (!agentId || !connectionId) return skins.rest(request, response)
     return method === 'GET'
@@ -127,7 +132,7 @@ const loggable = (url: string): string =>
   url
     .split('?', 1)[0]!
     .replace(/(\/(?:join|setup)\/).+/i, '$1…')
-    .replace(/\b(a[amis]t_)[0-9A-Za-z]{8,}/g, '$1…')
+    .replace(/\b(a(?:[aimps]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
 
 type Observers = Pick<HttpOptions, 'log' | 'metrics'>
 

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AppError } from '../core/errors.ts'
 import { html } from '../core/html.ts'
+import { type Problem, problemOf } from './failure-words.ts'
 import { type Page, readForm, showPage } from './page.ts'
 
 /** Why a form was rejected, and its content. */
-export interface Wrong {
-  status: number
-  problem: string
+export interface Wrong extends Problem {
   form: URLSearchParams
 }
 
@@ -20,15 +18,6 @@ export interface Link {
   submit(token: string, form: URLSearchParams): Promise<Page>
   /** Shows the page again, with the problem and the submitted values. */
   again(token: string, wrong: Wrong): Promise<Page>
-}
-
-const STATUS: Partial<Record<AppError['code'], number>> = {
-  invalid_input: 400,
-  plan_limit: 402,
-  forbidden: 403,
-  conflict: 409,
-  rate_limited: 429,
-  unavailable: 503,
 }
 
 /** The page of a link that cannot be used, by its state. */
@@ -56,19 +45,11 @@ export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => 
   return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }
 }
 
-/** Returns an error's message for a form, without the field's name, which the label shows. */
-const wordsOf = (error: AppError): string => {
-  const words = error.field ? error.message.slice(error.field.length + 2) : error.message
-  return words.charAt(0).toUpperCase() + words.slice(1) + (words.endsWith('.') ? '' : '.')
-}
-
 const submitted = async (link: Link, token: string, form: URLSearchParams): Promise<Page> => {
   try {
     return await link.submit(token, form)
   } catch (error) {
-    const status = error instanceof AppError && STATUS[error.code]
-    if (!status) throw error
-    return link.again(token, { status, problem: wordsOf(error), form })
+    return link.again(token, { ...problemOf(error), form })
   }
 }
 

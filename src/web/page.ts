@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readUpTo } from '../core/body.ts'
 import { Html, html } from '../core/html.ts'
 
-/** Style of the web pages: one column, without scripts or external resources. */
+/** Style of the web pages: one column, without external resources. */
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6678; --ground: #f4f5f7; --card: #fff; --line: #d5dae2; --main: #2457d6; --onmain: #fff; --bad: #b3261e }
@@ -32,23 +32,35 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // The URL contains a secret, which must not reach caches or other sites.
+  // The URL may contain a secret, which must not reach caches or other sites.
   'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
+  // Not `no-referrer`: with it, browsers send `Origin: null` with our own forms (Fetch, 3.2).
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'X-Robots-Tag': 'noindex',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-const document = (title: string, body: Html): Html => html`<!doctype html>
+const policyOf = ({ script }: Page): string =>
+  [
+    "default-src 'none'",
+    ...(script ? ["script-src 'self'", "connect-src 'self'"] : []),
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ...(script ? ["require-trusted-types-for 'script'; trusted-types 'none'"] : []),
+  ].join('; ')
+
+const document = ({ title, body, script, next }: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
+${next ? html`<meta http-equiv="refresh" content="0; url=${next}">` : []}
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
+${script ? html`<script src="${script}" defer></script>` : []}
 </head>
 <body><main><h1>${title}</h1>${body}</main></body>
 </html>
@@ -59,11 +71,36 @@ export interface Page {
   status: number
   title: string
   body: Html
+  /** Path of the script that it runs; none if omitted. */
+  script?: string
+  /** Path on this service that the browser opens immediately. */
+  next?: string
+  /** Set-Cookie headers. */
+  cookies?: readonly string[]
 }
 
-export const showPage = (response: ServerResponse, { status, title, body }: Page): void => {
-  const bytes = Buffer.from(document(title, body).text)
-  response.writeHead(status, { ...HEADERS, 'Content-Length': bytes.length }).end(bytes)
+export const showPage = (response: ServerResponse, page: Page): void => {
+  const bytes = Buffer.from(document(page).text)
+  if (page.cookies) response.setHeader('Set-Cookie', page.cookies)
+  const headers = { ...HEADERS, 'Content-Security-Policy': policyOf(page), 'Content-Length': bytes.length }
+  response.writeHead(page.status, headers).end(bytes)
+}
+
+/** Another page of the service that the browser opens instead. */
+export interface Redirect {
+  /** A path on this service. */
+  location: string
+  cookies?: readonly string[]
+}
+
+/** Shows a page, or redirects to one with GET. */
+export const reply = (response: ServerResponse, answer: Page | Redirect): void => {
+  if (!('location' in answer)) {
+    showPage(response, answer)
+    return
+  }
+  if (answer.cookies) response.setHeader('Set-Cookie', answer.cookies)
+  response.writeHead(303, { Location: answer.location, 'Cache-Control': 'no-store' }).end()
 }
 
 const MAX_FORM_BYTES = 16 * 1024

@@ -1,18 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { SignInDeps } from '../auth/sign-in.ts'
 import { AppError } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
+import { serveApp } from './app/app.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
 import { showPage } from './page.ts'
 import { createSetupPages } from './setup.ts'
 
-type WebDeps = Parameters<typeof createJoinLink>[0] & Parameters<typeof createSetupPages>[0] & { log: Logger }
+type WebDeps = Parameters<typeof createJoinLink>[0] &
+  Parameters<typeof createSetupPages>[0] &
+  SignInDeps & { log: Logger }
 
 export interface Web {
-  /** `path` has no query and starts with /join/ or /setup/. */
+  /** `path` has no query and is below /join/, /setup/ or /app. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
 }
 
@@ -36,11 +40,11 @@ const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown)
   showPage(response, {
     status,
     title: failure.code === 'unavailable' ? 'Not at the moment' : 'This did not work',
-    body: html`<p>${failure.message}</p><p class="soft">Open your link again in a minute.</p>`,
+    body: html`<p>${failure.message}</p><p class="soft">Open the page again in a minute.</p>`,
   })
 }
 
-/** Serves the pages of the links that the service issues. */
+/** Serves the pages of the links that the service issues, and of signing in. */
 export const createWeb = (deps: WebDeps): Web => {
   const links: Record<string, Link> = { join: createJoinLink(deps), setup: createSetupPages(deps) }
   return {
@@ -49,7 +53,8 @@ export const createWeb = (deps: WebDeps): Web => {
       const method = request.method ?? 'GET'
       if (!METHODS.includes(method)) return refuse(response, method)
       try {
-        await serveLink(links[kind]!, token, request, response)
+        const link = links[kind]
+        await (link ? serveLink(link, token, request, response) : serveApp(deps, request, response))
       } catch (error) {
         // The page is partly sent, or the client is gone.
         if (response.headersSent || request.destroyed) throw error

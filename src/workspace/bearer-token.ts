@@ -26,9 +26,12 @@ export type Holder = { memberId: string } | { agentId: string }
 
 const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
 
-/** Returns the holder's tokens, oldest first. */
+/** Returns the holder's bearer tokens, oldest first. */
 export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
-  prisma.token.findMany({ where: holder, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  prisma.token.findMany({
+    where: { ...holder, session: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
 
 /**
  * Prevents the viewer's own token from being revoked until the transaction ends. Throws `unauthorized` when
@@ -87,7 +90,7 @@ export const revokeToken = async (
   tokenId: string,
 ): Promise<void> => {
   await deps.prisma.$transaction(async (prisma) => {
-    const where = { id: tokenId, ...holder }
+    const where = { id: tokenId, ...holder, session: null }
     if ((await prisma.token.count({ where })) === 0) throw notFound('token')
     await deps.endSubscriptions(prisma, { tokenIds: [tokenId] })
     const { count } = await prisma.token.deleteMany({ where })

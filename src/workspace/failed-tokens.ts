@@ -33,10 +33,10 @@ export class FailedTokens {
   }
 
   /** Counts an invalid token; returns the error for it. */
-  fail(source: string): AppError {
+  fail(source: string, message = 'This token is not valid.'): AppError {
     const over = this.#isOver(source)
     if (source !== '') this.#failures.note(source)
-    if (!over) return new AppError('unauthorized', 'This token is not valid.')
+    if (!over) return new AppError('unauthorized', message)
     return new AppError('rate_limited', 'Too many requests with invalid tokens from your address.', {
       retryAfter: this.#failures.resetSeconds,
     })

@@ -44,9 +44,8 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 }
 
 /**
-/**
- * Removes a member from the workspace: their tokens are no longer valid, the tokens' open streams are closed in
- * every process, and the subscriptions made with them end. Their invitations, their links and their entries in
+ * Removes a member from the workspace: their tokens and sessions are no longer valid, open streams of these are
+ * closed in every process, and the subscriptions made with them end. Their invitations, their links and their entries in
  * the agents' access lists are deleted too. For owners. Throws `conflict` for the last owner, because a
  * workspace needs one.
  */

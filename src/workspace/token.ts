@@ -6,13 +6,14 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LENGTH = 43
 
 /**
- * Bearer tokens of members and agents, and tokens in links for setting up an address, joining and verifying
- * an identity.
+ * Bearer tokens of members and agents, tokens in the cookies of sessions, and tokens in links for setting up
+ * an address, joining and verifying an identity.
  */
-export type TokenKind = 'member' | 'agent' | 'setup' | 'invitation' | 'identity'
+export type TokenKind = 'member' | 'agent' | 'session' | 'setup' | 'invitation' | 'identity'
 const PREFIX: Record<TokenKind, string> = {
   member: 'amt_',
   agent: 'aat_',
+  session: 'ams_',
   setup: 'ast_',
   invitation: 'ait_',
   identity: 'apt_',
@@ -22,7 +23,7 @@ const PREFIX: Record<TokenKind, string> = {
 export const newToken = (kind: TokenKind): string =>
   PREFIX[kind] + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 
-/** Topic that notifies every process that a token was revoked; the key is the token's id. */
+/** Topic that notifies every process that a token or session was revoked; the key is its id. */
 export const TOKEN_REVOKED = 'token_revoked'
 
 /** What is about to be deleted: tokens, and the agent that they belong to, if it is deleted too. */

@@ -20,6 +20,11 @@ export interface Viewer {
   readonly role: MemberRole | null
   /** Expiry of the token, at which its open streams end too. */
   readonly expiresAt: Date | null
+  /** A member's session in a browser; null for a bearer token. */
+  readonly session: {
+    /** Whether the member must register a passkey before the session allows anything else. */
+    readonly enrolling: boolean
+  } | null
 }
 
 export interface ViewerDeps extends Db {
@@ -64,6 +69,9 @@ export class KnownViewers {
   }
 }
 
+/** A session that is not used for this long ends. */
+export const SESSION_IDLE_MS = 12 * 3_600_000
+
 interface TokenRow {
   id: string
   workspace_id: string
@@ -74,30 +82,40 @@ interface TokenRow {
   email: string | null
   role: MemberRole | null
   name: string | null
+  /** Null for a bearer token. */
+  session_ends_at: Date | null
+  enrolling: boolean | null
 }
 
 const BY_HASH = {
   name: 'token by hash',
-  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name
-           from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id
+  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
+                s.ends_at as session_ends_at, s.enrolling
+           from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
 }
 
 /** `lastUsedAt` is accurate to the minute: a write for every request would cost too much. */
 const USE_GRAIN_MS = 60_000
 
+/** Records the use of a token. The use of a session also postpones its end. */
 const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
   const now = clock.now()
   if (row.last_used_at && now.getTime() - row.last_used_at.getTime() < USE_GRAIN_MS) return
   pool
     .query(
-      'update token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)',
-      [row.id, now],
+      `update token set last_used_at = $2, expires_at = coalesce($3, expires_at)
+        where id = $1 and (last_used_at is null or last_used_at < $2)`,
+      [row.id, now, sessionExpiry(row, now)],
     )
     .catch((error: unknown) =>
       log.warn({ err: error, tokenId: row.id }, 'could not record the last use of a token'),
     )
 }
+
+/** Returns when a session ends that is used now; null for a bearer token. */
+const sessionExpiry = ({ session_ends_at: endsAt }: TokenRow, now: Date): Date | null =>
+  endsAt && new Date(Math.min(endsAt.getTime(), now.getTime() + SESSION_IDLE_MS))
 
 /**
  * Authenticates a bearer token. Throws the same `unauthorized` for every invalid token, so that the reason is
@@ -110,25 +128,47 @@ export const authenticate = async (
   source: string,
 ): Promise<Viewer> => {
   if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
+  const viewer = await findViewer(deps, token, source)
+  if (!viewer || viewer.session) throw deps.failedTokens.fail(source)
+  return viewer
+}
+
+/**
+ * Authenticates the token of a session, which comes in a cookie. Throws `unauthorized` when it has ended, and
+ * `rate_limited` after too many invalid ones from one address.
+ */
+export const authenticateSession = async (
+  deps: ViewerDeps,
+  token: string,
+  source: string,
+): Promise<Viewer & { session: NonNullable<Viewer['session']> }> => {
+  const viewer = await findViewer(deps, token, source)
+  if (!viewer?.session) throw deps.failedTokens.fail(source, 'This session has ended. Sign in again.')
+  return { ...viewer, session: viewer.session }
+}
+
+/** Returns the viewer of a token that is not expired. */
+const findViewer = async (deps: ViewerDeps, token: string, source: string): Promise<Viewer | null> => {
   const hash = hashToken(token)
   const now = deps.clock.now()
-  const viewer =
-    deps.knownViewers.get(hash, now) ?? (await deps.failedTokens.lookUp(source, () => readViewer(deps, hash)))
-  if (!viewer || (viewer.expiresAt && viewer.expiresAt <= now)) throw deps.failedTokens.fail(source)
-  return viewer
+  const known = deps.knownViewers.get(hash, now)
+  const viewer = known ?? (await deps.failedTokens.lookUp(source, () => readViewer(deps, hash)))
+  return viewer?.expiresAt && viewer.expiresAt <= now ? null : viewer
 }
 
 const readViewer = async (deps: ViewerDeps, hash: Buffer): Promise<Viewer | null> => {
   const { rows } = await deps.pool.query<TokenRow>({ ...BY_HASH, values: [hash] })
   const row = rows[0]
   if (!row) return null
+  const now = deps.clock.now()
+  if (row.expires_at && row.expires_at <= now) return null
   noteUse(deps, row)
-  const viewer = toViewer(row)
-  deps.knownViewers.add(hash, viewer, deps.clock.now())
+  const viewer = toViewer(row, now)
+  deps.knownViewers.add(hash, viewer, now)
   return viewer
 }
 
-const toViewer = (row: TokenRow): Viewer => ({
+const toViewer = (row: TokenRow, now: Date): Viewer => ({
   kind: row.member_id ? 'member' : 'agent',
   id: (row.member_id ?? row.agent_id)!,
   workspaceId: row.workspace_id,
@@ -136,7 +176,8 @@ const toViewer = (row: TokenRow): Viewer => ({
   name: row.name,
   email: row.email,
   role: row.role,
-  expiresAt: row.expires_at,
+  expiresAt: sessionExpiry(row, now) ?? row.expires_at,
+  session: row.session_ends_at && { enrolling: row.enrolling === true },
 })
 
 /** Returns the token in the value of an `Authorization` header, or null if it has none. */

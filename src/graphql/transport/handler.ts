@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { authenticateCredential, type Credential, credentialOf } from '../../auth/credential.ts'
 import { AppError } from '../../core/errors.ts'
-import { clientOf, noteRequester } from '../../core/http.ts'
+import { noteRequester } from '../../core/http.ts'
 import type { Slot } from '../../core/transfer-slots.ts'
 import { readAttempt } from '../../workspace/idempotency.ts'
 import { overQuota, quotaHeaders } from '../../workspace/rate-limits.ts'
-import { authenticate, bearerOf, type Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
 import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
 import { type FailedAnswer, failedAnswer } from '../execution/errors.ts'
 import type { Results } from '../execution/execution.ts'
@@ -56,6 +57,12 @@ const lifeOf = (response: ServerResponse): (() => AbortSignal) => {
 const answerFailure = (response: ServerResponse, { status, headers, body }: FailedAnswer): void => {
   if (response.headersSent) response.destroy()
   else response.writeHead(status, headers).end(body)
+}
+
+/** Who sent a request, and the id under which it is logged. */
+interface Asker {
+  requestId: string
+  credential: Credential
 }
 
 const isStream = (result: object): result is Results => Symbol.asyncIterator in result
@@ -109,28 +116,22 @@ class Server implements Graphql {
    * is.
    */
   async #serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
-    const token = bearerOf(request.headers.authorization)
-    if (token === null) await authenticate(this.#deps, null, '') // throws the same error as REST
+    const credential = credentialOf(this.#deps, request)
     checkForm(request)
-    const known = needsViewer(request) ? await authenticate(this.#deps, token, clientOf(request)) : null
-    const asker = { requestId, token }
+    const known = needsViewer(request) ? await this.#authenticate(credential, request) : null
+    const asker = { requestId, credential }
     if (!known || !isLong(request)) return this.#run(request, response, asker)
     const slot = await this.#deps.largeBodies.enter(request, known.tokenId)
     await this.#run(request, response, asker, slot).finally(() => slot.leave())
   }
 
   /** `slot`: the place of a large request, left as soon as nothing of it is needed any more. */
-  async #run(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { requestId, token }: { requestId: string; token: string | null },
-    slot?: Slot,
-  ): Promise<void> {
+  async #run(request: IncomingMessage, response: ServerResponse, asker: Asker, slot?: Slot): Promise<void> {
     if (pathOf(request) === '/graphql/stream') {
-      const context = await this.#contextOf(request, response, requestId, token)
+      const context = await this.#contextOf(request, response, asker)
       const body = request.method === 'POST' ? await this.#operationOf(request) : ''
       // It may have come slowly: a token that was revoked meanwhile counts for nothing.
-      if (body !== '') context.viewer = await authenticate(this.#deps, token, clientOf(request))
+      if (body !== '') context.viewer = await this.#authenticate(asker.credential, request)
       return this.#serveSingle(request, response, context, body)
     }
     const type = typeOf(request.headers.accept)
@@ -141,7 +142,7 @@ class Server implements Graphql {
       )
     const params = await readParams(request)
     const query = queryOf(this.#deps.persisted, params)
-    const context = await this.#contextOf(request, response, requestId, token)
+    const context = await this.#contextOf(request, response, asker)
     const asked = {
       method: request.method ?? 'GET',
       query,
@@ -163,13 +164,16 @@ class Server implements Graphql {
     response.writeHead(status, headers).end(body)
   }
 
+  #authenticate(credential: Credential, request: IncomingMessage): Promise<Viewer> {
+    return authenticateCredential(this.#deps, credential, request)
+  }
+
   async #contextOf(
     request: IncomingMessage,
     response: ServerResponse,
-    requestId: string,
-    token: string | null,
+    { requestId, credential }: Asker,
   ): Promise<GraphqlContext> {
-    const viewer = await authenticate(this.#deps, token, clientOf(request))
+    const viewer = await this.#authenticate(credential, request)
     noteRequester(response, viewer)
     countRequest(this.#deps, viewer, response)
     return {

@@ -108,7 +108,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       resolve: (query, viewer, _args, { deps }) =>
         deps.prisma.token.findMany({
           ...query,
-          where: { memberId: viewer.id },
+          where: { memberId: viewer.id, session: null },
           orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         }),
     }),

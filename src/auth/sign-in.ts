@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../core/errors.ts'
+import { clientOf } from '../core/http.ts'
+import { authenticate } from '../workspace/viewer.ts'
+import { browserOf } from './browser.ts'
+import { writeCookie } from './cookie.ts'
+import type { CredentialDeps } from './credential.ts'
+import { findPageViewer, type PageViewer } from './page-viewer.ts'
+import { publicPlace } from './public-url.ts'
+import { createSession, revokeSession, SESSION_MS, type SessionDeps, type Way } from './session.ts'
+
+export type SignInDeps = SessionDeps & CredentialDeps
+
+/**
+ * Signs a member in in the browser that sent the request; an earlier session of this browser ends. Returns the
+ * Set-Cookie header. Throws `unauthorized` when the member has been removed, and `forbidden` where browsers do
+ * not accept the cookie.
+ */
+const signIn = async (
+  deps: SignInDeps,
+  request: IncomingMessage,
+  member: { id: string; workspaceId: string },
+  way: Way,
+): Promise<string> => {
+  const place = publicPlace(deps.publicUrl())
+  if (!place.canSignIn)
+    throw new AppError('forbidden', `Browsers sign in only over https, and PUBLIC_URL is ${place.origin}.`)
+  const previous = await findPageViewer(deps, request)
+  const browser = browserOf(request.headers['user-agent'])
+  const { token } = await createSession(deps, member, { way, browser })
+  if (previous) await endOwn(deps, previous)
+  return writeCookie(deps.publicUrl(), request, 'session', { value: token, seconds: SESSION_MS / 1000 })
+}
+
+/** Ends the session of a page, unless that has just happened. */
+const endOwn = async (deps: SignInDeps, { viewer }: PageViewer): Promise<void> => {
+  try {
+    await revokeSession(deps, viewer, viewer.tokenId)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'not_found')) throw error
+  }
+}
+
+/** Exchanges a member's token for a session. Returns the Set-Cookie header. Throws `unauthorized`, `forbidden`. */
+export const signInByToken = async (
+  deps: SignInDeps,
+  request: IncomingMessage,
+  token: string,
+): Promise<string> => {
+  const viewer = await authenticate(deps, token, clientOf(request))
+  if (viewer.kind !== 'member')
+    throw new AppError('forbidden', 'This is an agent’s token. Members sign in with their own.')
+  return signIn(deps, request, viewer, 'token')
+}
+
+/** Ends the session of the browser that sent the request. Returns the Set-Cookie header. */
+export const signOut = async (deps: SignInDeps, request: IncomingMessage): Promise<string> => {
+  const signedIn = await findPageViewer(deps, request)
+  if (signedIn) await endOwn(deps, signedIn)
+  return writeCookie(deps.publicUrl(), request, 'session', { value: null, seconds: 0 })
+}

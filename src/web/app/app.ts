@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkOrigin } from '../../auth/credential.ts'
+import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
+import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
+import { revokeSession, revokeSessions } from '../../auth/session.ts'
+import { type SignInDeps, signOut } from '../../auth/sign-in.ts'
+import { html } from '../../core/html.ts'
+import { uuid } from '../../core/rules.ts'
+import { type Problem, problemOf } from '../failure-words.ts'
+import { type Page, type Redirect, readForm, reply } from '../page.ts'
+import { checked } from '../rule.ts'
+import { homePage } from './home.ts'
+import { showSignIn, signInAgain, submitToken } from './sign-in.ts'
+import { askToSignIn, requireSession } from './visit.ts'
+
+/** A request for a page. */
+export interface Visit {
+  request: IncomingMessage
+  url: URL
+}
+
+/** A submitted form. */
+export interface Submitted extends Visit {
+  form: URLSearchParams
+}
+
+type Answered = Promise<Page | Redirect>
+
+/** Pages for everyone. */
+const OPEN: Record<string, (deps: SignInDeps, visit: Visit) => Answered> = {
+  '/app/sign-in': showSignIn,
+}
+
+/** Forms for everyone; a rejected one shows the sign-in page again. */
+const OPEN_FORMS: Record<string, (deps: SignInDeps, submitted: Submitted) => Answered> = {
+  '/app/sign-in/token': submitToken,
+}
+
+/** Pages for signed-in members. */
+const PAGES: Record<string, (deps: SignInDeps, page: PageViewer, visit: Visit) => Answered> = {
+  '/app': homePage,
+}
+
+const SIGNED_OUT = '/app/sign-in'
+
+/** Forms for signed-in members. */
+const FORMS: Record<string, (deps: SignInDeps, page: PageViewer, submitted: Submitted) => Answered> = {
+  '/app/sign-out': async (deps, _page, { request }) => ({
+    location: SIGNED_OUT,
+    cookies: [await signOut(deps, request)],
+  }),
+  '/app/sessions/end': async (deps, { viewer }, { form }) => {
+    await revokeSession(deps, viewer, checked(uuid, 'session', form.get('session') ?? ''))
+    return { location: '/app' }
+  },
+  '/app/sessions/end-all': async (deps, { viewer }) => {
+    await revokeSessions(deps, viewer, { memberId: viewer.id })
+    return { location: SIGNED_OUT }
+  },
+}
+
+const problemPage = ({ status, problem }: Problem): Page => ({
+  status,
+  title: 'This did not work',
+  body: html`<p>${problem}</p><p><a href="/app">Back</a></p>`,
+})
+
+const MISSING: Page = {
+  status: 404,
+  title: 'There is no such page',
+  body: html`<p><a href="/app">Go to the start page</a></p>`,
+}
+
+/**
+ * Returns where to open the same page if the browser used another name of this machine: sessions are for the
+ * name in PUBLIC_URL. Behind a proxy the Host header may differ, so that only this machine is redirected.
+ */
+const ownName = ({ publicUrl }: SignInDeps, { request, url }: Visit): string | null => {
+  const place = publicPlace(publicUrl())
+  const { host = '' } = request.headers
+  const isOther = place.plainLoopback && isLoopbackHost(host) && `http://${host}` !== place.origin
+  return isOther && host.endsWith(`:${place.port}`) ? place.origin + url.pathname + url.search : null
+}
+
+const show = async (
+  deps: SignInDeps,
+  path: string,
+  visit: Visit,
+  response: ServerResponse,
+): Promise<void> => {
+  const elsewhere = ownName(deps, visit)
+  if (elsewhere) return reply(response, { location: elsewhere })
+  const open = OPEN[path]
+  if (open) return reply(response, await open(deps, visit))
+  const page = PAGES[path]
+  if (!page) return reply(response, MISSING)
+  const signedIn = await requireSession(deps, visit.request, response)
+  if (signedIn) reply(response, await page(deps, signedIn, visit))
+}
+
+const submitOpen = async (deps: SignInDeps, path: string, submitted: Submitted): Answered => {
+  try {
+    checkOrigin(deps, submitted.request)
+    return await OPEN_FORMS[path]!(deps, submitted)
+  } catch (error) {
+    return signInAgain(submitted.form, problemOf(error))
+  }
+}
+
+const submit = async (deps: SignInDeps, path: string, submitted: Submitted): Answered => {
+  if (path in OPEN_FORMS) return submitOpen(deps, path, submitted)
+  const action = FORMS[path]
+  if (!action) return MISSING
+  const signedIn = await findPageViewer(deps, submitted.request)
+  if (!signedIn) return askToSignIn(submitted.request)
+  try {
+    checkForm(deps, signedIn, submitted.request, submitted.form)
+    return await action(deps, signedIn, submitted)
+  } catch (error) {
+    return problemPage(problemOf(error))
+  }
+}
+
+/** Serves /app: GET shows a page and changes nothing, POST submits a form. */
+export const serveApp = async (
+  deps: SignInDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const url = new URL(request.url ?? '/', 'http://service.invalid')
+  const path = url.pathname.replace(/(?<=.)\/$/, '')
+  const visit = { request, url }
+  if (request.method !== 'POST') return show(deps, path, visit, response)
+  const form = await readForm(request)
+  // Closes the connection, so that the rest of an unread body is not parsed as the next request.
+  if (!form) response.setHeader('Connection', 'close')
+  const unreadable = { status: 400, problem: 'This form could not be read.' }
+  reply(response, form ? await submit(deps, path, { ...visit, form }) : problemPage(unreadable))
+}
