@@ -18,6 +18,7 @@ import { createLanes } from './webhook/delivery/lanes.ts'
 import { oldestDueDelivery } from './webhook/delivery/lease.ts'
 import { notifyOwners } from './webhook/incident.ts'
 import { createTerminationNotices } from './webhook/termination-notice.ts'
+import { createUsageCounter } from './workspace/usage.ts'
 
 export interface Running {
   stop(graceMs: number): Promise<void> | void
@@ -91,6 +92,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     createTerminationNotices(operations),
     new Outbox(operations),
     createIndexer(operations),
+    createUsageCounter(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),
   ]

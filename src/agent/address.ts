@@ -2,9 +2,8 @@ import { randomInt } from 'node:crypto'
 import type { ChannelKind } from '../core/channels.ts'
 import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
-import type { Address, Agent, Prisma } from '../db/generated/prisma/client.ts'
+import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { isUnavailableTo, reserveFor } from './given-address.ts'
 import { findAgent } from './permission.ts'
 
 /**
@@ -24,36 +23,56 @@ const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const suffix = () =>
   Array.from({ length: 4 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
 
-const MAX_TRIES = 10
+/** Number of addresses that one statement chooses from. */
+const CHOICE = 5
+const MAX_TRIES = 3
+
+/**
+ * Gives an agent ($1, of the workspace $2) the first of the addresses $3 that it can have. It cannot have one
+ * that an agent of another workspace has or ever had, because mail for that agent may still arrive and lists
+ * may still trust it, nor a member's address: its proven mail would count as that member's. Returns nothing
+ * when all are taken, or when another request took the chosen one at the same time.
+ */
+const GIVE = {
+  name: 'give address',
+  text: `
+    with
+    free as (
+      select c.value from unnest($3::text[]) with ordinality as c(value, place)
+       where not exists (select from given_address g where g.value = c.value and g.workspace_id <> $2::uuid)
+         and not exists (select from member m where m.email = c.value)
+         and not exists (select from address a where a.channel = 'email' and a.value = c.value)
+       order by c.place limit 1
+    ),
+    reserved as (
+      insert into given_address (value, workspace_id) select value, $2::uuid from free on conflict do nothing returning value
+    ),
+    own as (
+      select value from reserved
+      union all select g.value from given_address g join free using (value) where g.workspace_id = $2::uuid
+    )
+    insert into address (id, workspace_id, agent_id, channel, value, "primary", given, created_at)
+    select gen_random_uuid(), $2::uuid, $1::uuid, 'email', value, true, true, $4::timestamptz from own
+    on conflict do nothing returning value`,
+}
 
 /**
  * Creates an available, readable email address on the service's domain, based on the agent's name. Returns
  * it.
  */
 export const giveEmailAddress = async (
-  tx: Prisma.TransactionClient,
-  agent: Agent,
+  { pool }: Pick<Db, 'pool'>,
+  agent: Pick<Agent, 'id' | 'workspaceId' | 'name' | 'createdAt'>,
   domain: string,
 ): Promise<string> => {
   const slug = slugOf(agent.name) || 'agent'
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const local = attempt === 0 && !isReserved(slug) ? slug : `${slug}-${suffix()}`
-    const value = `${local}@${domain}`
-    if (await isUnavailableTo({ prisma: tx }, agent.workspaceId, value)) continue
-    if (!(await reserveFor(tx, agent.workspaceId, value))) continue
-    const { count } = await tx.address.createMany({
-      data: {
-        workspaceId: agent.workspaceId,
-        agentId: agent.id,
-        channel: 'email',
-        value,
-        primary: true,
-        given: true,
-        createdAt: agent.createdAt,
-      },
-      skipDuplicates: true,
-    })
-    if (count === 1) return value
+    const locals = Array.from({ length: CHOICE }, () => `${slug}-${suffix()}`)
+    if (attempt === 0 && !isReserved(slug)) locals.unshift(slug)
+    const choice = locals.map((local) => `${local}@${domain}`)
+    const values = [agent.id, agent.workspaceId, choice, agent.createdAt]
+    const { rows } = await pool.query<{ value: string }>({ ...GIVE, values })
+    if (rows[0]) return rows[0].value
   }
   throw new Error(`no free address for ${slug}@${domain}`)
 }

@@ -1,18 +1,13 @@
-import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/errors.ts'
+import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { createEventLog } from '../event/log.ts'
-import { ensureRoom } from '../workspace/plan.ts'
-import type { RateLimits } from '../workspace/rate-limits.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
+import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { defaultAccess } from './access.ts'
-import { giveEmailAddress } from './address.ts'
 import { forgetSenders } from './known-senders.ts'
-import { findAgent } from './permission.ts'
+import { AGENT_COLUMNS, type AgentRow, findAgent, toAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
 
 export type { Agent }
@@ -47,85 +42,46 @@ export const presentAgent = ({ id, name, icon, createdAt }: Agent) => ({
   createdAt: createdAt.toISOString(),
 })
 
-export interface AgentDeps extends Db {
-  clock: Clock
-  mailDomain: string
-  rates: Pick<RateLimits, 'takeAll'>
+/** Maximum number of agents on one page. */
+export const MAX_AGENTS = 1_000
+
+export interface AgentPageRequest {
+  /** `MAX_AGENTS` by default. */
+  limit?: number | undefined
+  cursor?: string | undefined
 }
 
-/**
- * Returns the agents that a viewer may read: a member reads all agents of the workspace, oldest first; an
- * agent's token reads only its own agent.
- */
-export const listAgents = ({ prisma }: Db, viewer: Viewer): Promise<Agent[]> =>
-  prisma.agent.findMany({
-    where: { workspaceId: viewer.workspaceId, ...(viewer.kind === 'agent' ? { id: viewer.id } : {}) },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-  })
-
-/** Returns the viewer's email address, the first entry of a new agent's list. */
-const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
-  if (viewer.email) return [viewer.email]
-  const own = await prisma.address.findFirst({
-    where: { agentId: viewer.id, channel: 'email' },
-    orderBy: { primary: 'desc' },
-  })
-  return own ? [own.value] : []
+const PAGE = {
+  name: 'agents of a workspace',
+  text: `select ${AGENT_COLUMNS} from agent a
+          where a.workspace_id = $1::uuid and (a.created_at, a.id) > ($2::timestamptz, $3::uuid)
+          order by a.created_at, a.id limit $4`,
 }
+/** Before the first agent of any workspace. */
+const START = [new Date(0), '00000000-0000-0000-0000-000000000000'] as const
 
 /**
- * Maximum number of agents that all agents of a workspace together may create in an hour. Each new agent
- * takes an address permanently and has rate limits of its own.
+ * Returns a page of the agents that a viewer may read: a member reads all agents of the workspace, oldest
+ * first; an agent's token reads only its own agent. Throws `invalid_input` for an invalid cursor.
  */
-const CREATED_AN_HOUR = 60
-const HOUR_MS = 3_600_000
-
-const mayCreate = async ({ prisma, rates, clock }: AgentDeps, { kind, workspaceId }: Viewer) => {
-  if (kind === 'member') return
-  const { agentsMayCreateAgents } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })
-  if (!agentsMayCreateAgents)
-    throw new AppError('forbidden', 'In this workspace only members can create agents.')
-  const use = { key: `agents-by-agents:${workspaceId}`, limit: CREATED_AN_HOUR, windowMs: HOUR_MS }
-  if (rates.takeAll([use]) === null) return
-  const retryAfter = Math.ceil((HOUR_MS - (clock.now().getTime() % HOUR_MS)) / 1000)
-  throw new AppError(
-    'rate_limited',
-    `A workspace's agents can create at most ${CREATED_AN_HOUR} agents an hour.`,
-    { retryAfter },
-  )
-}
-
-/**
- * Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL
- * lists. Throws `plan_limit`, and for an agent also `forbidden` or `rate_limited`.
- */
-export const createAgent = async (
-  deps: AgentDeps,
+export const listAgents = async (
+  deps: Db,
   viewer: Viewer,
-  input: { name: string; icon: Icon },
-): Promise<Agent> => {
-  await mayCreate(deps, viewer)
-  const creatorEmail = await emailOf(deps, viewer)
-  const id = newId()
-  return deps.prisma.$transaction(async (tx) => {
-    await ensureRoom(tx, viewer.workspaceId, 'agents')
-    const agent = await tx.agent.create({
-      data: {
-        id,
-        workspaceId: viewer.workspaceId,
-        name: input.name,
-        icon: input.icon,
-        createdAt: deps.clock.now(),
-        createdByMemberId: viewer.kind === 'member' ? viewer.id : null,
-        createdByAgentId: viewer.kind === 'agent' ? viewer.id : null,
-        access: { createMany: { data: defaultAccess({ email: creatorEmail, id: viewer.id }) } },
-      },
-    })
-    await createEventLog(tx, id)
-    await giveEmailAddress(tx, agent, deps.mailDomain)
-    return agent
-  })
+  { limit = MAX_AGENTS, cursor }: AgentPageRequest = {},
+): Promise<Page<Agent>> => {
+  const [createdAt, id] = cursor === undefined ? START : readMoment(cursor)
+  if (viewer.kind === 'agent') {
+    const own = cursor === undefined ? [await findAgent(deps, viewer, viewer.id)] : []
+    return { items: own, nextCursor: null }
+  }
+  const values = [viewer.workspaceId, createdAt, id, limit + 1]
+  const { rows } = await deps.pool.query<AgentRow>({ ...PAGE, values })
+  return pageOf(rows.map(toAgent), limit, (agent) => writeCursor(agent.createdAt.getTime(), agent.id))
 }
+
+/** Returns the number of agents that a viewer may read. */
+export const countAgents = async (deps: Db & { clock: Clock }, viewer: Viewer): Promise<number> =>
+  viewer.kind === 'agent' ? 1 : (await readKeptUsage(deps, viewer.workspaceId)).agents
 
 /** Changes the given fields. */
 export const updateAgent = async (
@@ -174,6 +130,7 @@ const deleteWithTokens = (
     const tokens = await tx.token.findMany({ where: { agentId }, select: { id: true } })
     const tokenIds = tokens.map(({ id }) => id)
     await endSubscriptions(tx, { agentId, tokenIds })
+    await subtractAgent(tx, agentId)
     await tx.agent.deleteMany({ where: { id: agentId } })
     return tokenIds
   }, DELETION)

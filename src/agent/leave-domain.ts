@@ -1,4 +1,5 @@
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
+import { within } from '../db/transaction.ts'
 import { giveEmailAddress } from './address.ts'
 import { promote } from './change-address.ts'
 import { forgetSenders, lockLists, renameSender } from './known-senders.ts'
@@ -14,7 +15,7 @@ const giveAnother = async (tx: Tx, agent: Agent, mailDomain: string): Promise<st
     where: { agentId: agent.id, channel: 'email', primary: true },
   })
   if (primary) await tx.address.update({ where: { id: primary.id }, data: { primary: false } })
-  const value = await giveEmailAddress(tx, agent, mailDomain)
+  const value = await giveEmailAddress(within(tx), agent, mailDomain)
   if (!primary) return value
   await tx.address.updateMany({
     where: { agentId: agent.id, channel: 'email', given: true },

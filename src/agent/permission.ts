@@ -41,7 +41,8 @@ export const authorizeAgent = <Found extends AgentRef>(
   return agent
 }
 
-const AGENT_COLUMNS =
+/** Selected columns of agents `a`. */
+export const AGENT_COLUMNS =
   'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
 
 const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
@@ -56,7 +57,7 @@ export interface AgentRow {
   created_at: Date
 }
 
-const toAgent = (row: AgentRow): Agent => ({
+export const toAgent = (row: AgentRow): Agent => ({
   id: row.id,
   workspaceId: row.workspace_id,
   name: row.name,

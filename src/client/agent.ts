@@ -150,7 +150,7 @@ export class Agent {
 }
 
 const findId = async (http: Http): Promise<string> => {
-  const agents = await callOf(http)('get', '/agents', {})
+  const agents = await callOf(http)('get', '/agents', { query: { limit: 2 } })
   const [agent, another] = agents
   if (agent && !another) return agent.id
   throw new AmsError(

@@ -3175,7 +3175,12 @@ export interface operations {
     };
     listAgents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of agents to return; defaults to 1000 */
+                limit?: number;
+                /** @description From the URL in `Link` of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3185,6 +3190,8 @@ export interface operations {
             /** @description Oldest first */
             200: {
                 headers: {
+                    /** @description The URL of the next page: `<https://…>; rel="next"` (RFC 8288); left out on the last page */
+                    Link?: string;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -3194,6 +3201,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"][];
                 };
             };
+            400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];

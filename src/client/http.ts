@@ -1,5 +1,6 @@
 import { backoff, Deadline, pause } from './backoff.ts'
 import { AmsError, errorOf } from './errors.ts'
+import type { Page } from './list.ts'
 
 export interface ClientOptions {
   /** Where the service is; by default the environment variable AMS_URL. */
@@ -54,6 +55,22 @@ export const isTemporary = ({ code, status = 0, message }: AmsError): boolean =>
 const randomKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
+const jsonOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  if (response.status === 204) return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AmsError('bad_response', 'The response is not JSON.', { status: response.status, cause })
+  }
+}
+
+/** Only the cursor is taken from the URL: the token is for this service only. */
+const nextCursorOf = (link: string): string | null => {
+  const next = /<[^>]*[?&]cursor=([^&>]+)[^>]*>\s*;\s*rel="?next"?/.exec(link)?.[1]
+  return next === undefined ? null : decodeURIComponent(next)
+}
+
 /** Sends requests: adds the token, retries what is safe to retry, and turns failures into `AmsError`. */
 export class Http {
   readonly url: string
@@ -72,15 +89,15 @@ export class Http {
 
   /** The JSON of the response; undefined if it has none. */
   json(request: HttpRequest): Promise<unknown> {
-    return this.#retrying(request, async (response) => {
-      const text = await response.text()
-      if (response.status === 204) return undefined
-      try {
-        return JSON.parse(text)
-      } catch (cause) {
-        throw new AmsError('bad_response', 'The response is not JSON.', { status: response.status, cause })
-      }
-    })
+    return this.#retrying(request, jsonOf)
+  }
+
+  /** A page of a list that is an array: the header `Link` has the cursor of the next one. */
+  page<Item>(request: HttpRequest): Promise<Page<Item>> {
+    return this.#retrying(request, async (response) => ({
+      items: (await jsonOf(response)) as Item[],
+      nextCursor: nextCursorOf(response.headers.get('link') ?? ''),
+    }))
   }
 
   /** The response with its body still unread. Once it has begun, nothing limits its time but the signal. */

@@ -12,8 +12,12 @@ type BodyOf<Id extends keyof operations> = operations[Id] extends {
   : never
 type AuditFilter = Omit<NonNullable<operations['listAudit']['parameters']['query']>, 'cursor'>
 
-const agentsOf = (call: Call) => ({
-  list: (options?: CallOptions) => call('get', '/agents', { ...options }),
+const agentsOf = (http: Http, call: Call) => ({
+  /** Oldest first. */
+  list: ({ signal }: CallOptions = {}) =>
+    new List<Schemas['Agent']>((cursor) =>
+      http.page({ method: 'GET', path: '/agents', query: { cursor }, signal }),
+    ),
   /** The new agent has an email address immediately. */
   create: (agent: BodyOf<'createAgent'>, options?: CallOptions) =>
     call('post', '/agents', { body: agent, ...options }),
@@ -97,7 +101,7 @@ export class Workspace {
   constructor(options: ClientOptions = {}) {
     this.#http = new Http(options)
     this.#call = callOf(this.#http)
-    this.agents = agentsOf(this.#call)
+    this.agents = agentsOf(this.#http, this.#call)
     this.members = membersOf(this.#call)
     this.invitations = invitationsOf(this.#call)
     this.identities = identitiesOf(this.#call)

@@ -42,8 +42,11 @@ export interface DbOptions {
   log: Logger
 }
 
+/** How long a query or a transaction waits for a connection, in milliseconds. */
+const CONNECTION_WAIT_MS = 5_000
+
 const timeouts = {
-  connectionTimeoutMillis: 5000,
+  connectionTimeoutMillis: CONNECTION_WAIT_MS,
   idleTimeoutMillis: 30_000,
   statement_timeout: 30_000,
   idle_in_transaction_session_timeout: 30_000, // a lost client must not keep a lane's row lock
@@ -92,7 +95,11 @@ export async function openDb(
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })
-  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' })
+  const prisma = new PrismaClient({
+    adapter,
+    errorFormat: 'minimal',
+    transactionOptions: { maxWait: CONNECTION_WAIT_MS },
+  })
   return {
     prisma,
     pool,

@@ -1,12 +1,12 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
-import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { LoggedEvent } from './event.ts'
 
-/** Creates the log of a new agent, inside the transaction that creates the agent. */
-export const createEventLog = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
-  await tx.eventLog.create({ data: { agentId } })
-}
+/** The part of a statement that creates the logs of new agents `made (id)`. */
+export const createEventLogs = (made: string): string => `
+    logs as (
+      insert into event_log (agent_id) select id from ${made}
+    )`
 
 interface EventRow {
   agent_id: string

@@ -1,5 +1,5 @@
-import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { AgentDeps } from '../agent/create.ts'
 import type { Subscriptions } from '../agent/subscriptions.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'

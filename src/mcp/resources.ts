@@ -23,7 +23,7 @@ const agentOfUri = (uri: string): string | null =>
   (uri.startsWith(SCHEME) && uuid.safeParse(uri.slice(SCHEME.length)).data) || null
 
 export const listInboxes = async ({ deps, viewer }: Call) => ({
-  resources: (await listAgents(deps, viewer)).slice(0, MAX_INBOXES).map(({ id, name }) => ({
+  resources: (await listAgents(deps, viewer, { limit: MAX_INBOXES })).items.map(({ id, name }) => ({
     uri: uriOf(id),
     name: `Inbox of ${name}`,
     description: 'The newest messages.',

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { AgentDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
+import type { AgentDeps } from '../agent/create.ts'
 import type { NumberPoolDeps } from '../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'

@@ -96,3 +96,17 @@ export const PAGING = {
     }),
   cursor: z.string().max(500).optional().openapi({ description: '`nextCursor` of the previous page' }),
 }
+
+/** The header of a list that is an array, when there are more entries. */
+export const NEXT_LINK = {
+  Link: {
+    description: 'The URL of the next page: `<https://…>; rel="next"` (RFC 8288); left out on the last page',
+    schema: { type: 'string' as const },
+  },
+}
+
+/** Returns the value of `Link` that names the next page. */
+export const nextLink = (url: string, query: Record<string, string | number | undefined>): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return `<${url}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}>; rel="next"`
+}

@@ -10,6 +10,7 @@ import type { Lookup } from '../outgoing-http/lookup.ts'
 import { checkTargetUrl } from '../outgoing-http/url.ts'
 import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'
 import type { Keyring } from '../workspace/keyring.ts'
+import { changeUsage } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { deleteWebhook } from './delivery/lease.ts'
 import { newSecret } from './delivery/sign.ts'
@@ -105,6 +106,7 @@ export const addWebhook = async (
     if (known) return known
     await checkLimits(tx, agent)
     const { workspaceId } = agent
+    await changeUsage(tx, { agentId: agent.id, workspaceId, webhooks: 1 })
     return tx.webhook.create({
       data: {
         id,

@@ -2,10 +2,11 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Plan, Prisma } from '../db/generated/prisma/client.ts'
+import { within } from '../db/transaction.ts'
+import { readKeptUsage } from './usage.ts'
 
 /** Maximum age in milliseconds of a cached plan or message count. */
 const FRESH_MS = 5_000
-const DAY_MS = 24 * 3_600_000
 /** Number of messages below the limit from which on the count is not cached. */
 const NEARLY_FULL = 100
 
@@ -51,27 +52,10 @@ const COUNTED = {
   },
 }
 
-/**
- * Ensures that a workspace may have one more agent, member, own domain or phone number. Runs inside the
- * caller's transaction, with the workspace locked until it commits, so that two concurrent requests cannot
- * both take the last place. Throws `plan_limit`.
- */
-export const ensureRoom = async (
+const checkLimit = async (
   tx: Prisma.TransactionClient,
-  workspaceId: string,
-  kind: keyof typeof COUNTED,
+  { workspaceId, plan, kind }: { workspaceId: string; plan: Plan; kind: keyof typeof COUNTED },
 ): Promise<void> => {
-  await lock(tx, workspaceId)
-  await checkRoom(tx, workspaceId, kind)
-}
-
-/** Does the same without a lock, for a check before costly work. */
-export const checkRoom = async (
-  tx: Prisma.TransactionClient,
-  workspaceId: string,
-  kind: keyof typeof COUNTED,
-): Promise<void> => {
-  const plan = await planOf({ prisma: tx }, workspaceId)
   const limit = plan[kind]
   if (limit === null) return
   const { word, count } = COUNTED[kind]
@@ -79,59 +63,36 @@ export const checkRoom = async (
     throw planLimit(plan, `${limit} ${word}${limit === 1 ? '' : 's'}`)
 }
 
-/** A workspace's usage of the limits of its plan. */
-export interface Usage {
-  agents: number
-  members: number
-  ownDomains: number
-  webhooks: number
-  /** Messages sent in the last 24 hours. */
-  sendsPerDay: number
-  storedMessages: number
-  phoneNumbers: number
-}
-
 /**
- * Counts the messages that count against a plan. Refused ones do not, because strangers decide how many there
- * are. Both counts are index-only scans, which a single count of all other states could not be.
+ * Ensures that a workspace may have one more agent, member, own domain or phone number. Runs inside the
+ * caller's transaction, with the workspace locked until it commits if its plan has a limit, so that two
+ * concurrent requests cannot both take the last place. Throws `plan_limit`.
  */
-const countStored = async ({ pool }: Pick<Db, 'pool'>, workspaceId: string): Promise<number> => {
-  const { rows } = await pool.query<{ stored: number }>({
-    name: 'stored messages',
-    text: `select (select count(*) from message where workspace_id = $1)::int
-                - (select count(*) from message where workspace_id = $1 and status = 'refused')::int as stored`,
-    values: [workspaceId],
-  })
-  return rows[0]!.stored
+export const ensureRoom = async (
+  tx: Prisma.TransactionClient,
+  workspaceId: string,
+  kind: keyof typeof COUNTED,
+): Promise<void> => {
+  const plan = await planOf({ prisma: tx }, workspaceId)
+  if (plan[kind] === null) return
+  await lock(tx, workspaceId)
+  await checkLimit(tx, { workspaceId, plan, kind })
 }
 
-/** Returns the current usage. */
-export const usageOf = async (deps: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
-  const { prisma, clock } = deps
-  const where = { workspaceId }
-  const since = new Date(clock.now().getTime() - DAY_MS)
-  const [agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers] =
-    await Promise.all([
-      prisma.agent.count({ where }),
-      prisma.member.count({ where }),
-      prisma.domain.count({ where }),
-      prisma.webhook.count({ where: { ...where, kind: 'webhook' } }),
-      prisma.message.count({ where: { ...where, direction: 'outbound', createdAt: { gt: since } } }),
-      countStored(deps, workspaceId),
-      prisma.phoneNumber.count({ where }),
-    ])
-  return { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers }
-}
+/** Does the same without a lock, for a check before costly work. */
+export const checkRoom = async (
+  tx: Prisma.TransactionClient,
+  workspaceId: string,
+  kind: keyof typeof COUNTED,
+): Promise<void> => checkLimit(tx, { workspaceId, plan: await planOf({ prisma: tx }, workspaceId), kind })
 
-type Sent = { prisma: Pick<Prisma.TransactionClient, 'message'>; clock: Clock }
+/** What a transaction needs to check a limit on the kept usage. */
+type Counting = Pick<Db, 'pool'> & { clock: Clock }
 
-const ensureSendsLeft = async ({ prisma, clock }: Sent, workspaceId: string, plan: Plan): Promise<void> => {
+const ensureSendsLeft = async (deps: Counting, workspaceId: string, plan: Plan): Promise<void> => {
   if (plan.sendsPerDay === null) return
-  const since = new Date(clock.now().getTime() - DAY_MS)
-  const sent = await prisma.message.count({
-    where: { workspaceId, direction: 'outbound', createdAt: { gt: since } },
-  })
-  if (sent >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
+  const { sendsPerDay } = await readKeptUsage(deps, workspaceId)
+  if (sendsPerDay >= plan.sendsPerDay) throw planLimit(plan, `${plan.sendsPerDay} messages a day`)
 }
 
 /** Ensures, like `ensureRoom`, that a workspace may send one more message today. Throws `plan_limit`. */
@@ -141,7 +102,8 @@ export const ensureRoomToSend = async (
   workspaceId: string,
 ): Promise<void> => {
   await lock(tx, workspaceId)
-  await ensureSendsLeft({ prisma: tx, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
+  const { pool } = within(tx)
+  await ensureSendsLeft({ pool, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
 }
 
 /** Throws `plan_limit` when the plan does not allow changing the assigned address. */
@@ -183,7 +145,8 @@ export class Plans {
   async isFull(workspaceId: string): Promise<boolean> {
     const { storedMessages } = await this.#planOf(workspaceId)
     if (storedMessages === null) return false
-    const stored = await this.#remember(this.#stored, workspaceId, () => countStored(this.#deps, workspaceId))
+    const count = async () => (await readKeptUsage(this.#deps, workspaceId)).storedMessages
+    const stored = await this.#remember(this.#stored, workspaceId, count)
     if (stored < storedMessages && stored + NEARLY_FULL > storedMessages) this.#stored.delete(workspaceId)
     return stored >= storedMessages
   }

@@ -3,7 +3,7 @@ import type { Db } from '../db/client.ts'
 import type { Plan, Workspace } from '../db/generated/prisma/client.ts'
 import { audit } from './audit.ts'
 import { ensureMember } from './member.ts'
-import { type Usage, usageOf } from './plan.ts'
+import { type Usage, usageOf } from './usage.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface SettingsDeps extends Db {

@@ -161,3 +161,89 @@ describe('a request about agents', () => {
     },
   )
 })
+
+describe('a list of agents', () => {
+  const nextOf = ({ headers }: { headers: Headers }) => {
+    const link = headers.get('link')
+    return link === null ? null : /^<(.+)>; rel="next"$/.exec(link)![1]!
+  }
+
+  test('has pages, oldest first, each of which links to the next', async () => {
+    const tenant = await service.workspace()
+    const made: string[] = []
+    for (let n = 0; n < 5; n++)
+      made.push((await tenant.api('POST', '/agents', { name: `Page ${n}`, icon: 'bot' })).body.id)
+    const seen: string[][] = []
+    let path: string | null = '/agents?limit=2'
+    while (path !== null) {
+      const page = await tenant.api('GET', path)
+      seen.push(page.body.map(({ id }: { id: string }) => id))
+      const next = nextOf(page)
+      if (next !== null)
+        expect(next).toMatch(new RegExp(`^${service.http.replace('127.0.0.1', 'localhost')}/`))
+      path = next === null ? null : next.slice(new URL(next).origin.length)
+    }
+    expect(seen).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)])
+    const whole = await tenant.api('GET', '/agents')
+    expect([whole.body.length, nextOf(whole)]).toEqual([5, null])
+    expect(nextOf(await tenant.api('GET', '/agents?limit=5'))).toBeNull()
+
+    const ask = async (args: string) => {
+      const query = `{ agents${args} { id } }`
+      return (await tenant.api('POST', '/graphql', { query })).body
+    }
+    const ids = (from: number, to: number) => ({
+      data: { agents: made.slice(from, to).map((id) => ({ id })) },
+    })
+    expect(await ask('')).toEqual(ids(0, 5))
+    expect(await ask('(first: 2)')).toEqual(ids(0, 2))
+    expect(await ask(`(first: 2, after: "${made[1]}")`)).toEqual(ids(2, 4))
+    expect(await ask(`(after: "${made[4]}")`)).toEqual(ids(5, 5))
+    expect((await ask('(first: 0)')).errors[0].message).toMatch(
+      /^first: must be a whole number from 1 to 1000/,
+    )
+    const strange = (await create('Of another workspace')).id
+    expect((await ask(`(after: "${strange}")`)).errors[0].extensions.code).toBe('not_found')
+  })
+
+  test('has at most 1,000 agents, and links to the others', async () => {
+    const tenant = await service.workspace()
+    const data = Array.from({ length: 1_001 }, (_, n) => ({
+      workspaceId: tenant.id,
+      name: `Many ${n}`,
+      icon: 'bot',
+    }))
+    await service.db.prisma.agent.createMany({ data })
+    const page = await tenant.api('GET', '/agents')
+    expect(page.body).toHaveLength(1_000)
+    const next = new URL(nextOf(page)!)
+    expect((await tenant.api('GET', next.pathname + next.search)).body).toHaveLength(1)
+    const { body } = await tenant.api('POST', '/graphql', { query: '{ agents { id } }' })
+    expect(body.data.agents).toHaveLength(1_000)
+  })
+
+  test("with an agent's token has that agent only, on one page", async () => {
+    const agent = await createTestAgent(service, owner, 'Alone')
+    const page = await agent.api('GET', '/agents?limit=1')
+    expect(page.body).toMatchObject([{ id: agent.id }])
+    expect(nextOf(page)).toBeNull()
+  })
+
+  test.each(['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=', 'page=2'])(
+    'with %s is refused',
+    async (query) => {
+      const [field] = query.split('=')
+      expectFailure(await owner.api('GET', `/agents?${query}`), 'invalid_input', new RegExp(`^${field}: `))
+    },
+  )
+})
+
+test('60 agents can be created at the same time', async () => {
+  const tenant = await service.workspace()
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) =>
+      tenant.api('POST', '/agents', { name: `Crowd ${n % 3}`, icon: 'bot' }),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 60 }, () => 201))
+})

@@ -53,7 +53,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   'the workspace with its members and its plan': {
     query: `{ workspace { name members { email role } invitations { email } domains { name state } phoneNumbers { value }
       plan { key limits { agents } usage { agents members ownDomains webhooks sendsPerDay storedMessages } } } }`,
-    statements: 13,
+    statements: 10,
   },
   'the domains with their records': {
     query: '{ workspace { domains { name state records { purpose name ok problem } } } }',

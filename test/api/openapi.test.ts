@@ -259,7 +259,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
 const faultsOf = (operation: Json, answer: Answer): string[] => {
   const response = description.resolve(operation.responses[answer.status])
   if (!response) return [`${answer.status} is not described: ${answer.text.slice(0, 200)}`]
-  const optional = ['Idempotency-Replayed']
+  const optional = ['Idempotency-Replayed', 'Link']
   const headers = Object.keys(response.headers).filter(
     (name) => !optional.includes(name) && !answer.headers.has(name),
   )

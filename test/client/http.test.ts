@@ -77,7 +77,10 @@ test('two requests have different keys; one can have a key of the caller', async
 
 test('an error has the code, status, delay and request id of the response', async () => {
   const { options } = scripted(failure(429, 'rate_limited', { 'retry-after': '3600' }))
-  const error = await new Workspace(options).agents.list().catch((thrown: unknown) => thrown)
+  const error = await new Workspace(options).agents
+    .list()
+    .page()
+    .catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(AmsError)
   expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfter: 3600, requestId: 'r-1' })
 })
@@ -89,7 +92,7 @@ test.each([
   [409, 'conflict'],
 ])('%i is not repeated', async (status, code) => {
   const { seen, options } = scripted(failure(status, code))
-  await expect(new Workspace(options).agents.list()).rejects.toMatchObject({ code, status })
+  await expect(new Workspace(options).agents.list().page()).rejects.toMatchObject({ code, status })
   expect(seen).toHaveLength(1)
 })
 
@@ -104,7 +107,7 @@ test('a DELETE whose first response was lost has succeeded when nothing is there
 
 test('after the last retry the error says that the service cannot be reached, and why', async () => {
   const { seen, options } = scripted(lost(), lost())
-  await expect(new Workspace({ ...options, retries: 1 }).agents.list()).rejects.toMatchObject({
+  await expect(new Workspace({ ...options, retries: 1 }).agents.list().page()).rejects.toMatchObject({
     code: 'unreachable',
     message: 'Cannot reach http://ams.example/base: ECONNRESET',
   })
@@ -115,8 +118,8 @@ test('a redirect and a page of a proxy are no answers of the service', async () 
   const moved = new Response('', { status: 301, headers: { location: 'https://elsewhere.example' } })
   const { options } = scripted(moved, new Response('<html>', { status: 200 }))
   const workspace = new Workspace(options)
-  await expect(workspace.agents.list()).rejects.toMatchObject({ code: 'bad_response', status: 301 })
-  await expect(workspace.agents.list()).rejects.toMatchObject({ code: 'bad_response', status: 200 })
+  await expect(workspace.agents.list().page()).rejects.toMatchObject({ code: 'bad_response', status: 301 })
+  await expect(workspace.agents.list().page()).rejects.toMatchObject({ code: 'bad_response', status: 200 })
 })
 
 test('an attempt that takes too long is given up', async () => {
@@ -160,8 +163,8 @@ test("an agent's id is asked for once, and again after a failure", async () => {
   await agent.secrets.list()
   await agent.secrets.list()
   expect(seen.map(({ path }) => path)).toEqual([
-    '/base/agents',
-    '/base/agents',
+    '/base/agents?limit=2',
+    '/base/agents?limit=2',
     `/base/agents/${ID}/secrets`,
     `/base/agents/${ID}/secrets`,
   ])
@@ -190,4 +193,11 @@ test('the token is never sent to the host of a Message URL', async () => {
   const { seen, options } = scripted(json(200, { id: 1 }))
   await new Agent({ ...options, id: ID }).sendToUrl(`https://evil.example/a/${ID}`, 'x')
   expect(seen[0]?.path).toBe(`/base/a/${ID}`)
+})
+
+test('the list of agents follows the links to its pages, at this service only', async () => {
+  const next = '<https://public.example/agents?limit=1000&cursor=a%2Bb>; rel="next"'
+  const { seen, options } = scripted(json(200, [{ id: '1' }], { link: next }), json(200, [{ id: '2' }]))
+  expect(await new Workspace(options).agents.list().all()).toEqual([{ id: '1' }, { id: '2' }])
+  expect(seen.map(({ path }) => path)).toEqual(['/base/agents', '/base/agents?cursor=a%2Bb'])
 })

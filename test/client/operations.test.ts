@@ -35,7 +35,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.domains.read('x'),
   () => workspace.domains.verify('x'),
   () => workspace.domains.remove('x'),
-  () => workspace.agents.list(),
+  () => workspace.agents.list().page(),
   () => workspace.agents.create({ name: 'Bot', icon: 'bot' }),
   () => agent.read(),
   () => agent.update({ name: 'Bot' }),

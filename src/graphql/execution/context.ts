@@ -1,5 +1,5 @@
-import type { AgentDeps } from '../../agent/agent.ts'
 import type { ConnectionDeps } from '../../agent/connection.ts'
+import type { AgentDeps } from '../../agent/create.ts'
 import type { NumberPoolDeps } from '../../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../../agent/setup/setup-link.ts'
 import type { Subscriptions } from '../../agent/subscriptions.ts'

@@ -1,12 +1,13 @@
 import {
   type Agent as AgentRow,
-  createAgent,
   deleteAgent,
   type Icon as IconName,
+  MAX_AGENTS,
   updateAgent,
 } from '../../agent/agent.ts'
+import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
-import { notFound } from '../../core/errors.ts'
+import { invalidInput, notFound } from '../../core/errors.ts'
 import { agentName } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -45,18 +46,41 @@ export const Agent = builder.prismaObject('Agent', {
   }),
 })
 
+/** The agents after this one, oldest first. `gte` lets the index find them. */
+const afterAgent = ({ id, createdAt }: AgentRow): Prisma.AgentWhereInput => ({
+  createdAt: { gte: createdAt },
+  OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }],
+})
+
+/** Number of agents that a query without `first` is assumed to return. */
+const ASSUMED = 50
+
 builder.queryFields((t) => ({
   agents: t.prismaField({
     type: [Agent],
-    complexity: { multiplier: 50 },
-    description:
-      "The agents that the token can read, oldest first: with a member's token all agents of the workspace, with an agent's token only that agent.",
-    resolve: (query, _root, _args, { deps, viewer }) =>
-      deps.prisma.agent.findMany({
-        ...query,
-        where: readableBy(viewer),
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    complexity: ({ first }) => ({ multiplier: first ?? ASSUMED }),
+    description: `The agents that the token can read, oldest first: with a member's token all agents of the workspace, with an agent's token only that agent. At most ${MAX_AGENTS} at a time.`,
+    args: {
+      first: t.arg.int({
+        description: `Number of agents to return: 1 to ${MAX_AGENTS}; defaults to ${MAX_AGENTS}.`,
       }),
+      after: t.arg({
+        type: 'UUID',
+        description: 'Return agents after the agent with this id, the last one of the previous page.',
+      }),
+    },
+    resolve: async (query, _root, { first, after }, { deps, viewer }) => {
+      const take = first ?? MAX_AGENTS
+      if (take < 1 || take > MAX_AGENTS)
+        throw invalidInput('first', `must be a whole number from 1 to ${MAX_AGENTS}`)
+      const start = after ? afterAgent(await findAgent(deps, viewer, after)) : {}
+      return deps.prisma.agent.findMany({
+        ...query,
+        where: { AND: [readableBy(viewer), start] },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        take,
+      })
+    },
   }),
   agent: t.prismaField({
     type: Agent,

@@ -1,7 +1,7 @@
 import { keepRefusedDays, workspaceName } from '../../core/rules.ts'
 import type { Plan as PlanRow, Workspace as WorkspaceRow } from '../../db/generated/prisma/client.ts'
-import { type Usage, usageOf } from '../../workspace/plan.ts'
 import { updateWorkspace } from '../../workspace/settings.ts'
+import { type Usage, usageOf } from '../../workspace/usage.ts'
 import { builder, forMembers } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { PhoneNumber } from './phone-number.ts'

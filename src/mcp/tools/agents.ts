@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { givenAddressOf } from '../../agent/address.ts'
-import { createAgent, ICONS } from '../../agent/agent.ts'
+import { ICONS } from '../../agent/agent.ts'
+import { createAgent } from '../../agent/create.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { agentName, urlText, uuid } from '../../core/rules.ts'
 import { sendToUrl } from '../../message/out/url.ts'

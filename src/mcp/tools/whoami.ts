@@ -1,5 +1,5 @@
 import { listAddresses } from '../../agent/address.ts'
-import { listAgents } from '../../agent/agent.ts'
+import { countAgents, listAgents } from '../../agent/agent.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { compact, READS, type ToolCall, tool } from '../tool.ts'
 
@@ -8,10 +8,10 @@ const MAX_AGENTS = 100
 const actorOf = ({ viewer: { kind, id, name, email } }: ToolCall) => compact({ kind, id, name, email })
 
 const agentsOf = async ({ deps, viewer }: ToolCall) => {
-  const agents = await listAgents(deps, viewer)
+  const { items } = await listAgents(deps, viewer, { limit: MAX_AGENTS })
   return {
-    agents: agents.slice(0, MAX_AGENTS).map(({ id, name }) => ({ agentId: id, name })),
-    agentCount: agents.length,
+    agents: items.map(({ id, name }) => ({ agentId: id, name })),
+    agentCount: await countAgents(deps, viewer),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
+import { countMessages } from '../../workspace/usage.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { isUnread } from '../reading/filter.ts'
@@ -41,7 +42,7 @@ const STORE = {
     drafted as (
       ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)` })}
         from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place
-      returning id, agent_id, address_id, thread_id, created_at, reply_to_id
+      returning id, agent_id, workspace_id, address_id, thread_id, direction, status, created_at, reply_to_id
     ),
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
@@ -57,7 +58,7 @@ const STORE = {
        where m.id = any($9::uuid[]) and ${isUnread('m')}
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id
-    ),${noteUnindexed('drafted')},${ENQUEUE_SENDS}
+    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}
     select d.id, address_id as "addressId", thread_id as "threadId", a.id is not null as "marksRead"
       from drafted d left join answered a on a.id = d.reply_to_id`,
 }

@@ -1,9 +1,21 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { createAgent, deleteAgent, ICONS, listAgents, presentAgent, updateAgent } from '../../agent/agent.ts'
+import { deleteAgent, ICONS, listAgents, MAX_AGENTS, presentAgent, updateAgent } from '../../agent/agent.ts'
+import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { agentName } from '../../core/rules.ts'
 import type { RestEnv } from '../env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import {
+  body,
+  failures,
+  ids,
+  integer,
+  NEXT_LINK,
+  NO_CONTENT,
+  nextLink,
+  ok,
+  PAGING,
+  SECURITY,
+} from '../route.ts'
 import { ID, id, TIME, time } from '../views.ts'
 
 const AgentView = z
@@ -43,7 +55,21 @@ const list = createRoute({
   summary: 'List the agents that the token can read',
   tags,
   security,
-  responses: { 200: ok('Oldest first', z.array(AgentView)), ...failures() },
+  request: {
+    query: z.strictObject({
+      limit: integer(1, MAX_AGENTS)
+        .optional()
+        .openapi({
+          default: MAX_AGENTS,
+          description: `Maximum number of agents to return; defaults to ${MAX_AGENTS}`,
+        }),
+      cursor: PAGING.cursor.openapi({ description: 'From the URL in `Link` of the previous page' }),
+    }),
+  },
+  responses: {
+    200: { ...ok('Oldest first', z.array(AgentView).openapi({ maxItems: MAX_AGENTS })), headers: NEXT_LINK },
+    ...failures('input'),
+  },
 })
 
 const read = createRoute({
@@ -90,7 +116,14 @@ export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(create, async (c) =>
     c.json(presentAgent(await createAgent(c.var.deps, c.var.viewer, c.req.valid('json'))), 201),
   )
-  app.openapi(list, async (c) => c.json((await listAgents(c.var.deps, c.var.viewer)).map(presentAgent), 200))
+  app.openapi(list, async (c) => {
+    const { deps, viewer } = c.var
+    const query = c.req.valid('query')
+    const { items, nextCursor } = await listAgents(deps, viewer, query)
+    if (nextCursor !== null)
+      c.header('Link', nextLink(`${deps.publicUrl()}/agents`, { ...query, cursor: nextCursor }))
+    return c.json(items.map(presentAgent), 200)
+  })
   app.openapi(read, async (c) =>
     c.json(presentAgent(await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)), 200),
   )

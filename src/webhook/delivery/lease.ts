@@ -1,5 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
+import { changeUsage } from '../../workspace/usage.ts'
 
 /** A lane that was just leased, with all data that the worker needs. */
 export interface LeasedLane {
@@ -217,10 +218,13 @@ export const deleteWebhook = (
 ): Promise<boolean> =>
   prisma.$transaction(async (tx) => {
     await tx.$executeRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
-    const deleted = await tx.$executeRaw`
+    const [deleted] = await tx.$queryRaw<{ workspaceId: string; kind: WebhookKind }[]>`
       delete from webhook
-       where id = ${id}::uuid and agent_id = ${agentId}::uuid and (${owner}::uuid is null or lease_owner = ${owner}::uuid)`
-    if (deleted > 0)
-      await tx.$executeRaw`delete from job where agent_id = ${agentId}::uuid and lane = ${id}::uuid`
-    return deleted > 0
+       where id = ${id}::uuid and agent_id = ${agentId}::uuid and (${owner}::uuid is null or lease_owner = ${owner}::uuid)
+      returning workspace_id as "workspaceId", kind`
+    if (!deleted) return false
+    await tx.$executeRaw`delete from job where agent_id = ${agentId}::uuid and lane = ${id}::uuid`
+    const { workspaceId, kind } = deleted
+    if (kind === 'webhook') await changeUsage(tx, { agentId, workspaceId, webhooks: -1 })
+    return true
   }, DELETION)

@@ -1,0 +1,93 @@
+import { v7 as newId } from 'uuid'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Agent } from '../db/generated/prisma/client.ts'
+import { within } from '../db/transaction.ts'
+import { createEventLogs } from '../event/log.ts'
+import { ensureRoom } from '../workspace/plan.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
+import { countAgents } from '../workspace/usage.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { defaultAccess } from './access.ts'
+import { giveEmailAddress } from './address.ts'
+import type { Icon } from './agent.ts'
+import { AGENT_COLUMNS, type AgentRow, toAgent } from './permission.ts'
+
+export interface AgentDeps extends Db {
+  clock: Clock
+  mailDomain: string
+  rates: Pick<RateLimits, 'takeAll'>
+}
+
+/** Returns the viewer's email address, the first entry of a new agent's list. */
+const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
+  if (viewer.email) return [viewer.email]
+  const own = await prisma.address.findFirst({
+    where: { agentId: viewer.id, channel: 'email' },
+    orderBy: { primary: 'desc' },
+  })
+  return own ? [own.value] : []
+}
+
+/**
+ * Maximum number of agents that all agents of a workspace together may create in an hour. Each new agent
+ * takes an address permanently and has rate limits of its own.
+ */
+const CREATED_AN_HOUR = 60
+const HOUR_MS = 3_600_000
+
+const mayCreate = async ({ prisma, rates, clock }: AgentDeps, { kind, workspaceId }: Viewer) => {
+  if (kind === 'member') return
+  const { agentsMayCreateAgents } = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })
+  if (!agentsMayCreateAgents)
+    throw new AppError('forbidden', 'In this workspace only members can create agents.')
+  const use = { key: `agents-by-agents:${workspaceId}`, limit: CREATED_AN_HOUR, windowMs: HOUR_MS }
+  if (rates.takeAll([use]) === null) return
+  const retryAfter = Math.ceil((HOUR_MS - (clock.now().getTime() % HOUR_MS)) / 1000)
+  throw new AppError(
+    'rate_limited',
+    `A workspace's agents can create at most ${CREATED_AN_HOUR} agents an hour.`,
+    { retryAfter },
+  )
+}
+
+const INSERT = {
+  name: 'create agent',
+  text: `
+    with
+    made as (
+      insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at)
+      values ($1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz) returning *
+    ),
+    open as (
+      insert into access (agent_id, channel, admit, senders)
+      select made.id, a.channel, a.admit, a.senders
+        from made, json_to_recordset($8::json) as a(channel "Channel", admit "Admit", senders text[])
+    ),${createEventLogs('made')},${countAgents('made')}
+    select ${AGENT_COLUMNS} from made a`,
+}
+
+/**
+ * Creates an agent with an email address on the service's domain. Its creator is on its email and Message URL
+ * lists. Throws `plan_limit`, and for an agent also `forbidden` or `rate_limited`.
+ */
+export const createAgent = async (
+  deps: AgentDeps,
+  viewer: Viewer,
+  { name, icon }: { name: string; icon: Icon },
+): Promise<Agent> => {
+  const { workspaceId, kind } = viewer
+  await mayCreate(deps, viewer)
+  const access = defaultAccess({ email: await emailOf(deps, viewer), id: viewer.id })
+  const creators = kind === 'member' ? [viewer.id, null] : [null, viewer.id]
+  const values = [newId(), workspaceId, name, icon, ...creators, deps.clock.now(), JSON.stringify(access)]
+  return deps.prisma.$transaction(async (tx) => {
+    await ensureRoom(tx, workspaceId, 'agents')
+    const db = within(tx)
+    const { rows } = await db.pool.query<AgentRow>({ ...INSERT, values })
+    const agent = toAgent(rows[0]!)
+    await giveEmailAddress(db, agent, deps.mailDomain)
+    return agent
+  })
+}

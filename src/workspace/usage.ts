@@ -1,0 +1,171 @@
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/logger.ts'
+import { Routine } from '../core/routine.ts'
+import type { Db } from '../db/client.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
+
+/**
+ * What a workspace uses of its plan, kept instead of counted: counting a million messages takes a quarter of
+ * a second and more. Each statement that changes the usage also inserts a row with the change, so that the
+ * numbers are exact and no writer waits for another. A worker adds the changes to the workspace's totals.
+ */
+
+/** The part of a statement that counts the messages of `stored (agent_id, workspace_id, status, direction, created_at)`. */
+export const countMessages = (stored: string): string => `
+    counted as (
+      insert into usage_change (id, agent_id, workspace_id, stored, sent, sent_at)
+      select gen_random_uuid(), agent_id, workspace_id, count(*), count(s.at), s.at
+        from ${stored}, lateral (select case when direction = 'outbound' then date_trunc('minute', created_at) end as at) s
+       where status <> 'refused' group by agent_id, workspace_id, s.at
+    )`
+
+/** The part of a statement that counts the agents of `made (id, workspace_id)`. */
+export const countAgents = (made: string): string => `
+    counted as (
+      insert into usage_change (id, agent_id, workspace_id, agents) select gen_random_uuid(), id, workspace_id, 1 from ${made}
+    )`
+
+/** A change of what one agent makes its workspace use. */
+export interface UsageChange {
+  agentId: string
+  workspaceId: string
+  webhooks?: number
+  /** Messages that count against the plan: refused ones do not. */
+  stored?: number
+}
+
+/** Counts a change, in the transaction that makes it. */
+export const changeUsage = async (
+  tx: Pick<Prisma.TransactionClient, 'usageChange'>,
+  change: UsageChange,
+): Promise<void> => {
+  await tx.usageChange.create({ data: change })
+}
+
+/**
+ * Subtracts an agent and all that it has, in the transaction that deletes it. Nobody may add to it meanwhile.
+ */
+export const subtractAgent = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
+  await tx.$executeRaw`
+    insert into usage_change (id, agent_id, workspace_id, agents, webhooks, stored)
+    select gen_random_uuid(), a.id, a.workspace_id, -1,
+           -(select count(*) from webhook where agent_id = a.id and kind = 'webhook'),
+           -(select count(*) from message where agent_id = a.id and status <> 'refused')
+      from agent a where a.id = ${agentId}::uuid`
+}
+
+/** A workspace's usage of the limits of its plan. */
+export interface Usage {
+  agents: number
+  members: number
+  ownDomains: number
+  webhooks: number
+  /** Messages sent in the last 24 hours, to the minute. */
+  sendsPerDay: number
+  /** Without refused messages, because strangers decide how many there are. */
+  storedMessages: number
+  phoneNumbers: number
+}
+
+/** The part of the usage that is kept. */
+export type KeptUsage = Pick<Usage, 'agents' | 'webhooks' | 'sendsPerDay' | 'storedMessages'>
+
+const DAY_MS = 24 * 3_600_000
+
+const READ = {
+  name: 'workspace usage',
+  text: `
+    select coalesce(sum(agents), 0)::int as agents, coalesce(sum(webhooks), 0)::int as webhooks,
+           coalesce(sum(stored), 0)::bigint as "storedMessages",
+           coalesce(sum(sent) filter (where minute > $2::timestamptz), 0)::int as "sendsPerDay"
+      from (select agents, webhooks, stored, sent, minute from workspace_usage where workspace_id = $1::uuid
+            union all
+            select agents, webhooks, stored, sent, sent_at from usage_change where workspace_id = $1::uuid) u`,
+}
+
+/** Reads the part of the usage that is kept. Inside a transaction, it includes that transaction's changes. */
+export const readKeptUsage = async (
+  { pool, clock }: Pick<Db, 'pool'> & { clock: Clock },
+  workspaceId: string,
+): Promise<KeptUsage> => {
+  const since = new Date(clock.now().getTime() - DAY_MS)
+  since.setUTCSeconds(0, 0)
+  const { rows } = await pool.query<KeptUsage & Record<string, unknown>>({
+    ...READ,
+    values: [workspaceId, since],
+  })
+  return rows[0]!
+}
+
+/** Returns the current usage. */
+export const usageOf = async (deps: Db & { clock: Clock }, workspaceId: string): Promise<Usage> => {
+  const where = { workspaceId }
+  const [kept, members, ownDomains, phoneNumbers] = await Promise.all([
+    readKeptUsage(deps, workspaceId),
+    deps.prisma.member.count({ where }),
+    deps.prisma.domain.count({ where }),
+    deps.prisma.phoneNumber.count({ where }),
+  ])
+  return { ...kept, members, ownDomains, phoneNumbers }
+}
+
+/** Maximum number of changes added in one statement. */
+const MAX = 5_000
+
+/**
+ * $1 the maximum number of changes, $2 the time from which the minutes of sent messages are kept. The rows of
+ * the totals are locked in one order, because two workers would deadlock otherwise. Changes of a workspace
+ * that does not exist any more are dropped.
+ */
+const ADD_UP = {
+  name: 'add up usage',
+  text: `
+    with
+    taken as (
+      delete from usage_change
+       where (workspace_id, id, agent_id) in (select workspace_id, id, agent_id from usage_change limit $1 for update skip locked)
+      returning *
+    ),
+    totals as (
+      insert into workspace_usage (workspace_id, minute, agents, webhooks, stored)
+      select workspace_id, 'epoch'::timestamptz, sum(agents), sum(webhooks), sum(stored) from taken
+       where workspace_id in (select id from workspace) group by workspace_id order by workspace_id
+      on conflict (workspace_id, minute) do update
+         set agents = workspace_usage.agents + excluded.agents, webhooks = workspace_usage.webhooks + excluded.webhooks,
+             stored = workspace_usage.stored + excluded.stored
+    ),
+    minutes as (
+      insert into workspace_usage (workspace_id, minute, sent)
+      select workspace_id, sent_at, sum(sent) from taken
+       where sent_at > $2::timestamptz and workspace_id in (select id from workspace) group by 1, 2 order by 1, 2
+      on conflict (workspace_id, minute) do update set sent = workspace_usage.sent + excluded.sent
+    ),
+    old as (
+      delete from workspace_usage
+       where workspace_id = any(array(select distinct workspace_id from taken))
+         and minute > 'epoch'::timestamptz and minute <= $2::timestamptz
+    )
+    select count(*)::int as count from taken`,
+}
+
+/** Adds changes to the totals. Returns their number, at most `limit`. */
+export const addUpUsage = async (
+  { pool, clock }: Pick<Db, 'pool'> & { clock: Clock },
+  limit = MAX,
+): Promise<number> => {
+  const from = new Date(clock.now().getTime() - DAY_MS - 60_000)
+  const { rows } = await pool.query<{ count: number }>({ ...ADD_UP, values: [limit, from] })
+  return rows[0]!.count
+}
+
+/** A read adds up as many changes as are stored in this time. */
+const EVERY_MS = 5_000
+
+/** The worker that adds changes to the totals. Any number of processes may run one. */
+export const createUsageCounter = (deps: Db & { clock: Clock; log: Logger }): Routine =>
+  new Routine(
+    async (signal) => {
+      while ((await addUpUsage(deps)) === MAX && !signal.aborted);
+    },
+    { clock: deps.clock, log: deps.log, everyMs: EVERY_MS, failed: 'could not add up usage; retrying' },
+  )
