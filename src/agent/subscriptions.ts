@@ -34,7 +34,10 @@ const useKey = ({ agentId, tokenId, connectionId }: ListenerUse): string =>
 /** A subscription to an agent's events, and why it ended. */
 export class Subscription {
   readonly options: SubscriptionOptions
-  readonly #closing = new AbortController()
+  #ended = false
+  #onEnd: (() => void) | null = null
+  /** Created when it is asked for: a process has thousands of subscriptions, and most need only `onEnd`. */
+  #ending: AbortController | null = null
   #reason: AppError | null = null
   #reopened = false
 
@@ -42,8 +45,17 @@ export class Subscription {
     this.options = options
   }
 
+  /** Aborts when the subscription ends. */
   get signal(): AbortSignal {
-    return this.#closing.signal
+    this.#ending ??= new AbortController()
+    if (this.#ended) this.#ending.abort()
+    return this.#ending.signal
+  }
+
+  /** Calls back when the subscription ends, once. */
+  onEnd(callback: () => void): void {
+    if (this.#ended) callback()
+    else this.#onEnd = callback
   }
 
   /** The error sent to the client at the end; null when the client closed the subscription. */
@@ -57,10 +69,12 @@ export class Subscription {
   }
 
   end(reason: AppError | null = null, { reopened = false } = {}): void {
-    if (this.#closing.signal.aborted) return
+    if (this.#ended) return
+    this.#ended = true
     this.#reason = reason
     this.#reopened = reopened
-    this.#closing.abort()
+    this.#ending?.abort()
+    this.#onEnd?.()
   }
 }
 
@@ -80,14 +94,13 @@ const stopping = () => new AppError('unavailable', 'The service is stopping. Sub
  */
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps
-  /** The open subscriptions, each with the function that releases its place. */
-  readonly #open = new Map<Subscription, () => void>()
+  readonly #open = new Set<Subscription>()
   readonly #unsubscribe: (() => void)[]
   #looking = false
 
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps
-    const check = setInterval(() => void this.#check([...this.#open.keys()]), CHECK_MS)
+    const check = setInterval(() => void this.#check([...this.#open]), CHECK_MS)
     const look = setInterval(() => void this.#look(), TOKEN_CHECK_MS)
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
     this.#unsubscribe = [
@@ -101,7 +114,7 @@ export class Subscriptions {
           invalidToken(),
         ),
       ),
-      deps.notifier.onReconnect(() => void this.#check([...this.#open.keys()])),
+      deps.notifier.onReconnect(() => void this.#check([...this.#open])),
       () => clearInterval(check),
       () => clearInterval(look),
       () => clearInterval(expiry),
@@ -116,7 +129,7 @@ export class Subscriptions {
   /** Ends all subscriptions. Their clients subscribe again, to another process or after a restart. */
   stop(): void {
     for (const end of this.#unsubscribe) end()
-    this.#end([...this.#open.keys()], stopping())
+    this.#end([...this.#open], stopping())
   }
 
   /**
@@ -130,7 +143,8 @@ export class Subscriptions {
     if (connectionId !== null)
       for (const before of this.#where((one) => one.connectionId === connectionId && one.via === via))
         before.end(replaced(), { reopened: true })
-    this.#open.set(subscription, this.#deps.places.take(options))
+    this.#deps.places.take(options)
+    this.#open.add(subscription)
     try {
       await this.#verify([subscription])
     } catch (error) {
@@ -145,10 +159,8 @@ export class Subscriptions {
   /** Closes a subscription, and ends its connection's lease unless the connection has another one open. */
   async close(subscription: Subscription): Promise<void> {
     subscription.end()
-    const leave = this.#open.get(subscription)
-    if (!leave) return
-    this.#open.delete(subscription)
-    leave()
+    if (!this.#open.delete(subscription)) return
+    this.#deps.places.release(subscription.options)
     const { agentId, connectionId } = subscription.options
     if (connectionId === null || this.#where((one) => one.connectionId === connectionId).length > 0) return
     await endLease(this.#deps, agentId, connectionId).catch((error: unknown) =>
@@ -157,7 +169,7 @@ export class Subscriptions {
   }
 
   #where(applies: (options: SubscriptionOptions) => boolean): Subscription[] {
-    return [...this.#open.keys()].filter(({ options }) => applies(options))
+    return [...this.#open].filter(({ options }) => applies(options))
   }
 
   #end(subscriptions: readonly Subscription[], reason: AppError): void {
@@ -191,7 +203,7 @@ export class Subscriptions {
     if (this.#looking) return
     this.#looking = true
     try {
-      await this.#endInvalid([...this.#open.keys()])
+      await this.#endInvalid([...this.#open])
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check subscriptions; retrying')
     } finally {

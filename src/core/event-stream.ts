@@ -15,40 +15,58 @@ const HEADERS = {
  */
 export class EventStreamWriter {
   readonly #response: ServerResponse
-  readonly #closing = new AbortController()
+  #closed: boolean
+  #onClose: (() => void) | null = null
+  /** Created when it is asked for: a process has thousands of streams, and most need only `onClose`. */
+  #closing: AbortController | null = null
 
   constructor(response: ServerResponse) {
     this.#response = response
-    if (response.closed) this.#closing.abort()
-    else response.once('close', () => this.#closing.abort())
+    this.#closed = response.closed
+    if (!this.#closed) response.on('close', () => this.#close())
   }
 
   /** Aborts when either side closes the stream. */
   get signal(): AbortSignal {
+    this.#closing ??= new AbortController()
+    if (this.#closed) this.#closing.abort()
     return this.#closing.signal
   }
 
+  /** Calls back when either side closes the stream, once. */
+  onClose(callback: () => void): void {
+    if (this.#closed) callback()
+    else this.#onClose = callback
+  }
+
+  #close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#closing?.abort()
+    this.#onClose?.()
+  }
+
   open(text: string): void {
-    if (this.signal.aborted) return
+    if (this.#closed) return
     this.#response.writeHead(200, HEADERS)
     this.#response.write(text)
   }
 
   /** Returns whether more can be written now; if not, wait for `drained`. */
   write(text: string | Uint8Array): boolean {
-    return this.signal.aborted || this.#response.write(text)
+    return this.#closed || this.#response.write(text)
   }
 
   /** Writes text that may be skipped while the client is behind. */
   offer(text: string): void {
-    if (!this.signal.aborted && !this.#response.writableNeedDrain) this.#response.write(text)
+    if (!this.#closed && !this.#response.writableNeedDrain) this.#response.write(text)
   }
 
   /** Ends the stream with `text`, unless it has already ended. */
   end(text?: string): void {
-    const open = !this.signal.aborted
-    this.#closing.abort()
-    this.#response.end(open ? text : undefined)
+    const last = this.#closed ? undefined : text
+    this.#close()
+    this.#response.end(last)
   }
 
   /** Ends the stream with `last()` as soon as `signal` aborts, even while the client is not reading. */

@@ -21,14 +21,23 @@ export class Places {
    */
   take(key: string): (() => void) | null {
     if (this.isFull(key)) return null
-    this.#held.set(key, this.held(key) + 1)
+    this.add(key)
     let taken = true
     return () => {
-      if (!taken) return
+      if (taken) this.remove(key)
       taken = false
-      const remaining = this.held(key) - 1
-      if (remaining > 0) this.#held.set(key, remaining)
-      else this.#held.delete(key)
     }
+  }
+
+  /** Takes a place for a holder that counts its own places, whether or not the limit is reached. */
+  add(key: string): void {
+    this.#held.set(key, this.held(key) + 1)
+  }
+
+  /** Releases a place that was taken with `add`. */
+  remove(key: string): void {
+    const remaining = this.held(key) - 1
+    if (remaining > 0) this.#held.set(key, remaining)
+    else this.#held.delete(key)
   }
 }

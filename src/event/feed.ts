@@ -3,11 +3,12 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
-import { publicError } from '../db/failure.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { LoggedEvent } from './event.ts'
-import { Follower } from './follower.ts'
-import { readHead, readHeads } from './log.ts'
+import { FeedIterator } from './feed-iterator.ts'
+import { type FeedItem, Follower, type Sink } from './follower.ts'
+import { type LogPosition, readGrown } from './log.ts'
+import { LogReader } from './log-reader.ts'
 import type { Texts } from './texts.ts'
 
 /** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. */
@@ -19,20 +20,7 @@ const EVENTS = 'events'
  */
 const POLL_MS = 1_500
 
-/** Time in milliseconds before a retry while the database is unavailable. */
-const RETRY_MS = 500
-
 export type News = (agentId: string, event: LoggedEvent | null) => void
-
-/** A position whose events are no longer stored: the next event is `nextId`. */
-export interface Truncated {
-  truncated: true
-  nextId: number
-}
-
-/** Returns the position of a reader after this item. */
-export const positionOf = (item: LoggedEvent | Truncated): number =>
-  'truncated' in item ? item.nextId - 1 : item.id
 
 export interface FeedDeps extends Db {
   notifier: Notifier
@@ -49,15 +37,16 @@ export interface FeedDeps extends Db {
  */
 export class Feed {
   readonly #deps: FeedDeps
+  readonly #reader: LogReader
   readonly #listeners = new Set<News>()
-  readonly #followers = new Map<string, Set<Follower>>()
-  /** Newest id that the followers of each agent were notified of. */
-  readonly #heads = new Map<string, number>()
+  /** By agent. */
+  readonly #followers = new Map<string, Follower[]>()
   readonly #stopping = new AbortController()
   #unsubscribe: (() => void)[] = []
 
   constructor(deps: FeedDeps) {
     this.#deps = deps
+    this.#reader = new LogReader(deps)
   }
 
   /**
@@ -81,73 +70,30 @@ export class Feed {
   }
 
   /**
-   * Yields the agent's events after `after`, without gaps or repetitions: first from the log, then live. A
-   * position beyond the log's end counts as its end. Ends when `signal` aborts; throws when the database is
-   * unavailable.
+   * Passes the agent's events after `after` to a sink, without gaps or repetitions: first from the log, then
+   * live. A position beyond the log's end counts as its end. Continues after outages of the database. Ends
+   * when `unfollow` is called.
    */
-  async *follow(
-    agentId: string,
-    after: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<LoggedEvent | Truncated, void, void> {
-    for await (const items of this.batches(agentId, after, signal)) {
-      for (const item of items) {
-        if (signal.aborted) return
-        yield item
-      }
-    }
+  follow(position: LogPosition, sink: Sink): Follower {
+    const follower = new Follower({ reader: this.#reader, texts: this.#deps.texts }, position, sink)
+    const others = this.#followers.get(position.agentId)
+    if (others) others.push(follower)
+    else this.#followers.set(position.agentId, [follower])
+    follower.proceed()
+    return follower
   }
 
-  /** Does the same as `batches`, but continues after outages of the database. Throws for any other error. */
-  async *steady(
-    agentId: string,
-    after: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
-    let position = after
-    while (!signal.aborted) {
-      try {
-        for await (const items of this.batches(agentId, position, signal)) {
-          position = positionOf(items.at(-1)!)
-          yield items
-        }
-      } catch (error) {
-        if (publicError(error).code !== 'unavailable') throw error
-        this.#deps.log.warn({ error: messageOf(error), agentId }, 'event reader is waiting for the database')
-        await this.#deps.clock.sleep(RETRY_MS, signal)
-      }
-    }
+  unfollow(follower: Follower): void {
+    follower.close()
+    const { agentId } = follower
+    const others = this.#followers.get(agentId)?.filter((other) => other !== follower) ?? []
+    if (others.length > 0) this.#followers.set(agentId, others)
+    else this.#followers.delete(agentId)
   }
 
-  /** Does the same as `follow`, but yields events that are available together as one batch. */
-  async *batches(
-    agentId: string,
-    after: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<(LoggedEvent | Truncated)[], void, void> {
-    const follower = this.#join(agentId)
-    const close = () => follower.close()
-    signal.addEventListener('abort', close, { once: true })
-    try {
-      const { lastId, horizon } = await readHead(this.#deps, agentId)
-      let position = Math.min(after, lastId)
-      if (position < horizon) {
-        position = horizon
-        yield [{ truncated: true, nextId: horizon + 1 }]
-      }
-      while (!signal.aborted) {
-        const events = follower.ready(position) ?? (await follower.read(this.#deps, position))
-        if (signal.aborted) return
-        if (events.length > 0) {
-          position = events.at(-1)!.id
-          yield events
-        }
-        await follower.idle()
-      }
-    } finally {
-      signal.removeEventListener('abort', close)
-      this.#leave(agentId, follower)
-    }
+  /** Does the same as `follow` for a loop, until `signal` aborts. Throws what the sink's `failed` would get. */
+  steady(agentId: string, after: number, signal: AbortSignal): AsyncIterableIterator<FeedItem[], void> {
+    return new FeedIterator(this, { agentId, after }, signal)
   }
 
   start(): void {
@@ -162,16 +108,17 @@ export class Feed {
 
   stop(): void {
     this.#stopping.abort()
+    this.#reader.stop()
     for (const end of this.#unsubscribe) end()
   }
 
   #notify(agentId: string, event: LoggedEvent | null): void {
-    const followers = this.#followers.get(agentId)
-    if (followers) {
-      if (event) this.#heads.set(agentId, Math.max(event.id, this.#heads.get(agentId) ?? 0))
-      for (const follower of followers) follower.news(event)
-    }
+    this.#tell(agentId, event)
     for (const listener of this.#listeners) listener(agentId, event)
+  }
+
+  #tell(agentId: string, event: LoggedEvent | null): void {
+    for (const follower of this.#followers.get(agentId) ?? []) follower.news(event)
   }
 
   async #keepPolling(): Promise<void> {
@@ -184,30 +131,14 @@ export class Feed {
 
   async #poll(): Promise<void> {
     if (this.#followers.size === 0) return
+    const known = [...this.#followers].map(([agentId, followers]) => ({
+      agentId,
+      after: followers.reduce((least, { end }) => Math.min(least, end), Number.MAX_SAFE_INTEGER),
+    }))
     try {
-      const known = new Map(this.#heads)
-      for (const [agentId, lastId] of await readHeads(this.#deps, [...this.#followers.keys()])) {
-        if (lastId <= (known.get(agentId) ?? -1)) continue
-        this.#heads.set(agentId, Math.max(lastId, this.#heads.get(agentId) ?? 0))
-        for (const follower of this.#followers.get(agentId) ?? []) follower.news(null)
-      }
+      for (const { agentId } of await readGrown(this.#deps, known)) this.#tell(agentId, null)
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not poll for new events')
     }
-  }
-
-  #join(agentId: string): Follower {
-    const follower = new Follower(agentId)
-    const group = this.#followers.get(agentId) ?? new Set()
-    this.#followers.set(agentId, group.add(follower))
-    return follower
-  }
-
-  #leave(agentId: string, follower: Follower): void {
-    const group = this.#followers.get(agentId)
-    group?.delete(follower)
-    if (group?.size !== 0) return
-    this.#followers.delete(agentId)
-    this.#heads.delete(agentId)
   }
 }

@@ -34,23 +34,68 @@ const toEvent = (row: EventRow): LoggedEvent => ({
 
 const COLUMNS = 'agent_id, id, type, channel, message_id, created_at, sender, "from", subject'
 
-const AFTER = {
-  name: 'events after',
-  text: `select ${COLUMNS} from event where agent_id = $1 and id > $2 order by id limit $3`,
-}
-
-/**
- * Returns the agent's events with an id above `after`, in order. For followers of one log: 10% faster than a
- * page for many.
- */
+/** Returns the agent's events with an id above `after`, in order. */
 export const readEvents = async (
   { pool }: Db,
   agentId: string,
   after: number,
   limit: number,
 ): Promise<LoggedEvent[]> => {
-  const { rows } = await pool.query<EventRow>({ ...AFTER, values: [agentId, after, limit] })
+  const { rows } = await pool.query<EventRow>({
+    name: 'events after',
+    text: `select ${COLUMNS} from event where agent_id = $1 and id > $2 order by id limit $3`,
+    values: [agentId, after, limit],
+  })
   return rows.map(toEvent)
+}
+
+/** A reader's position in an agent's log: after the event with this id. */
+export interface LogPosition {
+  agentId: string
+  after: number
+}
+
+/** A log after a position. */
+export interface LogRead {
+  /** Newest id. */
+  lastId: number
+  /** Events up to this id are no longer stored. */
+  horizon: number
+  /** The next events, in order. */
+  events: LoggedEvent[]
+  /** Whether there may be more than these. */
+  more: boolean
+}
+
+const LOGS = {
+  name: 'event logs',
+  text: `
+    select p.ord::int, coalesce(l.last_id, 0) as last_id, coalesce(l.horizon, 0) as horizon, e.*
+      from unnest($1::uuid[], $2::bigint[]) with ordinality as p(log, after, ord)
+      left join event_log l on l.agent_id = p.log
+      left join lateral (
+        select ${COLUMNS} from event where agent_id = p.log and id > p.after order by id limit $3
+      ) e on true
+     order by p.ord, e.id`,
+}
+
+type LogRow = { ord: number; last_id: number; horizon: number } & (EventRow | { id: null })
+
+/** Reads many logs with one statement, at most `limit` events of each. */
+export const readLogs = async (
+  { pool }: Db,
+  positions: readonly LogPosition[],
+  limit: number,
+): Promise<LogRead[]> => {
+  const values = [positions.map(({ agentId }) => agentId), positions.map(({ after }) => after), limit]
+  const { rows } = await pool.query<LogRow>({ ...LOGS, values })
+  const reads: LogRead[] = []
+  for (const row of rows) {
+    reads[row.ord - 1] ??= { lastId: row.last_id, horizon: row.horizon, events: [], more: false }
+    if (row.id !== null) reads[row.ord - 1]!.events.push(toEvent(row))
+  }
+  for (const read of reads) read.more = read.events.length === limit
+  return reads
 }
 
 const PAGES = {
@@ -103,14 +148,21 @@ export const readPlaceOf = async (
   return rows[0]?.id ?? after
 }
 
-/** Returns the newest ids of many agents' logs, for the slow poll that makes up for lost notifications. */
-export const readHeads = async ({ pool }: Db, agentIds: readonly string[]): Promise<Map<string, number>> => {
+/**
+ * Returns those of the logs that have grown beyond these positions, with their newest ids: for the slow polls
+ * that make up for lost notifications.
+ */
+export const readGrown = async (
+  { pool }: Db,
+  known: readonly LogPosition[],
+): Promise<{ agentId: string; lastId: number }[]> => {
   const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
-    name: 'event log heads',
-    text: 'select agent_id, last_id from event_log where agent_id = any($1::uuid[])',
-    values: [agentIds],
+    name: 'event logs grown',
+    text: `select l.agent_id, l.last_id from unnest($1::uuid[], $2::bigint[]) as known(agent_id, after)
+             join event_log l on l.agent_id = known.agent_id and l.last_id > known.after`,
+    values: [known.map(({ agentId }) => agentId), known.map(({ after }) => after)],
   })
-  return new Map(rows.map((row) => [row.agent_id, row.last_id]))
+  return rows.map((row) => ({ agentId: row.agent_id, lastId: row.last_id }))
 }
 
 /** Time in milliseconds for which an event is stored. */

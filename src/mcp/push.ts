@@ -5,7 +5,7 @@ import { EventStreamWriter } from '../core/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import type { LoggedEvent } from '../event/event.ts'
-import { positionOf } from '../event/feed.ts'
+import { positionOf } from '../event/follower.ts'
 import type { McpDeps } from './deps.ts'
 import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './errors.ts'
 import {

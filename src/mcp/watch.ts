@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts'
 import type { LoggedEvent } from '../event/event.ts'
-import { positionOf } from '../event/feed.ts'
+import { positionOf } from '../event/follower.ts'
 import type { Call } from './tool.ts'
 
 const MAX_EVENTS = 50

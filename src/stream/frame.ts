@@ -1,5 +1,5 @@
 import { type LoggedEvent, presentEvent } from '../event/event.ts'
-import type { Truncated } from '../event/feed.ts'
+import type { Truncated } from '../event/follower.ts'
 
 /** The first frame: tells clients to wait 3 s before they reconnect. */
 export const OPENING = 'retry: 3000\n\n'

@@ -1,48 +1,57 @@
 import type { ServerResponse } from 'node:http'
 import type { Subscription } from '../agent/subscriptions.ts'
 import { EventStreamWriter } from '../core/event-stream.ts'
-import type { LoggedEvent } from '../event/event.ts'
-import type { Feed, Truncated } from '../event/feed.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Feed } from '../event/feed.ts'
+import type { FeedItem, Follower, Sink } from '../event/follower.ts'
 import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
 
-/**
- * Maximum number of events in one write. Events that arrive together are written together, because the write
- * is most of the cost of an event; the limit is for slow readers.
- */
-const JOINED = 64
+const frameOf = (item: FeedItem): string => ('truncated' in item ? truncatedFrame(item) : eventFrame(item))
 
-const frameOf = (item: LoggedEvent | Truncated): string =>
-  'truncated' in item ? truncatedFrame(item) : eventFrame(item)
-
-/** An open event stream: a loop from the agent's feed to a socket, at the client's speed. */
-export class Stream {
+/** An open event stream: passes the agent's feed to a socket, at the client's speed. */
+export class Stream implements Sink {
+  readonly #deps: { feed: Feed; log: Logger }
   readonly #session: Subscription
   readonly #writer: EventStreamWriter
-
-  constructor(response: ServerResponse, session: Subscription) {
-    this.#session = session
-    this.#writer = new EventStreamWriter(response)
-  }
+  readonly #follower: Follower
 
   /** Writes the events after `after` until either side closes the stream. */
-  async run(feed: Feed, after: number): Promise<void> {
-    const { signal } = this.#writer
+  constructor(
+    deps: { feed: Feed; log: Logger },
+    session: Subscription,
+    response: ServerResponse,
+    after: number,
+  ) {
+    this.#deps = deps
+    this.#session = session
+    this.#writer = new EventStreamWriter(response)
     this.#writer.open(OPENING)
-    this.#writer.endWith(this.#session.signal, () => this.#lastFrame())
-    for await (const items of feed.steady(this.#session.options.agentId, after, signal)) {
-      for (let from = 0; from < items.length && !signal.aborted; from += JOINED) {
-        const joined = items.slice(from, from + JOINED)
-        if (!this.#writer.write(joined.map(frameOf).join(''))) await this.#writer.drained()
-      }
-    }
+    this.#follower = deps.feed.follow({ agentId: session.options.agentId, after }, this)
+    session.onEnd(() => this.#writer.end(this.#lastFrame()))
+  }
+
+  /** Calls back when the stream is closed. */
+  onClose(callback: () => void): void {
+    this.#writer.onClose(() => {
+      this.#deps.feed.unfollow(this.#follower)
+      callback()
+    })
+  }
+
+  receive(items: readonly FeedItem[]): boolean {
+    const accepts = this.#writer.write(items.map(frameOf).join(''))
+    if (!accepts) void this.#writer.drained().then(() => this.#follower.resume())
+    return accepts
+  }
+
+  failed(error: unknown): void {
+    const { agentId } = this.#session.options
+    this.#deps.log.error({ err: error, agentId }, 'event stream failed')
+    this.#writer.end()
   }
 
   heartbeat(): void {
     this.#writer.offer(HEARTBEAT)
-  }
-
-  end(): void {
-    this.#writer.end()
   }
 
   /**

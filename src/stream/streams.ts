@@ -58,8 +58,8 @@ export class Streams {
   }
 
   /**
-   * Serves `GET /agents/{id}/connections/{connectionId}/events`. Throws only before the response has started;
-   * also `rate_limited` when too many streams are open.
+   * Serves `GET /agents/{id}/connections/{connectionId}/events`. Resolves when the stream is open. Throws only
+   * before the response has started; also `rate_limited` when too many streams are open.
    */
   async serve(
     request: IncomingMessage,
@@ -78,11 +78,12 @@ export class Streams {
     const after = resumeAt(request) ?? Number(connection.startAfter)
     const session = connection.replacedAt === null ? await this.#openSession(viewer, connection) : null
     if (!session) return void response.writeHead(204).end()
-    try {
-      await this.#run(new Stream(response, session), session, after)
-    } finally {
-      await this.#deps.subscriptions.close(session)
-    }
+    const stream = new Stream(this.#deps, session, response, after)
+    this.#open.add(stream)
+    stream.onClose(() => {
+      this.#open.delete(stream)
+      void this.#deps.subscriptions.close(session)
+    })
   }
 
   /** Returns null when another client has taken over. */
@@ -95,17 +96,5 @@ export class Streams {
       if (error instanceof AppError && error.code === 'conflict') return null
       throw error
     })
-  }
-
-  async #run(stream: Stream, { options }: Subscription, after: number): Promise<void> {
-    this.#open.add(stream)
-    try {
-      await stream.run(this.#deps.feed, after)
-    } catch (error) {
-      this.#deps.log.error({ err: error, agentId: options.agentId }, 'event stream failed')
-      stream.end()
-    } finally {
-      this.#open.delete(stream)
-    }
   }
 }

@@ -47,20 +47,23 @@ export class StreamPlaces {
     this.#workspaces = new Places(perWorkspace)
   }
 
-  /**
-   * Takes a place. Returns a function that releases it, which may be called repeatedly. Throws `rate_limited`
-   * when there is none.
-   */
-  take({ tokenId, agentId, workspaceId }: StreamOf): () => void {
-    const counted = [
-      [this.#tokens, tokenId, 'A token'],
-      [this.#agents, agentId, 'An agent'],
-      [this.#workspaces, workspaceId, 'A workspace'],
-    ] as const
-    for (const [places, key, whose] of counted) if (places.isFull(key)) throw full(whose, places.max)
-    const leaves = counted.map(([places, key]) => places.take(key))
-    return () => {
-      for (const leave of leaves) leave?.()
-    }
+  /** Takes a place, which must be released. Throws `rate_limited` when there is none. */
+  take(stream: StreamOf): void {
+    const counted = this.#countedFor(stream)
+    for (const { places, key, whose } of counted) if (places.isFull(key)) throw full(whose, places.max)
+    for (const { places, key } of counted) places.add(key)
+  }
+
+  /** Releases the place of a stream that has ended. */
+  release(stream: StreamOf): void {
+    for (const { places, key } of this.#countedFor(stream)) places.remove(key)
+  }
+
+  #countedFor({ tokenId, agentId, workspaceId }: StreamOf) {
+    return [
+      { places: this.#tokens, key: tokenId, whose: 'A token' },
+      { places: this.#agents, key: agentId, whose: 'An agent' },
+      { places: this.#workspaces, key: workspaceId, whose: 'A workspace' },
+    ]
   }
 }

@@ -3,7 +3,8 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { RootDb } from '../../src/db/client.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
-import { Feed, type Truncated } from '../../src/event/feed.ts'
+import { Feed } from '../../src/event/feed.ts'
+import type { FeedItem } from '../../src/event/follower.ts'
 import { Texts } from '../../src/event/texts.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -23,13 +24,20 @@ afterEach(() => {
   for (const one of leaving.splice(0)) one.abort()
 })
 
-/** Creates a feed whose notifications go nowhere: events arrive only through `committed` or the poll. */
+/**
+ * Creates a feed whose notifications go nowhere: events arrive only through `committed`, the poll, or `notify`,
+ * which stands for another process.
+ */
 const createFeed = (pool = db.pool) => {
   const clock = createFakeClock()
   const published: string[] = []
+  const listeners = new Map<string, (key: string) => void>()
   const notifier = {
     publish: (_topic: string, key: string) => void published.push(key),
-    subscribe: () => () => undefined,
+    subscribe: (topic: string, listener: (key: string) => void) => {
+      listeners.set(topic, listener)
+      return () => undefined
+    },
     onReconnect: () => () => undefined,
     start: async () => undefined,
     stop: async () => undefined,
@@ -37,15 +45,16 @@ const createFeed = (pool = db.pool) => {
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const texts = new Texts({ notifier, sealer, clock, log: silentLogger })
   const feed = new Feed({ ...db, pool, notifier, clock, log: silentLogger, texts })
-  return { feed, clock, published }
+  const notify = (topic: string, key: string) => listeners.get(topic)?.(key)
+  return { feed, clock, published, notify }
 }
 
 const follow = (feed: Feed, agentId: string, after: number) => {
   const signal = new AbortController()
   leaving.push(signal)
-  const items: (LoggedEvent | Truncated)[] = []
+  const items: FeedItem[] = []
   const done = (async () => {
-    for await (const item of feed.follow(agentId, after, signal.signal)) items.push(item)
+    for await (const batch of feed.steady(agentId, after, signal.signal)) items.push(...batch)
   })()
   const ids = () => items.map((item) => ('truncated' in item ? `truncated to ${item.nextId}` : item.id))
   return {
@@ -155,4 +164,25 @@ test('a reader continues where it was after the database was unavailable', async
   expect(received).toEqual(upTo(5))
   leave.abort()
   await reading
+})
+
+test('the logs of many agents that another process has notified are read with one statement', async () => {
+  const names: (string | undefined)[] = []
+  const query = ((statement: { name?: string }) => {
+    names.push(statement.name)
+    return db.pool.query(statement as never)
+  }) as unknown as RootDb['pool']['query']
+  const { feed, notify } = createFeed({ ...db.pool, query } as RootDb['pool'])
+  feed.start()
+  const agents = await Promise.all(Array.from({ length: 20 }, () => bench.agent()))
+  const readers = agents.map(({ id }) => follow(feed, id, 0))
+  for (const { id } of agents) feed.committed(await bench.store(id, 1))
+  await Promise.all(readers.map(({ got }) => got(1)))
+  for (const { id } of agents) await bench.store(id, 20)
+  names.length = 0
+  for (const { id } of agents) notify('events', id)
+  await Promise.all(readers.map(({ got }) => got(21)))
+  expect(names).toEqual(['event logs'])
+  expect(readers.map(({ ids }) => ids())).toEqual(agents.map(() => upTo(21)))
+  feed.stop()
 })

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { Subscription } from '../../src/agent/subscriptions.ts'
 import { EventStreamWriter } from '../../src/core/event-stream.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
+import type { Feed } from '../../src/event/feed.ts'
 import { eventFrame, truncatedFrame } from '../../src/stream/frame.ts'
 import { Stream } from '../../src/stream/stream.ts'
 
@@ -40,10 +42,10 @@ const session = new Subscription({
   tokenId: 't',
   tokenExpiresAt: null,
 })
+const feed = { follow: () => ({}), unfollow: () => undefined } as unknown as Feed
 const streams: Stream[] = []
 const server = createServer((_, response) => {
-  response.writeHead(200).flushHeaders()
-  streams.push(new Stream(response, session))
+  streams.push(new Stream({ feed, log: silentLogger }, session, response, 0))
 })
 afterAll(() => void server.close())
 
@@ -52,9 +54,9 @@ test('a heartbeat is a comment and is not sent after the end of the stream', asy
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [stream] = streams
   stream!.heartbeat()
-  stream!.end()
+  session.end()
   stream!.heartbeat()
-  expect(await answer.text()).toBe(': heartbeat\n\n')
+  expect(await answer.text()).toBe('retry: 3000\n\n: heartbeat\n\n')
 })
 
 test('a writer whose client has already disconnected is aborted and writes nothing', async () => {

@@ -41,6 +41,11 @@ export class EventQueue {
     return this.#position
   }
 
+  /** The newest event in the log that is known. */
+  get lastId(): number {
+    return this.#lastId
+  }
+
   get isReading(): boolean {
     return this.#reading
   }

@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { readHeads } from '../../event/log.ts'
+import { readGrown } from '../../event/log.ts'
 import type { Lane } from './lane.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import { type Lease, renewLeases } from './lease.ts'
@@ -65,9 +65,11 @@ export class LeaseRenewal {
     if (this.#checkingLogs) return
     this.#checkingLogs = true
     try {
-      const heads = await readHeads(this.#deps, [...new Set(lanes.map(({ agentId }) => agentId))])
+      const known = lanes.map(({ agentId, events }) => ({ agentId, after: events.lastId }))
+      const grown = await readGrown(this.#deps, known)
+      const lastIds = new Map(grown.map(({ agentId, lastId }) => [agentId, lastId]))
       for (const lane of lanes) {
-        if (!lane.isHeld || !lane.events.logGrewTo(heads.get(lane.agentId) ?? 0)) continue
+        if (!lane.isHeld || !lane.events.logGrewTo(lastIds.get(lane.agentId) ?? 0)) continue
         this.#deps.proceed(lane)
       }
     } catch (error) {
