@@ -79,6 +79,7 @@ export const createPlatform = (
     ...{ prisma: db.prisma, pool: db.pool, apart: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier },
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },
+    approvalKey: deriveKey(masterKey, 'links to approve messages'),
     returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),
     ...{ texts, feed: new Feed({ ...db, notifier, texts, clock, log, metrics }) },
     ...networkOf(config, world),

@@ -1,8 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
+import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
+import type { Approval } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
+import { audit } from '../workspace/audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -35,10 +38,11 @@ export const ICONS = [
 export type Icon = (typeof ICONS)[number]
 
 /** Returns an agent in its public form. */
-export const presentAgent = ({ id, name, icon, createdAt }: Agent) => ({
+export const presentAgent = ({ id, name, icon, approval, createdAt }: Agent) => ({
   id,
   name,
   icon: icon as Icon,
+  approval,
   createdAt: createdAt.toISOString(),
 })
 
@@ -83,18 +87,30 @@ export const listAgents = async (
 export const countAgents = async (deps: Db & { clock: Clock }, viewer: Viewer): Promise<number> =>
   viewer.kind === 'agent' ? 1 : (await readKeptUsage(deps, viewer.workspaceId)).agents
 
-/** Changes the given fields. */
+export interface AgentChanges {
+  name?: string | undefined
+  icon?: Icon | undefined
+  /** Only members may change it. */
+  approval?: Approval | undefined
+}
+
+/** Changes the given fields. Throws `forbidden` when an agent changes a setting that only members may change. */
 export const updateAgent = async (
-  deps: Db,
+  deps: Db & { clock: Clock },
   viewer: Viewer,
   agentId: string,
-  changes: { name?: string | undefined; icon?: Icon | undefined },
+  changes: AgentChanges,
 ): Promise<Agent> => {
   await findAgent(deps, viewer, agentId)
-  const { name, icon } = changes
-  return deps.prisma.agent.update({
-    where: { id: agentId },
-    data: { ...(name === undefined ? {} : { name }), ...(icon === undefined ? {} : { icon }) },
+  const { approval } = changes
+  if (approval !== undefined && viewer.kind !== 'member')
+    throw new AppError('forbidden', 'Only a member can change which messages need approval.')
+  const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  return deps.prisma.$transaction(async (prisma) => {
+    const agent = await prisma.agent.update({ where: { id: agentId }, data })
+    if (approval !== undefined)
+      await audit({ ...deps, prisma }, viewer, { action: 'agent.approval', agentId, detail: { approval } })
+    return agent
   })
 }
 

@@ -16,10 +16,13 @@ const FORBIDDEN: Record<Exclude<AgentPermission, 'write'>, string> = {
   mint: 'Only a member, or the agent that created this one, can make its tokens.',
 }
 
+/** What of a viewer decides permissions. */
+export type Caller = Pick<Viewer, 'kind' | 'id' | 'workspaceId'>
+
 /** The columns of an agent that decide permissions. */
 export type AgentRef = Pick<Agent, 'id' | 'workspaceId' | 'createdByAgentId'>
 
-const isPermitted = (viewer: Viewer, agent: AgentRef, reach: Exclude<AgentPermission, 'write'>): boolean => {
+const isPermitted = (viewer: Caller, agent: AgentRef, reach: Exclude<AgentPermission, 'write'>): boolean => {
   if (viewer.kind === 'member') return reach !== 'be'
   return reach === 'mint'
     ? agent.createdByAgentId === viewer.id && agent.id !== viewer.id
@@ -31,7 +34,7 @@ const isPermitted = (viewer: Viewer, agent: AgentRef, reach: Exclude<AgentPermis
  * agent, in the same words as for one that does not exist, and `forbidden` inside the workspace.
  */
 export const authorizeAgent = <Found extends AgentRef>(
-  viewer: Viewer,
+  viewer: Caller,
   agent: Found | null,
   reach: AgentPermission = 'manage',
 ): Found => {
@@ -43,7 +46,7 @@ export const authorizeAgent = <Found extends AgentRef>(
 
 /** Selected columns of agents `a`. */
 export const AGENT_COLUMNS =
-  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.created_at'
+  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.approval, a.created_at'
 
 const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
 
@@ -54,6 +57,7 @@ export interface AgentRow {
   icon: string
   created_by_member_id: string | null
   created_by_agent_id: string | null
+  approval: Agent['approval']
   created_at: Date
 }
 
@@ -64,6 +68,7 @@ export const toAgent = (row: AgentRow): Agent => ({
   icon: row.icon,
   createdByMemberId: row.created_by_member_id,
   createdByAgentId: row.created_by_agent_id,
+  approval: row.approval,
   createdAt: row.created_at,
 })
 
@@ -73,7 +78,7 @@ export const toAgent = (row: AgentRow): Agent => ({
  */
 export const findAgent = async (
   { pool }: Db,
-  viewer: Viewer,
+  viewer: Caller,
   agentId: string,
   reach: AgentPermission = 'manage',
 ): Promise<Agent> => {

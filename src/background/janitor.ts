@@ -5,6 +5,7 @@ import type { RootDb } from '../db/client.ts'
 import { type RecheckDeps, recheckDomains } from '../email-domain/recheck.ts'
 import { pruneEvents } from '../event/log.ts'
 import { pruneRefused } from '../message/in/refused.ts'
+import { rejectExpired } from '../message/out/approval.ts'
 import { type OverdueDeps, requestOverdueReports } from '../message/out/overdue.ts'
 import { pruneSendJobs } from '../message/out/send-job.ts'
 import { pruneDeliveries } from '../webhook/deliveries.ts'
@@ -45,6 +46,11 @@ const recheck = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> =>
   if (domains > 0) deps.log.debug({ domains }, 'rechecked domains')
 }
 
+const reject = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const messages = await rejectExpired(deps, signal)
+  if (messages > 0) deps.log.info({ messages }, 'rejected messages that nobody approved in time')
+}
+
 const ask = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const messages = await requestOverdueReports(deps, signal)
   if (messages > 0) deps.log.info({ messages }, 'requested overdue delivery reports')
@@ -67,6 +73,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
       'could not delete old data keys',
     ),
     chore((signal) => recheck(deps, signal), 'could not recheck domains'),
+    chore((signal) => reject(deps, signal), 'could not reject messages that nobody approved in time'),
     chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),
     chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
   ]

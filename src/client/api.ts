@@ -94,6 +94,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/members/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Update your own name, or whether you get mails about messages that wait for approval (members only) */
+        patch: operations["updateOwnMember"];
+        trace?: never;
+    };
     "/members/{memberId}": {
         parameters: {
             query?: never;
@@ -111,7 +128,8 @@ export interface paths {
         delete: operations["removeMember"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change a member's role (owners only) */
+        patch: operations["changeRole"];
         trace?: never;
     };
     "/tokens": {
@@ -383,7 +401,7 @@ export interface paths {
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
-        /** Update an agent's name or icon */
+        /** Update an agent's name, icon or settings */
         patch: operations["updateAgent"];
         trace?: never;
     };
@@ -628,7 +646,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Set the labels of a message, or mark it as read or unread
+         * Set the labels of a message, mark it as read or unread, or change when it is sent
          * @description Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
          */
         patch: operations["markMessage"];
@@ -696,6 +714,66 @@ export interface paths {
         put?: never;
         /** Create a link to an attachment that works without a token, for ten minutes */
         post: operations["linkAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a message that waits for approval, optionally with changes (members only)
+         * @description The message is sent now, or at its `sendAt`. If another member has decided meanwhile, the answer is a `conflict` that says who.
+         */
+        post: operations["approveMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a message that waits for approval (members only)
+         * @description Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.
+         */
+        post: operations["rejectMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a message that waits for approval or for its time
+         * @description Its status becomes `failed`, with `Cancelled by NAME` as its error.
+         */
+        post: operations["cancelMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1175,7 +1253,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -1203,6 +1281,7 @@ export interface components {
          *       "email": "ann@example.com",
          *       "name": "Ann Example",
          *       "role": "owner",
+         *       "approvalMails": false,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1213,6 +1292,8 @@ export interface components {
             name: string | null;
             /** @enum {string} */
             role: "owner" | "member";
+            /** @description Whether messages that wait for approval are announced to them by email */
+            approvalMails: boolean;
             /** Format: date-time */
             createdAt: string;
         };
@@ -1468,6 +1549,7 @@ export interface components {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "name": "Support Bot",
          *       "icon": "headphones",
+         *       "approval": "none",
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1477,6 +1559,11 @@ export interface components {
             name: string;
             /** @enum {string} */
             icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+            /**
+             * @description Which of its messages wait for the approval of a member: none, those to strangers, or all
+             * @enum {string}
+             */
+            approval: "none" | "strangers" | "all";
             /** Format: date-time */
             createdAt: string;
         };
@@ -1698,6 +1785,7 @@ export interface components {
          *         "orders"
          *       ],
          *       "readAt": null,
+         *       "hold": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1758,6 +1846,7 @@ export interface components {
              * @description When the message was marked as read. A received message without it is unread
              */
             readAt: string | null;
+            hold: components["schemas"]["Hold"];
             /** Format: date-time */
             createdAt: string;
         };
@@ -1773,6 +1862,28 @@ export interface components {
             verdict: string;
             detail: string;
         };
+        /**
+         * @description What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`
+         * @example {
+         *       "reason": "approval",
+         *       "until": "2026-11-20T09:30:00.000Z",
+         *       "by": null
+         *     }
+         */
+        Hold: {
+            /**
+             * @description A member's approval, or its time
+             * @enum {string}
+             */
+            reason: "approval" | "schedule";
+            /**
+             * Format: date-time
+             * @description When it is sent (schedule) or rejected (approval); null once that was decided
+             */
+            until: string | null;
+            /** @description Who approved, rejected or cancelled it; null if nobody did */
+            by: string | null;
+        } | null;
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
@@ -2319,7 +2430,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -2492,6 +2603,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateOwnMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    approvalMails?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The member */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     removeMember: {
         parameters: {
             query?: never;
@@ -2518,6 +2667,48 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "owner" | "member";
+                };
+            };
+        };
+        responses: {
+            /** @description The member */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -3333,6 +3524,11 @@ export interface operations {
                     name?: string;
                     /** @enum {string} */
                     icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+                    /**
+                     * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message
+                     * @enum {string}
+                     */
+                    approval?: "none" | "strangers" | "all";
                 };
             };
         };
@@ -3965,6 +4161,11 @@ export interface operations {
                     to?: string[];
                     cc?: string[];
                     subject?: string;
+                    /**
+                     * Format: date-time
+                     * @description When to send it, at most 30 days ahead. Left out: at once
+                     */
+                    sendAt?: string;
                     /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
                     attachments?: {
                         name: string;
@@ -4093,6 +4294,11 @@ export interface operations {
                     /** @description Replaces all labels */
                     labels?: string[];
                     read?: boolean;
+                    /**
+                     * Format: date-time
+                     * @description When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait
+                     */
+                    sendAt?: string;
                 };
             };
         };
@@ -4113,6 +4319,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
@@ -4250,6 +4457,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AttachmentLink"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    approveMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    subject?: string;
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rejectMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
                 };
             };
             400: components["responses"]["InvalidInput"];

@@ -167,6 +167,7 @@ export const messageOfUrl = (event: Event): Message => {
     checks: [],
     labels: [],
     readAt: null,
+    hold: null,
     createdAt,
     reply: refuse('replied to'),
     forward: refuse('forwarded'),

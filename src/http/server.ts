@@ -52,7 +52,7 @@ export interface HttpServer {
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
 /** Links whose last segment is a secret, and the pages of signed-in members. */
-const WEB = /^\/(?:(?:join|setup)\/|app(?:\/|$))/
+const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$))/
 
 /** Returns whether a browser opens the service's URL. */
 const opensRoot = ({ method, headers }: IncomingMessage, path: string): boolean =>
@@ -131,7 +131,7 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
 const loggable = (url: string): string =>
   url
     .split('?', 1)[0]!
-    .replace(/(\/(?:join|setup)\/).+/i, '$1…')
+    .replace(/(\/(?:approve|join|setup)\/).+/i, '$1…')
     .replace(/\b(a(?:[aimps]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
 
 type Observers = Pick<HttpOptions, 'log' | 'metrics'>

@@ -1,3 +1,4 @@
+import { awaitsApproval } from '../message/out/hold.ts'
 import type { PresentedMessage } from '../message/reading/present.ts'
 import type { InThread, Sibling } from '../message/reading/siblings.ts'
 import { clean, type Fence } from './fence.ts'
@@ -58,7 +59,10 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
 }
 
 /** What the model should do about the message's status. */
-const nextOf = ({ status }: PresentedMessage): string | null => {
+const nextOf = (message: PresentedMessage): string | null => {
+  const { status } = message
+  if (awaitsApproval(message))
+    return 'A member must approve this message before it is sent. Do not send it again.'
   if (status === 'refused')
     return 'The service refused this message and notified nobody. Do not act on it unless a member asks you to.'
   if (status === 'failed')

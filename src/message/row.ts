@@ -39,6 +39,10 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   forward_of_id: message.forwardOfId,
   checks: message.checks,
   fingerprint: message.fingerprint && `\\x${Buffer.from(message.fingerprint).toString('hex')}`,
+  hold_reason: message.holdReason,
+  hold_until: message.holdUntil,
+  hold_by: message.holdBy,
+  send_at: message.sendAt,
   created_at: message.createdAt,
 })
 
@@ -51,7 +55,7 @@ export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fin
 
 const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name, reply_address,
   "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
-  checks, created_at`
+  checks, hold_reason, hold_until, hold_by, send_at, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
 const WRITTEN = `${COLUMNS}, proven, fingerprint`
@@ -70,6 +74,9 @@ export const noteUnindexed = (stored: string): string => `
     unindexed as (
       insert into unindexed_message (agent_id, message_id) select agent_id, id from ${stored}
     )`
+
+/** The columns of a message that was not held back. */
+export const NOT_HELD = { holdReason: null, holdUntil: null, holdBy: null, sendAt: null }
 
 /** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
 const SELECTED = `${ofM(READ)},
@@ -109,6 +116,10 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   labels: row.labels,
   readAt: row.read_at,
   fingerprint: null,
+  holdReason: row.hold_reason,
+  holdUntil: row.hold_until,
+  holdBy: row.hold_by,
+  sendAt: row.send_at,
   createdAt: row.created_at,
   attachments: row.attachments,
 })

@@ -6,6 +6,7 @@ import type { SetupLinkDeps } from '../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { LargeBodies } from '../core/large-bodies.ts'
 import type { VerifyDeps } from '../email-domain/verify.ts'
+import type { ApprovalDeps } from '../message/out/approval.ts'
 import type { SendDeps } from '../message/out/send.ts'
 import type { MessageUrlDeps } from '../message/out/url.ts'
 import type { LinkDeps } from '../message/reading/attachment-link.ts'
@@ -34,6 +35,7 @@ export type RestDeps = ViewerDeps &
   ReadDeps &
   LinkDeps &
   SendDeps &
+  ApprovalDeps &
   MessageUrlDeps &
   SecretDeps &
   WebhookDeps & { rates: RateLimits; rateLimit: number; largeBodies: LargeBodies; messageUrlBase(): string }

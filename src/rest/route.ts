@@ -58,6 +58,11 @@ export const body = <Schema extends z.ZodType>(schema: Schema) => ({
   body: { required: true, content: { 'application/json': { schema } } },
 })
 
+/** A body that may be left out, which is the same as an empty object. */
+export const optionalBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  body: { required: false, content: { 'application/json': { schema } } },
+})
+
 /** Path parameters, each a UUID. */
 export const ids = <Name extends string>(...names: Name[]) =>
   z.object(Object.fromEntries(names.map((name) => [name, uuid])) as Record<Name, typeof uuid>)

@@ -20,6 +20,7 @@ import { auditRoutes } from './resources/audit.ts'
 import { connectionRoutes } from './resources/connections.ts'
 import { domainRoutes } from './resources/domains.ts'
 import { fileRoutes } from './resources/files.ts'
+import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
 import { memberRoutes } from './resources/members.ts'
 import { messageRoutes } from './resources/messages.ts'
@@ -94,6 +95,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     tokenRoutes,
     connectionRoutes,
     messageRoutes,
+    heldMessageRoutes,
     suppressionRoutes,
     secretRoutes,
     urlRoutes,

@@ -26,6 +26,9 @@ button, .button { background: var(--main); border-color: var(--main); color: var
 a { color: var(--main) }
 summary { margin-bottom: 1rem; cursor: pointer }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
+pre { margin: 0 0 1rem; padding: .8rem; max-height: 24rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: inherit }
+form + form { margin-top: 1.75rem }
+.quiet { background: var(--card); border-color: var(--line); color: var(--bad) }
 code { display: block; margin-bottom: 1rem; padding: .8rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: .95rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

@@ -6,17 +6,19 @@ import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
 import { serveApp } from './app/app.ts'
+import { createApproveLink } from './approve.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
 import { showPage } from './page.ts'
 import { createSetupPages } from './setup.ts'
 
-type WebDeps = Parameters<typeof createJoinLink>[0] &
+type WebDeps = Parameters<typeof createApproveLink>[0] &
+  Parameters<typeof createJoinLink>[0] &
   Parameters<typeof createSetupPages>[0] &
   SignInDeps & { log: Logger }
 
 export interface Web {
-  /** `path` has no query and is below /join/, /setup/ or /app. */
+  /** `path` has no query and is below /approve/, /join/, /setup/ or /app. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
 }
 
@@ -46,10 +48,14 @@ const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown)
 
 /** Serves the pages of the links that the service issues, and of signing in. */
 export const createWeb = (deps: WebDeps): Web => {
-  const links: Record<string, Link> = { join: createJoinLink(deps), setup: createSetupPages(deps) }
+  const links: Record<string, Link> = {
+    approve: createApproveLink(deps),
+    join: createJoinLink(deps),
+    setup: createSetupPages(deps),
+  }
   return {
     handle: async (request, response, path) => {
-      const [, kind = '', token = ''] = path.split(/^\/(join|setup)\//)
+      const [, kind = '', token = ''] = path.split(/^\/(approve|join|setup)\//)
       const method = request.method ?? 'GET'
       if (!METHODS.includes(method)) return refuse(response, method)
       try {

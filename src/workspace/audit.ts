@@ -6,6 +6,11 @@ import type { ActorKind } from '../db/generated/prisma/enums.ts'
 /** Actions that are recorded in the audit log. */
 export const ACTIONS = [
   'secret.reveal',
+  'agent.approval',
+  'message.approve',
+  'message.reject',
+  'message.cancel',
+  'message.reschedule',
   'token.create',
   'token.revoke',
   'session.create',
@@ -15,6 +20,7 @@ export const ACTIONS = [
   'member.invite',
   'member.join',
   'member.remove',
+  'member.role',
   'invitation.revoke',
   'number.buy',
   'identity.claim',

@@ -16,16 +16,17 @@ export interface MemberDeps extends Db {
 }
 
 /** Returns a member in its public form. */
-export const presentMember = ({ id, email, name, role, createdAt }: Member) => ({
+export const presentMember = ({ id, email, name, role, approvalMails, createdAt }: Member) => ({
   id,
   email,
   name,
   role,
+  approvalMails,
   createdAt: createdAt.toISOString(),
 })
 
 /** Throws `forbidden` for an agent. */
-export const ensureMember = (viewer: Viewer): void => {
+export const ensureMember = (viewer: Pick<Viewer, 'kind'>): void => {
   if (viewer.kind !== 'member') throw new AppError('forbidden', 'Only a member can do this.')
 }
 

@@ -145,6 +145,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   const guest = await service.db.prisma.member.create({
     data: { workspaceId: owner.id, email: 'bo@example.com' },
   })
+  yield [member, 'PATCH', '/members/me', { approvalMails: false }]
+  yield [member, 'PATCH', `/members/${guest.id}`, { role: 'owner' }]
   yield [member, 'DELETE', `/members/${guest.id}`]
   yield [member, 'POST', '/tokens', { name: 'another' }]
   yield [member, 'GET', '/tokens']
@@ -221,6 +223,16 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/messages`]
   const [sent] = (await owner.api('GET', `${path}/messages?direction=outbound`)).body.items
   yield [member, 'GET', `${path}/messages/${sent.id}/recipients`]
+  yield [member, 'PATCH', path, { approval: 'all' }]
+  for (const decision of ['approve', 'reject', 'cancel']) {
+    const held = await owner.api('POST', `${path}/messages`, {
+      forward: message.id,
+      to: ['cy@example.com'],
+      text: 'see',
+    })
+    yield [member, 'POST', `${path}/messages/${held.body.id}/${decision}`]
+  }
+  yield [member, 'PATCH', path, { approval: 'none' }]
   const suppressed = {
     agentId: agent.id,
     channel: 'email',

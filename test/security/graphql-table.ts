@@ -88,7 +88,11 @@ export const TYPES: Record<string, TypeRow> = {
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
   PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
   PlanUsage: { reach: '{ workspace { plan { usage { % } } } }', rule: OWN, fields: LIMITED },
-  Member: { reach: '{ workspace { members { % } } }', rule: MEMBERS, fields: 'id email name role createdAt' },
+  Member: {
+    reach: '{ workspace { members { % } } }',
+    rule: MEMBERS,
+    fields: 'id email name role approvalMails createdAt',
+  },
   Invitation: {
     reach: '{ workspace { invitations { % } } }',
     rule: MEMBERS,
@@ -128,7 +132,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
+      'id name icon approval createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -159,7 +163,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt createdAt rawUrl agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt hold createdAt rawUrl agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
@@ -169,6 +173,7 @@ export const TYPES: Record<string, TypeRow> = {
     rule: AGENT,
     fields: 'channel recipient reason detail createdAt',
   },
+  Hold: { reach: inMessage('hold { % }'), rule: AGENT, fields: 'reason until by' },
   Check: { reach: inMessage('checks { % }'), rule: AGENT, fields: 'name verdict detail' },
   ThreadHeaders: { reach: inMessage('thread { % }'), rule: AGENT, fields: 'messageId references' },
   Thread: {
@@ -257,6 +262,8 @@ interface MutationRow {
 }
 const ofAgent = ({ agentId }: Target) => ({ agentId })
 const ofWebhook = ({ agentId, webhookId }: Target) => ({ agentId, webhookId })
+const ofMessage = ({ agentId, messageId }: Target) => ({ agentId, messageId })
+const NOTHING_HELD = rule('not_found', 'not_found', 'not_found', 'forbidden', 'not_found', 'not_found')
 /** For ids in a workspace, which other workspaces do not find. */
 const OWNERS = rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'forbidden')
 const MEMBERS_WRONG = rule(
@@ -296,6 +303,14 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: AGENT,
     input: ({ agentId, messageId }) => ({ agentId, ids: [messageId], read: true }),
   },
+  // The message was received, so nothing waits.
+  approveMessage: { rule: NOTHING_HELD, input: ofMessage },
+  rejectMessage: { rule: NOTHING_HELD, input: ofMessage },
+  cancelMessage: { rule: NOTHING_HELD, input: ofMessage },
+  rescheduleMessage: {
+    rule: NOTHING_HELD,
+    input: (t) => ({ ...ofMessage(t), sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
+  },
   // The access list of a Message URL contains only the agent's creator, who is the owner.
   sendToUrl: {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),
@@ -317,6 +332,8 @@ export const MUTATIONS: Record<string, MutationRow> = {
   updateWorkspace: { rule: MEMBERS, input: () => ({ name: 'Renamed' }) },
   inviteMember: { rule: MEMBERS, input: () => ({ email: `${randomUUID()}@example.com` }) },
   revokeInvitation: { rule: MEMBERS_ID, input: ({ invitationId }) => ({ invitationId }) },
+  updateOwnMember: { rule: MEMBERS, input: () => ({ name: 'Ann' }) },
+  changeRole: { rule: OWNERS, input: ({ memberId }) => ({ memberId, role: 'member' }) },
   removeMember: { rule: OWNERS, input: ({ memberId }) => ({ memberId }) },
   addDomain: { rule: MEMBERS, input: () => ({ name: `${randomUUID()}.example` }) },
   verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },

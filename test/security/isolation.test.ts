@@ -29,6 +29,8 @@ const TABLE: Record<string, Row> = {
   'PATCH /workspace': { member: 200, agent: 403, body: {} },
   'GET /audit': { member: 200, agent: 403 },
   'GET /members': { member: 200, agent: 403 },
+  'PATCH /members/me': { member: 200, agent: 403, body: {} },
+  'PATCH /members/{memberId}': { member: 200, agent: 403, body: { role: 'member' } },
   'DELETE /members/{memberId}': { member: 204, agent: 403 },
   'POST /members/invitations': {
     member: 201,
@@ -92,6 +94,10 @@ const TABLE: Record<string, Row> = {
   },
   'PATCH /agents/{id}/messages/{messageId}': { member: 200, agent: 200, body: { labels: ['orders'] } },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  // the message was received, so nothing waits
+  'POST /agents/{id}/messages/{messageId}/approve': { member: 404, agent: 404 },
+  'POST /agents/{id}/messages/{messageId}/reject': { member: 404, agent: 404 },
+  'POST /agents/{id}/messages/{messageId}/cancel': { member: 404, agent: 404 },
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/attachments/{index}': { member: 200, agent: 200 },

@@ -151,6 +151,7 @@ export const startSkin = async (
     allow,
     lookup: createLookup(allow),
     linkKey: masterKey,
+    approvalKey: masterKey,
   }
   const receiving: ReceiveDeps = { ...shared, ...limits, feed, arrivals: createArrivalStore(db) }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")

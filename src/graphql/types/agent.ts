@@ -13,7 +13,7 @@ import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
-import { Icon } from './enums.ts'
+import { Approval, Icon } from './enums.ts'
 
 /**
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
@@ -37,6 +37,10 @@ export const Agent = builder.prismaObject('Agent', {
     id: t.expose('id', { type: 'UUID', ...open, description: 'Unique identifier.' }),
     name: t.exposeString('name', { ...open, description: 'Its name.' }),
     icon: t.field({ type: Icon, ...open, description: 'Its icon.', resolve: ({ icon }) => icon as IconName }),
+    approval: t.expose('approval', {
+      type: Approval,
+      description: 'Which of its messages wait for the approval of a member.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
     messageUrl: t.string({
       ...open,
@@ -113,6 +117,10 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     name: t.string({ description: '1 to 100 characters, not blank.' }),
     icon: t.field({ type: Icon, description: 'One of the icons.' }),
+    approval: t.field({
+      type: Approval,
+      description: 'Which of its messages wait for the approval of a member. Only members may change it.',
+    }),
   }),
 })
 
@@ -158,12 +166,13 @@ builder.mutationFields((t) => ({
     type: UpdateAgentPayload,
     nullable: true,
     idempotency: 'ignored',
-    description: "Changes an agent's name or icon.",
+    description: "Changes an agent's name, icon or settings.",
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       agent: await updateAgent(deps, viewer, input.agentId, {
         ...checked({ name: agentName }, input),
         icon: given(input.icon),
+        approval: given(input.approval),
       }),
     }),
   }),

@@ -57,6 +57,21 @@ export const Refusal = builder.enumType('Refusal', {
   }),
 })
 
+export const Approval = builder.enumType('Approval', {
+  description: 'Which messages of an agent wait for the approval of a member before they are sent.',
+  values: described({
+    none: 'None.',
+    strangers:
+      'Those to a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message.',
+    all: 'All.',
+  }),
+})
+
+export const HoldReason = builder.enumType('HoldReason', {
+  description: 'What an outgoing message waits for.',
+  values: described({ approval: 'The approval of a member.', schedule: 'The time at which it is sent.' }),
+})
+
 export const Admission = builder.enumType('Admission', {
   description: 'How the sender of a received message was admitted.',
   values: described({
@@ -192,7 +207,13 @@ const ACTIONS: Record<Action, string> = {
   'workspace.update': 'The name or the settings of the workspace were changed.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
+  'agent.approval': 'It was changed which messages of an agent need approval.',
+  'message.approve': 'A message that waited for approval was approved.',
+  'message.reject': 'A message that waited for approval was rejected.',
+  'message.cancel': 'A message that waited to be sent was cancelled.',
+  'message.reschedule': 'The time at which a message is sent was changed.',
   'member.remove': 'A member was removed.',
+  'member.role': 'The role of a member was changed.',
   'invitation.revoke': 'An invitation was revoked.',
   'number.buy': 'A phone number was rented.',
   'number.release': 'A phone number was released.',

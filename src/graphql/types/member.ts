@@ -1,6 +1,7 @@
-import { recipient, tokenName } from '../../core/rules.ts'
+import { memberName, recipient, tokenName } from '../../core/rules.ts'
 import { inviteMember, revokeInvitation } from '../../workspace/invitation.ts'
 import { removeMember } from '../../workspace/member.ts'
+import { changeRole, updateOwnMember } from '../../workspace/member-settings.ts'
 import { createOwnToken, revokeOwnToken } from '../../workspace/member-token.ts'
 import { builder, forMembers } from '../builder.ts'
 import { checked, given } from '../input.ts'
@@ -16,6 +17,9 @@ const Member = builder.prismaObject('Member', {
     email: t.expose('email', { type: 'EmailAddress', description: 'The email address, in lower case.' }),
     name: t.exposeString('name', { nullable: true, description: 'The name, if one is known.' }),
     role: t.expose('role', { type: MemberRole, description: "The member's role in the workspace." }),
+    approvalMails: t.exposeBoolean('approvalMails', {
+      description: 'Whether messages that wait for approval are announced to them by email.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When they joined.' }),
   }),
 })
@@ -105,6 +109,41 @@ const RemoveMemberPayload = builder.objectRef<{ memberId: string }>('RemoveMembe
   }),
 })
 
+const UpdateOwnMemberInput = builder.inputType('UpdateOwnMemberInput', {
+  description: 'What to change of the calling member. Fields left out are not changed.',
+  fields: (t) => ({
+    name: t.string({ description: '1 to 100 characters, not blank.' }),
+    approvalMails: t.boolean({
+      description: 'Whether messages that wait for approval are announced to you by email.',
+    }),
+  }),
+})
+
+const ChangeRoleInput = builder.inputType('ChangeRoleInput', {
+  description: 'A member and their new role.',
+  fields: (t) => ({
+    memberId: t.field({ type: 'UUID', required: true, description: 'The member.' }),
+    role: t.field({ type: MemberRole, required: true, description: 'The new role.' }),
+  }),
+})
+
+/** Defines the result of a mutation that returns the member. */
+const memberPayload = (name: string, mutation: string) =>
+  builder.objectRef<{ id: string }>(name).implement({
+    description: `Result of \`${mutation}\`.`,
+    fields: (t) => ({
+      member: t.prismaField({
+        type: Member,
+        description: 'The member.',
+        resolve: (query, { id }, _args, { deps }) =>
+          deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+    }),
+  })
+
+const UpdateOwnMemberPayload = memberPayload('UpdateOwnMemberPayload', 'updateOwnMember')
+const ChangeRolePayload = memberPayload('ChangeRolePayload', 'changeRole')
+
 const CreateOwnTokenInput = builder.inputType('CreateOwnTokenInput', {
   description: 'A new token for the calling member.',
   fields: (t) => ({
@@ -189,6 +228,27 @@ builder.mutationFields((t) => ({
       await removeMember(deps, viewer, memberId)
       return { memberId }
     },
+  }),
+  updateOwnMember: t.field({
+    type: UpdateOwnMemberPayload,
+    nullable: true,
+    idempotency: 'ignored',
+    description: 'Changes the name or the settings of the calling member.',
+    args: { input: t.arg({ type: UpdateOwnMemberInput, required: true, description: 'What to change.' }) },
+    resolve: (_root, { input }, { deps, viewer }) =>
+      updateOwnMember(deps, viewer, {
+        ...checked({ name: memberName }, input),
+        approvalMails: given(input.approvalMails),
+      }),
+  }),
+  changeRole: t.field({
+    type: ChangeRolePayload,
+    nullable: true,
+    idempotency: 'ignored',
+    description: "Changes a member's role. Owners only.",
+    args: { input: t.arg({ type: ChangeRoleInput, required: true, description: 'The new role.' }) },
+    resolve: (_root, { input: { memberId, role } }, { deps, viewer }) =>
+      changeRole(deps, viewer, memberId, role),
   }),
   createOwnToken: t.field({
     type: CreateOwnTokenPayload,

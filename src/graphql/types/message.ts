@@ -1,6 +1,7 @@
 import { findAgent } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
+import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import {
   type AttachmentLink as AttachmentLinkShape,
@@ -9,7 +10,15 @@ import {
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
-import { AddressChannel, Admission, Direction, MessageStatus, RecipientStatus, Refusal } from './enums.ts'
+import {
+  AddressChannel,
+  Admission,
+  Direction,
+  HoldReason,
+  MessageStatus,
+  RecipientStatus,
+  Refusal,
+} from './enums.ts'
 
 const AttachmentLink = builder.objectRef<AttachmentLinkShape>('AttachmentLink').implement({
   description: 'A temporary URL from which anyone who has it can download a file, for ten minutes.',
@@ -67,6 +76,22 @@ const Check = builder.objectRef<CheckShape>('Check').implement({
     name: t.exposeString('name', { description: 'The name of the check.' }),
     verdict: t.exposeString('verdict', { description: 'The result of the check.' }),
     detail: t.exposeString('detail', { description: 'The reason.' }),
+  }),
+})
+
+const HoldObject = builder.objectRef<Hold>('Hold').implement({
+  description: 'What an outgoing message waits for or waited for.',
+  fields: (t) => ({
+    reason: t.expose('reason', { type: HoldReason, description: 'What it waits for.' }),
+    until: t.expose('until', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is sent (schedule) or rejected (approval); null once that was decided.',
+    }),
+    by: t.exposeString('by', {
+      nullable: true,
+      description: 'Who approved, rejected or cancelled it; null if nobody did.',
+    }),
   }),
 })
 
@@ -177,6 +202,14 @@ export const Message = builder.prismaObject('Message', {
       type: 'DateTime',
       nullable: true,
       description: 'When it was marked as read. A received message without it is unread.',
+    }),
+    hold: t.field({
+      type: HoldObject,
+      nullable: true,
+      select: { holdReason: true, holdUntil: true, holdBy: true },
+      description:
+        'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`.',
+      resolve: (message) => holdOf(message),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',

@@ -30,6 +30,10 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
     cc: t.stringList({ description: 'At most 50 Cc recipients of 1 to 320 characters.' }),
     subject: t.string({ description: 'At most 240 characters.' }),
+    sendAt: t.field({
+      type: 'DateTime',
+      description: 'When to send it, at most 30 days ahead. Left out: at once.',
+    }),
     attachments: t.field({
       type: [AttachmentInput],
       description: 'Attachments, 10 MiB in total; a forward also includes the original ones.',
@@ -67,6 +71,7 @@ builder.mutationField('sendMessage', (t) =>
         replyTo: given(input.replyTo),
         forward: given(input.forward),
         channel: given(input.channel),
+        sendAt: given(input.sendAt),
       }),
   }),
 )

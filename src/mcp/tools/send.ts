@@ -7,18 +7,22 @@ import type { SendInput } from '../../message/out/send-intent.ts'
 import type { MessageWithFiles } from '../../message/reading/present.ts'
 import { readMessage } from '../../message/reading/read.ts'
 import { atMostOnce, callKey } from '../once.ts'
-import { SENDS, type ToolCall, tool } from '../tool.ts'
+import { compact, SENDS, type ToolCall, tool } from '../tool.ts'
 
 const MAX_TO = 10
+
+const HELD =
+  'A member must approve this message before it is sent. Do not send it again; go on with something else.'
 
 const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
   atMostOnce(call, name, asked, async (deps) => {
     const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
-    return {
+    return compact({
       messageId: sent.id,
       status: sent.status,
       to: [...sent.to, ...sent.cc].map((address) => call.fence.address(address)),
-    }
+      next: sent.holdReason === 'approval' ? HELD : null,
+    })
   })
 
 /** Everybody whom the message names, except the agent itself. */

@@ -17,7 +17,7 @@ import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { AGENT_CHECK, findTargets, type Target } from '../out/target.ts'
-import { UNMARKED } from '../row.ts'
+import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
 
@@ -145,6 +145,7 @@ const arrivalOf = async (
       threadId: target.threadId ?? id,
       replyToId: null,
       forwardOfId: null,
+      ...NOT_HELD,
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),

@@ -9,7 +9,8 @@ import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { AttachmentView } from '../reading/present.ts'
 import type { ReadDeps } from '../reading/read.ts'
-import { UNMARKED, type Unplaced } from '../row.ts'
+import { NOT_HELD, UNMARKED, type Unplaced } from '../row.ts'
+import { checkSendAt } from './hold.ts'
 import { type Sender, type SendInput, type SendIntent, sendIntentOf } from './send-intent.ts'
 
 export interface DraftDeps extends ReadDeps {
@@ -105,6 +106,7 @@ const attachmentsOf = async (
  * when the service does not have the channel.
  */
 export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): Promise<Draft> => {
+  if (input.sendAt) checkSendAt(input.sendAt, deps.clock.now())
   const plan = await sendIntentOf(deps, sender, input)
   const { mode } = plan
   const channel = deps.channels[plan.channel]
@@ -155,6 +157,8 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       checks: [],
       fingerprint: null,
       ...UNMARKED,
+      ...NOT_HELD,
+      sendAt: input.sendAt ?? null,
       createdAt: deps.clock.now(),
     },
   }

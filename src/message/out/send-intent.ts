@@ -22,6 +22,8 @@ export interface SendInput {
   to?: readonly string[] | undefined
   cc?: readonly string[] | undefined
   subject?: string | undefined
+  /** When to send it. Left out: at once. */
+  sendAt?: Date | undefined
   /** Attachments, in addition to those of a forwarded message. */
   attachments?: readonly InboundAttachment[] | undefined
 }

@@ -8,15 +8,21 @@ export interface SendJob {
   agentId: string
   /** Number of earlier attempts. */
   attempts: number
+  /** When it first became due. */
+  queuedAt: Date
   /** The worker that holds the lease. */
   owner: string
 }
 
-/** Inserts one job for each message of `drafted (id, agent_id, created_at)`, due immediately. */
+/**
+ * Inserts one job for each message of `drafted (id, agent_id, hold_reason, send_at, created_at)` that does not
+ * wait for approval. Its `created_at` is when it becomes due: retries and retention count from then.
+ */
 export const ENQUEUE_SENDS = `
     sends as (
       insert into job (id, kind, agent_id, lane, seq, due_at, created_at)
-      select gen_random_uuid(), 'send', agent_id, id, 0, created_at, created_at from drafted
+      select gen_random_uuid(), 'send', agent_id, id, 0, greatest(created_at, send_at), greatest(created_at, send_at) from drafted
+       where hold_reason is distinct from 'approval'
     )`
 
 /** Notification topic: messages are waiting to be sent. */
@@ -27,6 +33,14 @@ export const SEND_DUE = 'send_due'
  * takes over when it expires.
  */
 export const SEND_LEASE_S = 10
+
+interface ClaimedRow {
+  id: string
+  lane: string
+  agent_id: string
+  attempts: number
+  created_at: Date
+}
 
 interface ClaimRequest {
   owner: string
@@ -45,22 +59,62 @@ export const claimSends = async (
   { pool }: Db,
   { owner, now, limit, without = [] }: ClaimRequest,
 ): Promise<SendJob[]> => {
-  const { rows } = await pool.query<{ id: string; lane: string; agent_id: string; attempts: number }>({
+  const { rows } = await pool.query<ClaimedRow>({
     name: 'claim sends',
     text: `update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
             where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
                                     and agent_id <> all($4::uuid[])
                                   order by due_at limit $3 for update skip locked))
-           returning id, lane, agent_id, attempts`,
+           returning id, lane, agent_id, attempts, created_at`,
     values: [owner, now, limit, without],
   })
-  return rows.map(({ id, lane, agent_id, attempts }) => ({
+  return rows.map(({ id, lane, agent_id, attempts, created_at }) => ({
     id,
     messageId: lane,
     agentId: agent_id,
     attempts,
+    queuedAt: created_at,
     owner,
   }))
+}
+
+/** Queues a message, in the transaction that ends its wait for approval. */
+export const enqueueSend = async (
+  tx: Prisma.TransactionClient,
+  { id, agentId }: { id: string; agentId: string },
+  dueAt: Date,
+): Promise<void> => {
+  await tx.job.create({ data: { kind: 'send', agentId, lane: id, seq: 0, dueAt, createdAt: dueAt } })
+}
+
+/** The job of a message that no worker has begun to send. */
+const unstarted = ({ id, agentId }: { id: string; agentId: string }) => ({
+  kind: 'send' as const,
+  agentId,
+  lane: id,
+  seq: 0,
+  attempts: 0,
+  dueAt: { not: null },
+  leaseOwner: null,
+})
+
+/** Moves the time of a message that no worker has begun to send. Returns false if one has. */
+export const postponeSend = async (
+  tx: Prisma.TransactionClient,
+  message: { id: string; agentId: string },
+  dueAt: Date,
+): Promise<boolean> => {
+  const { count } = await tx.job.updateMany({ where: unstarted(message), data: { dueAt, createdAt: dueAt } })
+  return count > 0
+}
+
+/** Removes a message that no worker has begun to send from the queue. Returns false if one has. */
+export const withdrawSend = async (
+  tx: Prisma.TransactionClient,
+  message: { id: string; agentId: string },
+): Promise<boolean> => {
+  const { count } = await tx.job.deleteMany({ where: unstarted(message) })
+  return count > 0
 }
 
 type SendJobKey = Pick<SendJob, 'id' | 'agentId'>

@@ -15,7 +15,9 @@ import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { isUnread } from '../reading/filter.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
+import { type ApprovalRequestDeps, requestApproval } from './approval-request.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
+import { HELD, HOLD } from './hold.ts'
 import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
@@ -33,16 +35,17 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
 
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
- * ($9) as read. It skips messages whose agent is not in their workspace or has no address on their channel.
+ * ($9) as read. A message that waits for approval gets its job when it is approved. It skips messages whose
+ * agent is not in their workspace or has no address on their channel.
  */
 const STORE = {
   name: 'store drafts',
   text: `
     with
     drafted as (
-      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)` })}
-        from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place
-      returning id, agent_id, workspace_id, address_id, thread_id, direction, status, created_at, reply_to_id
+      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
+        from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}) hold
+      returning id, agent_id, workspace_id, address_id, thread_id, direction, status, hold_reason, hold_until, send_at, created_at, reply_to_id
     ),
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
@@ -59,12 +62,13 @@ const STORE = {
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id
     ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}
-    select d.id, address_id as "addressId", thread_id as "threadId", a.id is not null as "marksRead"
+    select d.id, address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
+           a.id is not null as "marksRead"
       from drafted d left join answered a on a.id = d.reply_to_id`,
 }
 
 /** Columns whose values are determined when a draft is stored. */
-type Placed = Pick<Message, 'addressId' | 'threadId'> & {
+type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
   /** Whether it marked the message that it answers as read. */
   marksRead: boolean
 }
@@ -111,7 +115,7 @@ export const createDraftStore = (db: Db): DraftStore =>
     isUnavailable,
   })
 
-export interface SendDeps extends DraftDeps {
+export interface SendDeps extends DraftDeps, ApprovalRequestDeps {
   drafts: DraftStore
   notifier: Notifier
   plans: Plans
@@ -180,10 +184,12 @@ const send = async (
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
   const { marksRead, ...place } = placed
-  deps.notifier.publish(SEND_DUE, 'send')
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${created.message.id}`)
-  if (marksRead) deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${created.message.replyToId}`)
-  return { ...created.message, ...place, attachments: created.files }
+  const message = { ...created.message, ...place, attachments: created.files }
+  if (message.holdReason === null) deps.notifier.publish(SEND_DUE, 'send')
+  if (message.holdReason === 'approval') await requestApproval(deps, message)
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`)
+  if (marksRead) deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.replyToId}`)
+  return message
 }
 
 /** Accepts a message to send. Once this resolves, it is committed with its job, with status `sending`. */

@@ -39,7 +39,7 @@ const load = ({ prisma }: Db, { messageId: id, agentId }: SendJob) =>
   })
 type Loaded = NonNullable<Awaited<ReturnType<typeof load>>>
 
-const outboundOf = async ({ prisma }: Db, message: Loaded): Promise<Outbound | null> => {
+const outboundOf = async ({ prisma }: Db, message: Loaded, job: SendJob): Promise<Outbound | null> => {
   const address = await prisma.address.findUnique({ where: { id: message.addressId } })
   if (!address) return null
   return {
@@ -54,7 +54,7 @@ const outboundOf = async ({ prisma }: Db, message: Loaded): Promise<Outbound | n
     inReplyTo: message.replyTo?.internetMessageId ?? null,
     references: message.replyTo ? conversationOf(message.replyTo) : [],
     attachments: message.attachments,
-    createdAt: message.createdAt,
+    createdAt: job.queuedAt,
   }
 }
 
@@ -73,7 +73,7 @@ const attempt = async (
   if (waiting.length === 0) return { accepted: [], rejected: [] }
   const channel = deps.channels[message.channel as ChannelKind]
   if (!channel) return rejectAll(waiting, `this service has no ${message.channel} channel`, true)
-  const outbound = await outboundOf(deps, message)
+  const outbound = await outboundOf(deps, message, job)
   if (!outbound) return rejectAll(waiting, 'the address to send it from no longer exists', true)
   const { open, closed } = await filterSuppressed(deps, message, outbound)
   if (open.length === 0) return { accepted: [], rejected: closed }
@@ -99,11 +99,11 @@ const attempt = async (
  * Decides what the attempt means: which recipients are final, and when the others are retried (null: never,
  * or none are left).
  */
-const conclude = (deps: TransmitDeps, message: Loaded, job: SendJob, result: SendResult) => {
+const conclude = (deps: TransmitDeps, job: SendJob, result: SendResult) => {
   const now = deps.clock.now().getTime()
   const asked = Math.max(0, ...result.rejected.map(({ retryAfterMs }) => retryAfterMs ?? 0))
   const next = now + (asked || retryDelay(job.attempts, deps.random()))
-  const giveUp = next > message.createdAt.getTime() + SEND_HORIZON_MS
+  const giveUp = next > job.queuedAt.getTime() + SEND_HORIZON_MS
   const failed = result.rejected.filter(({ permanent }) => permanent || giveUp)
   const waiting = result.rejected.filter(({ permanent }) => !permanent && !giveUp)
   return { failed, waiting, dueAt: waiting.length > 0 ? new Date(next) : null }
@@ -145,7 +145,7 @@ interface Attempted {
 
 /** Writes the outcome of the attempt: recipients, message and job change in one transaction. */
 const settle = async (deps: TransmitDeps, { message, job, result, startedAt }: Attempted): Promise<void> => {
-  const { failed, waiting, dueAt } = conclude(deps, message, job, result)
+  const { failed, waiting, dueAt } = conclude(deps, job, result)
   deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const reason =
     result.rejected.length > 0 ? errorOf(result.rejected, message.to.length + message.cc.length) : null

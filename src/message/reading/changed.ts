@@ -1,7 +1,7 @@
 import type { Db } from '../../db/client.ts'
 
 /**
- * Notification topic: a message was queued for sending, or its status, labels or read mark changed. The key is `agentId/messageId`.
+ * Notification topic: a message was queued for sending, or its status, hold, labels or read mark changed. The key is `agentId/messageId`.
  */
 export const MESSAGE_CHANGED = 'message_changed'
 
@@ -19,7 +19,10 @@ export interface MessageState {
 export const readStates = async ({ prisma }: Db, ids: readonly string[]): Promise<MessageState[]> => {
   const found = await prisma.message.findMany({
     where: { id: { in: [...ids] } },
-    select: { id: true, agentId: true, status: true, labels: true, readAt: true },
+    select: {
+      ...{ id: true, agentId: true, status: true, labels: true, readAt: true },
+      ...{ holdReason: true, holdUntil: true, holdBy: true },
+    },
   })
   return found.map(({ id, agentId, ...state }) => ({
     id,

@@ -1,6 +1,7 @@
 import type { Check } from '../../channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import { type HoldColumns, holdOf } from '../out/hold.ts'
 import { segmentsOf } from '../out/segments.ts'
 
 export interface AttachmentView {
@@ -25,6 +26,11 @@ export const threadOf = ({
         references: threadReferences.map(bracketed),
       }
 
+const presentHold = (message: HoldColumns) => {
+  const hold = holdOf(message)
+  return hold && { ...hold, until: hold.until?.toISOString() ?? null }
+}
+
 /** The fields of a message that `presentMessage` reads. */
 export const PRESENTED_FIELDS = [
   'id',
@@ -47,6 +53,9 @@ export const PRESENTED_FIELDS = [
   'checks',
   'labels',
   'readAt',
+  'holdReason',
+  'holdUntil',
+  'holdBy',
   'createdAt',
   'attachments',
 ] as const satisfies readonly (keyof MessageWithFiles)[]
@@ -55,7 +64,7 @@ export type PresentedMessage = Pick<MessageWithFiles, (typeof PRESENTED_FIELDS)[
 
 /**
  * A message as the API presents it: every field is always present. `replyText`, `segments`, `checks`,
- * `labels` and `readAt` go beyond the original specification.
+ * `labels`, `readAt` and `hold` go beyond the original specification.
  */
 export const presentMessage = (message: PresentedMessage) => ({
   id: message.id,
@@ -79,5 +88,6 @@ export const presentMessage = (message: PresentedMessage) => ({
   checks: message.checks as unknown as Check[],
   labels: message.labels,
   readAt: message.readAt?.toISOString() ?? null,
+  hold: presentHold(message),
   createdAt: message.createdAt.toISOString(),
 })

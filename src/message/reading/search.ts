@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
 
 type Range = readonly [from: number, to: number]
 
@@ -125,6 +126,16 @@ const EVERY_MS = 1_000
 export const indexMessages = async ({ pool }: Pick<Db, 'pool'>, limit = MAX): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>({ ...INDEX, values: [limit] })
   return rows[0]!.count
+}
+
+/** Queues a message whose words have changed for the index, in the transaction that changes them. */
+export const indexAgain = async (
+  tx: Prisma.TransactionClient,
+  { id: messageId, agentId }: { id: string; agentId: string },
+): Promise<void> => {
+  await tx.messageSearch.deleteMany({ where: { messageId, agentId } })
+  await tx.$executeRaw`
+    insert into unindexed_message (agent_id, message_id) values (${agentId}::uuid, ${messageId}::uuid) on conflict do nothing`
 }
 
 /** The worker that keeps the search index up to date. Any number of processes may run one. */

@@ -3,6 +3,7 @@ import { deleteAgent, ICONS, listAgents, MAX_AGENTS, presentAgent, updateAgent }
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { agentName } from '../../core/rules.ts'
+import { Approval } from '../../db/generated/prisma/enums.ts'
 import type { RestEnv } from '../env.ts'
 import {
   body,
@@ -18,14 +19,22 @@ import {
 } from '../route.ts'
 import { ID, id, TIME, time } from '../views.ts'
 
+const approval = z.enum(Approval)
+
 const AgentView = z
   .object({
     id,
     name: z.string().openapi({ minLength: 1, maxLength: 100 }),
     icon: z.enum(ICONS),
+    approval: approval.openapi({
+      description:
+        'Which of its messages wait for the approval of a member: none, those to strangers, or all',
+    }),
     createdAt: time,
   })
-  .openapi('Agent', { example: { id: ID, name: 'Support Bot', icon: 'headphones', createdAt: TIME } })
+  .openapi('Agent', {
+    example: { id: ID, name: 'Support Bot', icon: 'headphones', approval: 'none', createdAt: TIME },
+  })
 
 const icon = z.enum(ICONS)
 const tags = ['Agents']
@@ -87,14 +96,21 @@ const update = createRoute({
   method: 'patch',
   path: '/agents/{id}',
   operationId: 'updateAgent',
-  summary: "Update an agent's name or icon",
+  summary: "Update an agent's name, icon or settings",
   tags,
   security,
   request: {
     params: ids('id'),
     ...body(
       z
-        .strictObject({ name: agentName.optional(), icon: icon.optional() })
+        .strictObject({
+          name: agentName.optional(),
+          icon: icon.optional(),
+          approval: approval.optional().openapi({
+            description:
+              'Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message',
+          }),
+        })
         .openapi({ example: { name: 'Help Desk' } }),
     ),
   },

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { presentToken } from '../../agent/token.ts'
-import { recipient, timestamp, tokenName } from '../../core/rules.ts'
+import { memberName, recipient, timestamp, tokenName } from '../../core/rules.ts'
 import { MemberRole } from '../../db/generated/prisma/enums.ts'
 import {
   inviteMember,
@@ -9,6 +9,7 @@ import {
   revokeInvitation,
 } from '../../workspace/invitation.ts'
 import { listMembers, presentMember, removeMember } from '../../workspace/member.ts'
+import { changeRole as changeMemberRole, updateOwnMember } from '../../workspace/member-settings.ts'
 import { createOwnToken, listOwnTokens, revokeOwnToken } from '../../workspace/member-token.ts'
 import type { RestEnv } from '../env.ts'
 import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
@@ -16,9 +17,25 @@ import { ID, id, LATER, TIME, time } from '../views.ts'
 import { NewTokenView, TokenView } from './tokens.ts'
 
 const MemberView = z
-  .object({ id, email: z.string(), name: z.string().nullable(), role: z.enum(MemberRole), createdAt: time })
+  .object({
+    id,
+    email: z.string(),
+    name: z.string().nullable(),
+    role: z.enum(MemberRole),
+    approvalMails: z
+      .boolean()
+      .openapi({ description: 'Whether messages that wait for approval are announced to them by email' }),
+    createdAt: time,
+  })
   .openapi('Member', {
-    example: { id: ID, email: 'ann@example.com', name: 'Ann Example', role: 'owner', createdAt: TIME },
+    example: {
+      id: ID,
+      email: 'ann@example.com',
+      name: 'Ann Example',
+      role: 'owner',
+      approvalMails: false,
+      createdAt: TIME,
+    },
   })
 
 const INVITATION = { id: ID, email: 'bo@example.com', role: 'member', expiresAt: LATER } as const
@@ -47,6 +64,36 @@ const list = createRoute({
   tags,
   security,
   responses: { 200: ok('Oldest first', z.array(MemberView)), ...failures('forbidden') },
+})
+
+const updateOwn = createRoute({
+  method: 'patch',
+  path: '/members/me',
+  operationId: 'updateOwnMember',
+  summary:
+    'Update your own name, or whether you get mails about messages that wait for approval (members only)',
+  tags,
+  security,
+  request: body(
+    z
+      .strictObject({ name: memberName.optional(), approvalMails: z.boolean().optional() })
+      .openapi({ example: { approvalMails: true } }),
+  ),
+  responses: { 200: ok('The member', MemberView), ...failures('body', 'forbidden') },
+})
+
+const changeRole = createRoute({
+  method: 'patch',
+  path: '/members/{memberId}',
+  operationId: 'changeRole',
+  summary: "Change a member's role (owners only)",
+  tags,
+  security,
+  request: {
+    params: ids('memberId'),
+    ...body(z.strictObject({ role: z.enum(MemberRole) }).openapi({ example: { role: 'owner' } })),
+  },
+  responses: { 200: ok('The member', MemberView), ...failures('body', 'missing', 'forbidden', 'conflict') },
 })
 
 const remove = createRoute({
@@ -173,6 +220,14 @@ export const memberRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(revokeInvite, async (c) => {
     await revokeInvitation(c.var.deps, c.var.viewer, c.req.valid('param').invitationId)
     return c.body(null, 204)
+  })
+  app.openapi(updateOwn, async (c) =>
+    c.json(presentMember(await updateOwnMember(c.var.deps, c.var.viewer, c.req.valid('json'))), 200),
+  )
+  app.openapi(changeRole, async (c) => {
+    const { memberId } = c.req.valid('param')
+    const { role } = c.req.valid('json')
+    return c.json(presentMember(await changeMemberRole(c.var.deps, c.var.viewer, memberId, role)), 200)
   })
   app.openapi(remove, async (c) => {
     await removeMember(c.var.deps, c.var.viewer, c.req.valid('param').memberId)

@@ -3,6 +3,7 @@ import { MAX_LABELS } from '../../core/rules.ts'
 import {
   Admission,
   Direction,
+  HoldReason,
   MessageStatus,
   RecipientStatus,
   Refusal,
@@ -12,6 +13,19 @@ import { addressChannel, count, ID, id, OTHER, TIME, time } from '../views.ts'
 const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.string() }).openapi('Check', {
   example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },
 })
+
+const HoldView = z
+  .object({
+    reason: z.enum(HoldReason).openapi({ description: "A member's approval, or its time" }),
+    until: time.nullable().openapi({
+      description: 'When it is sent (schedule) or rejected (approval); null once that was decided',
+    }),
+    by: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Who approved, rejected or cancelled it; null if nobody did' }),
+  })
+  .openapi('Hold', { example: { reason: 'approval', until: TIME, by: null } })
 
 export const MessageView = z
   .object({
@@ -66,6 +80,10 @@ export const MessageView = z
     readAt: time.nullable().openapi({
       description: 'When the message was marked as read. A received message without it is unread',
     }),
+    hold: HoldView.nullable().openapi({
+      description:
+        'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`',
+    }),
     createdAt: time,
   })
   .openapi('Message', {
@@ -91,6 +109,7 @@ export const MessageView = z
       checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
       labels: ['orders'],
       readAt: null,
+      hold: null,
       createdAt: TIME,
     },
   })

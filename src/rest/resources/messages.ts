@@ -11,9 +11,11 @@ import {
   recipient,
   recipients,
   searchText,
+  timestamp,
   uuid,
 } from '../../core/rules.ts'
 import { Direction, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
+import { rescheduleMessage } from '../../message/out/schedule.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import { linkAttachment } from '../../message/reading/attachment-link.ts'
 import { listMessages } from '../../message/reading/list.ts'
@@ -59,6 +61,10 @@ const send = createRoute({
           to: recipients.optional(),
           cc: copies.optional(),
           subject: messageSubject.optional(),
+          sendAt: timestamp.optional().openapi({
+            format: 'date-time',
+            description: 'When to send it, at most 30 days ahead. Left out: at once',
+          }),
           attachments: attachments.optional().openapi({
             description: 'Attachments, 10 MiB in total; a forward also includes the original ones',
           }),
@@ -130,7 +136,7 @@ const mark = createRoute({
   method: 'patch',
   path: '/agents/{id}/messages/{messageId}',
   operationId: 'markMessage',
-  summary: 'Set the labels of a message, or mark it as read or unread',
+  summary: 'Set the labels of a message, mark it as read or unread, or change when it is sent',
   description:
     'Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.',
   tags,
@@ -142,11 +148,16 @@ const mark = createRoute({
         .strictObject({
           labels: labels.optional().openapi({ description: 'Replaces all labels' }),
           read: z.boolean().optional(),
+          sendAt: timestamp.optional().openapi({
+            format: 'date-time',
+            description:
+              'When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait',
+          }),
         })
         .openapi({ example: { labels: ['orders'], read: true } }),
     ),
   },
-  responses: { 200: ok('The message', MessageView), ...failures('agent', 'body') },
+  responses: { 200: ok('The message', MessageView), ...failures('agent', 'body', 'conflict') },
 })
 
 const markMany = createRoute({
@@ -256,7 +267,9 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(mark, async (c) => {
     const { id: agentId, messageId } = c.req.valid('param')
     const { deps, viewer } = c.var
-    const marked = await markMessage(deps, viewer, { agentId, messageId }, c.req.valid('json'))
+    const { sendAt, ...marks } = c.req.valid('json')
+    if (sendAt) await rescheduleMessage(deps, viewer, { agentId, messageId }, sendAt)
+    const marked = await markMessage(deps, viewer, { agentId, messageId }, marks)
     return c.json(presentMessage(marked), 200)
   })
   app.openapi(markMany, async (c) => {

@@ -1,0 +1,179 @@
+import { findAgent } from '../../agent/permission.ts'
+import type { Channels } from '../../channel/channel.ts'
+import type { Check } from '../../channel/inbound.ts'
+import type { ChannelKind } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, invalidInput } from '../../core/errors.ts'
+import { codePoints } from '../../core/rules.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import type { Notifier } from '../../db/notify.ts'
+import { audit } from '../../workspace/audit.ts'
+import { ensureMember } from '../../workspace/member.ts'
+import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import type { MessageWithFiles } from '../reading/present.ts'
+import { indexAgain } from '../reading/search.ts'
+import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
+import { enqueueSend, SEND_DUE } from './send-job.ts'
+import { type Decider, failWaiting, findOutgoing, lockMessage, nameOf } from './waiting.ts'
+
+export interface ApprovalDeps extends Db {
+  clock: Clock
+  notifier: Notifier
+  channels: Channels
+}
+
+/** A message that a member decides on. */
+export interface MessageRef {
+  agentId: string
+  messageId: string
+}
+
+/** What the member who approves a message changes in it. */
+export interface Edits {
+  subject?: string | undefined
+  text?: string | undefined
+}
+
+/** Throws `conflict`, saying what happened to a message that does not wait for approval. */
+const ensureAwaitsApproval = (message: Message): void => {
+  if (awaitsApproval(message)) return
+  if (message.holdReason !== 'approval' && message.holdBy === null)
+    throw new AppError('conflict', 'This message does not need approval.')
+  const outcome = message.status === 'failed' ? message.error : `Approved by ${message.holdBy}`
+  throw new AppError('conflict', `This message no longer waits for approval: ${outcome}.`)
+}
+
+const ensureEditable = ({ channels }: ApprovalDeps, message: Message, { subject, text }: Edits): void => {
+  const limits = channels[message.channel as ChannelKind]?.limits
+  if (subject !== undefined && limits?.subject === false)
+    throw invalidInput('subject', `the ${message.channel} channel has no subjects`)
+  if (text !== undefined && limits && codePoints(text) > limits.text)
+    throw invalidInput(
+      'text',
+      `must be at most ${limits.text} characters long on the ${message.channel} channel`,
+    )
+}
+
+/** Runs a decision in a transaction, with the message locked: of two members who decide at once, one is told. */
+const decide = async (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  { agentId, messageId }: MessageRef,
+  decision: (tx: Prisma.TransactionClient, message: Message) => Promise<void>,
+): Promise<MessageWithFiles> => {
+  await findAgent(deps, viewer, agentId)
+  const decided = await deps.prisma.$transaction(async (tx) => {
+    await lockMessage(tx, { id: messageId, agentId })
+    const message = await findOutgoing(tx, { agentId, messageId })
+    ensureMember(viewer)
+    ensureAwaitsApproval(message)
+    await decision(tx, message)
+    return findOutgoing(tx, { agentId, messageId })
+  })
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  return decided
+}
+
+/** Returns which of the given fields differ from those of the message. */
+const changedBy = (message: Message, edits: Edits): (keyof Edits)[] =>
+  (['subject', 'text'] as const).filter(
+    (field) => edits[field] !== undefined && edits[field] !== message[field],
+  )
+
+const evidenceOf = (by: string, edited: readonly string[]): Check => ({
+  name: 'approval',
+  verdict: edited.length > 0 ? 'edited' : 'approved',
+  detail:
+    edited.length > 0
+      ? `approved by ${by}, who changed the ${edited.join(' and the ')}`
+      : `approved by ${by}`,
+})
+
+/**
+ * Approves a message that waits for approval, with changes if any are given, and queues it for sending at its
+ * time. For members. Throws `conflict` when it does not wait, saying who decided.
+ */
+export const approveMessage = async (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  ref: MessageRef,
+  edits: Edits = {},
+): Promise<MessageWithFiles> => {
+  const approved = await decide(deps, viewer, ref, async (tx, message) => {
+    ensureEditable(deps, message, edits)
+    const now = deps.clock.now()
+    const by = nameOf(viewer)
+    const edited = changedBy(message, edits)
+    const scheduled = message.sendAt !== null && message.sendAt > now
+    const checks = [...(message.checks as unknown as Check[]), evidenceOf(by, edited)]
+    await tx.message.update({
+      where: { id_agentId: { id: message.id, agentId: message.agentId } },
+      data: {
+        ...Object.fromEntries(edited.map((field) => [field, edits[field]])),
+        ...(edited.includes('text') ? { replyText: null } : {}),
+        checks: checks.map((check) => ({ ...check })),
+        holdReason: scheduled ? 'schedule' : 'approval',
+        holdUntil: scheduled ? message.sendAt : null,
+        holdBy: by,
+      },
+    })
+    if (edited.length > 0) await indexAgain(tx, message)
+    await enqueueSend(tx, message, scheduled ? message.sendAt! : now)
+    await audit({ ...deps, prisma: tx }, viewer, {
+      action: 'message.approve',
+      agentId: message.agentId,
+      detail: { message: message.id, edited },
+    })
+  })
+  deps.notifier.publish(SEND_DUE, 'send')
+  return approved
+}
+
+/**
+ * Rejects a message that waits for approval: it becomes `failed`, with the name and the reason as its error.
+ * For members. Throws `conflict` when it does not wait, saying who decided.
+ */
+export const rejectMessage = (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  ref: MessageRef,
+  reason?: string | undefined,
+): Promise<MessageWithFiles> =>
+  decide(deps, viewer, ref, async (tx, message) => {
+    const by = nameOf(viewer)
+    await failWaiting(tx, message, { error: `Rejected by ${by}${reason ? `: ${reason}` : ''}`, by })
+    await audit({ ...deps, prisma: tx }, viewer, {
+      action: 'message.reject',
+      agentId: message.agentId,
+      detail: { message: message.id },
+    })
+  })
+
+/** Rejects the messages that nobody approved in time. Idempotent; any process may call it at any time. */
+export const rejectExpired = async (
+  deps: Pick<ApprovalDeps, 'prisma' | 'clock' | 'notifier'>,
+  signal: AbortSignal,
+): Promise<number> => {
+  const where = { status: 'sending', holdReason: 'approval', holdUntil: { lte: deps.clock.now() } } as const
+  const error = `Rejected: nobody approved it within ${APPROVAL_DAYS} days`
+  let rejected = 0
+  const expired = await deps.prisma.message.findMany({
+    where,
+    select: { id: true, agentId: true },
+    take: 1000,
+  })
+  for (const message of expired) {
+    if (signal.aborted) break
+    const ended = await deps.prisma.$transaction(async (tx) => {
+      await lockMessage(tx, message)
+      const isWaiting = (await tx.message.count({ where: { ...where, ...message } })) > 0
+      if (isWaiting) await failWaiting(tx, message, { error, by: null })
+      return isWaiting
+    })
+    if (!ended) continue
+    rejected++
+    deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+  }
+  return rejected
+}

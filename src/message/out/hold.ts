@@ -1,0 +1,77 @@
+import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
+import { invalidInput } from '../../core/errors.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import type { HoldReason } from '../../db/generated/prisma/enums.ts'
+
+const MAX_AHEAD_DAYS = 30
+const DAY_MS = 24 * 3_600_000
+
+/** Throws `invalid_input` unless the time is in the future, at most 30 days ahead. */
+export const checkSendAt = (sendAt: Date, now: Date): void => {
+  if (sendAt <= now) throw invalidInput('sendAt', 'must be in the future')
+  if (sendAt.getTime() > now.getTime() + MAX_AHEAD_DAYS * DAY_MS)
+    throw invalidInput('sendAt', `must be at most ${MAX_AHEAD_DAYS} days ahead`)
+}
+
+/** Days after which a message that nobody approved is rejected. */
+export const APPROVAL_DAYS = 7
+
+const MAIL_IN_SQL = `(${CHANNEL_KINDS.filter((kind) => CHANNELS[kind].mail)
+  .map((kind) => `'${kind}'`)
+  .join(', ')})`
+
+/** Whether a recipient `r` of a message `m` is a member, by email address or verified identity. */
+const IS_MEMBER = `exists (select from member p where p.workspace_id = m.workspace_id
+    and case when m.channel = 'email' then p.email = lower(r.address)
+             else exists (select from member_identity i where i.member_id = p.id and i.channel = m.channel and i.value = lower(r.address)) end)`
+
+const IS_AGENT = `exists (select from address o where o.channel = m.channel and o.value = lower(r.address) and o.workspace_id = m.workspace_id)`
+
+const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and c.channel = m.channel
+    and (lower(r.address) = any(c.senders)
+         or m.channel in ${MAIL_IN_SQL} and '*@' || split_part(lower(r.address), '@', 2) = any(c.senders)))`
+
+/** Messages that were refused do not count: anyone can send those, to become somebody whom the agent may write to. */
+const HAS_WRITTEN = `exists (select from message w where w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
+    and w.direction = 'inbound' and w.status in ('received', 'imported'))`
+
+/** Whether a message `m` has a recipient who is a stranger to its agent; $2 and $3 are message ids and recipients. */
+const HAS_STRANGER = `exists (
+    select from unnest($2::uuid[], $3::text[]) as r(id, address)
+     where r.id = m.id and not (${IS_MEMBER} or ${IS_AGENT} or ${IS_LISTED} or ${HAS_WRITTEN}))`
+
+/** What a new message `m` waits for. */
+export const HOLD = `
+    select case when g.approval = 'all' or g.approval = 'strangers' and ${HAS_STRANGER} then 'approval'::"HoldReason"
+                when m.send_at > m.created_at then 'schedule' end as reason
+      from agent g where g.id = m.agent_id`
+
+/** The columns of a new message `m` that say what it waits for, and until when. */
+export const HELD = {
+  hold_reason: 'hold.reason',
+  hold_until: `case hold.reason when 'approval' then m.created_at + interval '${APPROVAL_DAYS} days' when 'schedule' then m.send_at end`,
+}
+
+/** The columns of a message that say what it waits for. */
+export type HoldColumns = Pick<Message, 'holdReason' | 'holdUntil' | 'holdBy'>
+
+/** What an outgoing message waits for or waited for; null when it was sent at once. */
+export interface Hold {
+  reason: HoldReason
+  /** When the wait ends by itself; null once somebody decided. */
+  until: Date | null
+  /** Who approved, rejected or cancelled it; null when nobody has. */
+  by: string | null
+}
+
+/** Returns what an outgoing message waits for or waited for. */
+export const holdOf = ({ holdReason, holdUntil, holdBy }: HoldColumns): Hold | null =>
+  holdReason === null ? null : { reason: holdReason, until: holdUntil, by: holdBy }
+
+/** Whether a message waits for approval. */
+export const awaitsApproval = ({
+  status,
+  holdReason,
+  holdUntil,
+}: Pick<Message, 'status'> & HoldColumns): boolean =>
+  status === 'sending' && holdReason === 'approval' && holdUntil !== null

@@ -1,0 +1,75 @@
+import { findAgent } from '../../agent/permission.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import { type Action, audit } from '../../workspace/audit.ts'
+import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import type { MessageWithFiles } from '../reading/present.ts'
+import type { ApprovalDeps, MessageRef } from './approval.ts'
+import { awaitsApproval, checkSendAt } from './hold.ts'
+import { postponeSend, SEND_DUE, withdrawSend } from './send-job.ts'
+import { type Decider, failWaiting, findOutgoing, lockMessage, nameOf } from './waiting.ts'
+
+const notWaiting = () =>
+  new AppError('conflict', 'This message does not wait: it has been sent, has failed or is being sent.')
+
+interface Change {
+  action: Extract<Action, 'message.cancel' | 'message.reschedule'>
+  apply(tx: Prisma.TransactionClient, message: Message): Promise<void>
+}
+
+/** Changes a message that waits for approval or for its time. Throws `conflict` when it does not wait any more. */
+const change = async (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  { agentId, messageId }: MessageRef,
+  { action, apply }: Change,
+): Promise<MessageWithFiles> => {
+  await findAgent(deps, viewer, agentId)
+  const changed = await deps.prisma.$transaction(async (tx) => {
+    await lockMessage(tx, { id: messageId, agentId })
+    const message = await findOutgoing(tx, { agentId, messageId })
+    if (message.status !== 'sending' || message.holdUntil === null) throw notWaiting()
+    await apply(tx, message)
+    await audit({ ...deps, prisma: tx }, viewer, { action, agentId, detail: { message: messageId } })
+    return findOutgoing(tx, { agentId, messageId })
+  })
+  deps.notifier.publish(SEND_DUE, 'send')
+  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  return changed
+}
+
+/** Cancels a message that waits for approval or for its time: it becomes `failed`. */
+export const cancelMessage = (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  ref: MessageRef,
+): Promise<MessageWithFiles> =>
+  change(deps, viewer, ref, {
+    action: 'message.cancel',
+    apply: async (tx, message) => {
+      if (!awaitsApproval(message) && !(await withdrawSend(tx, message))) throw notWaiting()
+      const by = nameOf(viewer)
+      await failWaiting(tx, message, { error: `Cancelled by ${by}`, by })
+    },
+  })
+
+/** Changes when a message is sent that waits for approval or for its time. */
+export const rescheduleMessage = async (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  ref: MessageRef,
+  sendAt: Date,
+): Promise<MessageWithFiles> => {
+  checkSendAt(sendAt, deps.clock.now())
+  return change(deps, viewer, ref, {
+    action: 'message.reschedule',
+    apply: async (tx, message) => {
+      const waitsForApproval = awaitsApproval(message)
+      if (!waitsForApproval && !(await postponeSend(tx, message, sendAt))) throw notWaiting()
+      await tx.message.update({
+        where: { id_agentId: { id: message.id, agentId: message.agentId } },
+        data: { sendAt, ...(waitsForApproval ? {} : { holdUntil: sendAt }) },
+      })
+    },
+  })
+}

@@ -1,0 +1,44 @@
+import { notFound } from '../../core/errors.ts'
+import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import type { MessageWithFiles } from '../reading/present.ts'
+
+export { lockMessage } from './status.ts'
+
+/** Who decides on a message that waits: a caller with a token, or the member to whom a link was mailed. */
+export type Decider = Pick<Viewer, 'kind' | 'id' | 'workspaceId' | 'name' | 'email'> & {
+  tokenId: string | null
+}
+
+/** Returns the name under which the decision of a viewer is recorded. */
+export const nameOf = ({ name, email, id }: Decider): string => name ?? email ?? id
+
+/** Returns an outgoing message of the agent. Throws `not_found`. */
+export const findOutgoing = async (
+  tx: Prisma.TransactionClient,
+  { agentId, messageId }: { agentId: string; messageId: string },
+): Promise<MessageWithFiles> => {
+  const message = await tx.message.findFirst({
+    where: { id: messageId, agentId, direction: 'outbound' },
+    include: { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } },
+  })
+  if (!message) throw notFound('message')
+  const attachments = message.attachments.map((file) => ({ ...file, type: file.type.split(';', 1)[0]! }))
+  return { ...message, attachments }
+}
+
+/** Ends a message that waits, in the transaction that has locked it: it is not sent. */
+export const failWaiting = async (
+  tx: Prisma.TransactionClient,
+  { id, agentId }: Pick<Message, 'id' | 'agentId'>,
+  { error, by }: { error: string; by: string | null },
+): Promise<void> => {
+  await tx.recipient.updateMany({
+    where: { messageId: id, agentId, status: 'sending' },
+    data: { status: 'failed', detail: error },
+  })
+  await tx.message.update({
+    where: { id_agentId: { id, agentId } },
+    data: { status: 'failed', error, holdUntil: null, holdBy: by },
+  })
+}

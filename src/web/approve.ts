@@ -1,0 +1,73 @@
+import type { Clock } from '../core/clock.ts'
+import { invalidInput } from '../core/errors.ts'
+import { html } from '../core/html.ts'
+import { rejectionReason } from '../core/rules.ts'
+import { type ApprovalDeps, approveMessage, rejectMessage } from '../message/out/approval.ts'
+import {
+  type ApprovalRequest,
+  type ApprovalRequestDeps,
+  openApprovalRequest,
+} from '../message/out/approval-request.ts'
+import type { Decider } from '../message/out/waiting.ts'
+import { closedPage, type Link, type Wrong } from './link.ts'
+import type { Page } from './page.ts'
+import { checked } from './rule.ts'
+
+type ApproveDeps = ApprovalDeps & Pick<ApprovalRequestDeps, 'approvalKey'> & { clock: Clock }
+
+const ADVICE = 'Members can still decide on messages that wait, with their token or in the web application.'
+
+/** The member that a link was mailed to decides as if they had used a token. */
+const deciderOf = ({ member }: ApprovalRequest): Decider => {
+  const { id, workspaceId, name, email } = member
+  return { kind: 'member', id, workspaceId, name, email, tokenId: null }
+}
+
+const decided = (message: Pick<ApprovalRequest['message'], 'status' | 'error' | 'holdBy'>): Page => ({
+  status: 200,
+  title: message.status === 'failed' ? 'This message was not sent' : 'This message was approved',
+  body: html`<p>${(message.status === 'failed' && message.error) || `Approved by ${message.holdBy}`}.</p>`,
+})
+
+const asked = ({ agent, message }: ApprovalRequest, wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
+  title: `Send this message of ${agent.name}?`,
+  body: html`${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+<p><span class="soft">To:</span> ${message.to.join(', ')}</p>
+${message.cc.length > 0 ? html`<p><span class="soft">Cc:</span> ${message.cc.join(', ')}</p>` : []}
+${message.subject ? html`<p><span class="soft">Subject:</span> ${message.subject}</p>` : []}
+<pre>${message.text}</pre>
+${message.attachments.length > 0 ? html`<p><span class="soft">Files:</span> ${message.attachments.map(({ name }) => name).join(', ')}</p>` : []}
+${message.sendAt ? html`<p><span class="soft">To be sent at:</span> ${message.sendAt.toISOString()}</p>` : []}
+<form method="post">
+<button name="decision" value="approve">Approve and send</button>
+</form>
+<form method="post">
+<label for="reason">Reason for rejecting it (optional)</label>
+<input id="reason" name="reason" maxlength="500" value="${wrong?.form.get('reason') ?? ''}">
+<button name="decision" value="reject" class="quiet">Reject</button>
+</form>`,
+})
+
+/** The link that is mailed when a message waits for approval: shows it, and approves or rejects it once. */
+export const createApproveLink = (deps: ApproveDeps): Link => {
+  const page = async (token: string, wrong: Wrong | null): Promise<Page> => {
+    const request = await openApprovalRequest(deps, token)
+    if (!request) return closedPage('unknown', ADVICE)
+    return request.open ? asked(request, wrong) : decided(request.message)
+  }
+  return {
+    show: (token) => page(token, null),
+    again: page,
+    submit: async (token, form) => {
+      const request = await openApprovalRequest(deps, token)
+      if (!request?.open) return page(token, null)
+      const ref = { agentId: request.agent.id, messageId: request.message.id }
+      const decision = form.get('decision')
+      if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request), ref))
+      if (decision !== 'reject') throw invalidInput('decision', 'must be approve or reject')
+      const why = checked(rejectionReason, 'reason', form.get('reason')?.trim() ?? '')
+      return decided(await rejectMessage(deps, deciderOf(request), ref, why))
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Member } from '../db/generated/prisma/client.ts'
+import type { MemberRole } from '../db/generated/prisma/enums.ts'
+import { audit } from './audit.ts'
+import { ensureMember, ensureOwner } from './member.ts'
+import type { Viewer } from './viewer.ts'
+
+export interface MemberChanges {
+  name?: string | undefined
+  /** Whether messages that wait for approval are announced by email. */
+  approvalMails?: boolean | undefined
+}
+
+/** Changes the calling member's own name and settings. */
+export const updateOwnMember = async (
+  { prisma }: Db,
+  viewer: Viewer,
+  changes: MemberChanges,
+): Promise<Member> => {
+  ensureMember(viewer)
+  const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  return prisma.member.update({ where: { id: viewer.id }, data })
+}
+
+/** Changes a member's role. For owners. Throws `conflict` for the last owner, because a workspace needs one. */
+export const changeRole = async (
+  deps: Db & { clock: Clock },
+  viewer: Viewer,
+  memberId: string,
+  role: MemberRole,
+): Promise<Member> => {
+  ensureOwner(viewer)
+  const { workspaceId } = viewer
+  return deps.prisma.$transaction(async (prisma) => {
+    // Locked, because two owners who demote each other concurrently would leave none.
+    await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+    const member = await prisma.member.findFirst({ where: { id: memberId, workspaceId } })
+    if (!member) throw notFound('member')
+    if (member.role === role) return member
+    const owners = await prisma.member.count({ where: { workspaceId, role: 'owner' } })
+    if (role !== 'owner' && owners === 1)
+      throw new AppError('conflict', 'The last owner of a workspace cannot become a member.')
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'member.role',
+      agentId: null,
+      detail: { member: memberId, email: member.email, role },
+    })
+    return prisma.member.update({ where: { id: memberId }, data: { role } })
+  })
+}
