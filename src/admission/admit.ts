@@ -11,6 +11,8 @@ export interface Admittance {
   team: boolean
   /** Whether the sender claims an address on the channel's list. */
   listed: boolean
+  /** Whether the sender claims an address that the channel blocks. */
+  blocked: boolean
   /** Whether the channel proved who the sender is. */
   proven: boolean
   admit: Admit
@@ -48,6 +50,7 @@ const RULES: readonly Rule[] = [
     const over = overRate()
     return over === null ? null : refuse('rate_limit', over)
   },
+  ({ blocked }) => (blocked ? refuse('sender', "on the channel's list of blocked senders") : null),
   ({ admit, team, listed, proven }) =>
     admit === 'anyone' && (!proven || !(team || listed))
       ? receive('anyone', 'the channel accepts messages from anyone')

@@ -1,10 +1,23 @@
 import { WAYS_IN } from '../core/channels.ts'
+import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Access } from '../db/generated/prisma/client.ts'
+import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
+import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import {
+  type AccessList,
+  type AccessView,
+  addEntry,
+  type ListedEntry,
+  normalizeEntries,
+  normalizeEntry,
+  removeEntry,
+} from './access-list.ts'
 import { findAgent } from './permission.ts'
+
+export type { AccessList, AccessView }
 
 /** Channels through which messages can reach an agent. */
 const CHANNELS = Object.keys(WAYS_IN) as Channel[]
@@ -21,10 +34,13 @@ export const defaultAccess = (creator: {
   })
 }
 
-export type AccessView = Pick<Access, 'admit' | 'senders'>
+export interface AccessDeps extends Db {
+  clock: Clock
+}
+
 export type AccessByChannel = Record<Channel, AccessView>
 
-const present = ({ admit, senders }: AccessView): AccessView => ({ admit, senders })
+const present = ({ admit, senders, blocked }: AccessView): AccessView => ({ admit, senders, blocked })
 
 /** Returns the access settings of all channels of an agent. */
 export const readAccess = async (deps: Db, viewer: Viewer, agentId: string): Promise<AccessByChannel> => {
@@ -33,65 +49,119 @@ export const readAccess = async (deps: Db, viewer: Viewer, agentId: string): Pro
   return Object.fromEntries(rows.map((row) => [row.channel, present(row)])) as AccessByChannel
 }
 
-const MAX_SENDERS = 1000
-
-const normalizeSenders = (channel: Channel, senders: readonly string[]): string[] => {
-  if (senders.length > MAX_SENDERS) throw invalidInput('senders', `must have at most ${MAX_SENDERS} entries`)
-  const { form, words } = WAYS_IN[channel].entry
-  const entries = senders.map((sender, index) => {
-    const entry = sender.trim().toLowerCase()
-    if (entry.length > 320 || !form.test(entry)) throw invalidInput(`senders[${index}]`, words)
-    return entry
+/** Throws `forbidden` when the viewer is an agent and the workspace's agents may not set access. */
+export const ensureMaySetAccess = async ({ prisma }: Db, viewer: Viewer): Promise<void> => {
+  if (viewer.kind === 'member') return
+  const { agentsMaySetAccess } = await prisma.workspace.findUniqueOrThrow({
+    where: { id: viewer.workspaceId },
   })
-  return [...new Set(entries)]
+  if (!agentsMaySetAccess) throw new AppError('forbidden', 'In this workspace only members can set access.')
+}
+
+const findOwnAgent = async (deps: Db, viewer: Viewer, agentId: string): Promise<Agent> => {
+  const agent = await findAgent(deps, viewer, agentId)
+  await ensureMaySetAccess(deps, viewer)
+  return agent
+}
+
+/** Maximum number of entries of each kind in an audit record. */
+const MAX_RECORDED = 100
+
+/** Returns what one version of a list has and the other has not; undefined if there is nothing. */
+const missingFrom = (there: readonly string[], here: readonly string[]): string[] | undefined => {
+  const known = new Set(there)
+  const missing = here.filter((entry) => !known.has(entry))
+  return missing.length > 0 ? missing.slice(0, MAX_RECORDED) : undefined
+}
+
+const differenceOf = (before: AccessView, after: AccessView): Prisma.InputJsonObject => {
+  const lists = (['senders', 'blocked'] as const).map((list) => {
+    const added = missingFrom(before[list], after[list])
+    const removed = missingFrom(after[list], before[list])
+    return [list, { ...(added && { added }), ...(removed && { removed }) }] as const
+  })
+  return {
+    ...(before.admit === after.admit ? {} : { admit: after.admit }),
+    ...Object.fromEntries(lists.filter(([, changes]) => Object.keys(changes).length > 0)),
+  }
+}
+
+interface AccessInput {
+  channel: Channel
+  admit?: Admit | undefined
+  senders: readonly string[]
+  blocked?: readonly string[] | undefined
 }
 
 /**
- * Sets who can reach the agent on a channel. An omitted `admit` stays unchanged. Throws `invalid_input`, and
- * `forbidden` when the viewer is an agent and agents may not set access.
+ * Sets who can reach the agent on a channel. `admit` and `blocked` stay unchanged when they are omitted. Throws
+ * `invalid_input`, and `forbidden` when the viewer is an agent and agents may not set access.
  */
 export const setAccess = async (
-  deps: Db,
+  deps: AccessDeps,
   viewer: Viewer,
   agentId: string,
-  input: { channel: Channel; admit?: Admit | undefined; senders: readonly string[] },
+  { channel, admit, senders, blocked }: AccessInput,
 ): Promise<AccessView> => {
-  const { channel } = input
-  const agent = await findAgent(deps, viewer, agentId)
-  const { agentsMaySetAccess } = await deps.prisma.workspace.findUniqueOrThrow({
-    where: { id: agent.workspaceId },
-  })
-  if (viewer.kind === 'agent' && !agentsMaySetAccess)
-    throw new AppError('forbidden', 'In this workspace only members can set access.')
-  if (channel === 'url' && input.admit === 'anyone')
+  await findOwnAgent(deps, viewer, agentId)
+  if (channel === 'url' && admit === 'anyone')
     throw invalidInput('admit', 'must not be anyone for the Message URL')
-  const senders = normalizeSenders(channel, input.senders)
-  const row = await deps.prisma.access.update({
-    where: { agentId_channel: { agentId, channel } },
-    data: { senders, ...(input.admit ? { admit: input.admit } : {}) },
+  const data = {
+    senders: normalizeEntries(channel, 'senders', senders),
+    ...(blocked ? { blocked: normalizeEntries(channel, 'blocked', blocked) } : {}),
+    ...(admit ? { admit } : {}),
+  }
+  return deps.prisma.$transaction(async (prisma) => {
+    const where = { agentId_channel: { agentId, channel } }
+    await prisma.$queryRaw`
+      select 1 from access where agent_id = ${agentId}::uuid and channel = ${channel}::"Channel" for update`
+    const before = await prisma.access.findUniqueOrThrow({ where })
+    const after = await prisma.access.update({ where, data })
+    const detail = { channel, ...differenceOf(before, after) }
+    await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
+    return present(after)
   })
-  return present(row)
 }
 
+/** One entry of a list of a channel. */
+type EntryInput = Omit<ListedEntry, 'entry'> & { sender: string }
+
 /**
- * Replaces a username on an access list with the address of its current owner, so that a later owner of the
- * username is not admitted. Returns whether the list then contains the address.
+ * Adds one sender to a list of a channel; other entries, also those that others change at the same time, stay.
+ * Throws `invalid_input`, also when the list is full, and `forbidden` like `setAccess`.
  */
-export const pinSender = async (
-  { pool }: Db,
-  { agentId, channel, entry, address }: { agentId: string; channel: Channel; entry: string; address: string },
-): Promise<boolean> => {
-  const values = [agentId, channel, entry, address]
-  const { rows: pinned } = await pool.query(
-    `update access set senders = case when $4 = any(senders) then array_remove(senders, $3) else array_replace(senders, $3, $4) end
-      where agent_id = $1 and channel = $2 and $3 = any(senders) returning agent_id`,
-    values,
-  )
-  if (pinned.length > 0) return true
-  // Another message already replaced the username, from this sender or from its previous owner.
-  const { rows } = await pool.query<{ listed: boolean }>(
-    'select $3 = any(senders) as listed from access where agent_id = $1 and channel = $2',
-    [agentId, channel, address],
-  )
-  return rows[0]?.listed ?? false
+export const addSender = async (
+  deps: AccessDeps,
+  viewer: Viewer,
+  { sender, ...input }: EntryInput,
+): Promise<AccessView> => {
+  const { agentId, channel, list } = input
+  await findOwnAgent(deps, viewer, agentId)
+  const entry = normalizeEntry(channel, sender, 'sender')
+  return deps.prisma.$transaction(async (prisma) => {
+    const detail = { channel, [list]: { added: [entry] } }
+    if (await addEntry(prisma, { ...input, entry }))
+      await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
+    return present(
+      await prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } }),
+    )
+  })
+}
+
+/** Removes one sender from a list of a channel. Throws `not_found`, and `forbidden` like `setAccess`. */
+export const removeSender = async (
+  deps: AccessDeps,
+  viewer: Viewer,
+  { sender, ...input }: EntryInput,
+): Promise<AccessView> => {
+  const { agentId, channel, list } = input
+  await findOwnAgent(deps, viewer, agentId)
+  return deps.prisma.$transaction(async (prisma) => {
+    const detail = { channel, [list]: { removed: [sender.trim().toLowerCase()] } }
+    await removeEntry(prisma, { ...input, entry: sender })
+    await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
+    return present(
+      await prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } }),
+    )
+  })
 }

@@ -1,7 +1,10 @@
-import type { Prisma } from '../db/generated/prisma/client.ts'
+import { Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 
 type Tx = Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRaw'>
+
+const SENDERS = Prisma.raw('senders')
+const BLOCKED = Prisma.raw('blocked')
 
 /** Access lists of one channel, for all agents of a workspace. */
 interface Lists {
@@ -17,7 +20,10 @@ export const lockLists = async (tx: Pick<Tx, '$queryRaw'>, workspaceId: string):
   await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`lists:${workspaceId}`}, 0))) as locked`
 }
 
-/** Replaces the `gone` senders with `by`; null removes them. */
+/**
+ * Replaces the `gone` senders with `by` on both lists; null removes them from those that admit them. A blocked
+ * address stays blocked, whoever has it.
+ */
 const replaceSenders = async (
   tx: Tx,
   { workspaceId, channel }: Lists,
@@ -25,13 +31,14 @@ const replaceSenders = async (
   by: string | null,
 ): Promise<void> => {
   await lockLists(tx, workspaceId)
-  await tx.$executeRaw`
-    update access a set senders = array(
+  for (const list of by === null ? [SENDERS] : [SENDERS, BLOCKED])
+    await tx.$executeRaw`
+    update access a set ${list} = array(
         select sender from (select case when s = any(${gone}::text[]) then ${by}::text else s end as sender, n
-                              from unnest(a.senders) with ordinality as u(s, n)) kept
+                              from unnest(a.${list}) with ordinality as u(s, n)) kept
          where sender is not null group by sender order by min(n))
       from agent g
-     where g.workspace_id = ${workspaceId}::uuid and a.agent_id = g.id and a.channel = ${channel}::"Channel" and a.senders && ${gone}::text[]`
+     where g.workspace_id = ${workspaceId}::uuid and a.agent_id = g.id and a.channel = ${channel}::"Channel" and a.${list} && ${gone}::text[]`
 }
 
 /**
@@ -41,6 +48,6 @@ const replaceSenders = async (
 export const forgetSenders = (tx: Tx, lists: Lists, gone: readonly string[]): Promise<void> =>
   replaceSenders(tx, lists, gone, null)
 
-/** Replaces an agent's old address with its new one on the lists that admit it. */
+/** Replaces an agent's old address with its new one on the lists that admit or block it. */
 export const renameSender = (tx: Tx, lists: Lists, from: string, to: string): Promise<void> =>
   replaceSenders(tx, lists, [from], to)

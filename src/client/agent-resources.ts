@@ -28,6 +28,30 @@ export const accessOf = (call: AgentCall) => ({
   read: (options?: CallOptions) => call('get', '/agents/{id}/access', { ...options }),
   set: (channel: Channel, access: BodyOf<'setAccess'>, options?: CallOptions) =>
     call('put', '/agents/{id}/access/{channel}', { path: { channel }, body: access, ...options }),
+  /** Adds one sender to those that the channel admits. */
+  allow: (channel: Channel, sender: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/access/{channel}/senders', {
+      path: { channel },
+      body: { sender },
+      ...options,
+    }),
+  disallow: (channel: Channel, sender: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/access/{channel}/senders/{sender}', {
+      path: { channel, sender },
+      ...options,
+    }),
+  /** Refuses a sender in any case. */
+  block: (channel: Channel, sender: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/access/{channel}/blocked', {
+      path: { channel },
+      body: { sender },
+      ...options,
+    }),
+  unblock: (channel: Channel, sender: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/access/{channel}/blocked/{sender}', {
+      path: { channel, sender },
+      ...options,
+    }),
 })
 
 export const addressesOf = (call: AgentCall) => ({

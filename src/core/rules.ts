@@ -135,7 +135,8 @@ export const attachments = z
   .refine((files) => files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MAX_ATTACHED_BYTES, {
     error: `must be at most ${MAX_ATTACHED_BYTES} bytes in total, decoded`,
   })
-export const senders = z.array(text(1, 320)).max(1000, 'must contain at most 1000 senders')
+export const sender = text(1, 320)
+export const senders = z.array(sender).max(1000, 'must contain at most 1000 senders')
 export const secretName = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')

@@ -17,6 +17,7 @@ export const ACTIONS = [
   'session.refuse',
   'session.revoke',
   'workspace.update',
+  'access.set',
   'member.invite',
   'member.join',
   'member.remove',

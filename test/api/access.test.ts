@@ -1,12 +1,22 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
-import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
+import { receive } from '../support/letter.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
+let service: TestService
 let owner: Tenant
 let agent: TestAgent
 let path: string
 beforeAll(async () => {
-  const service = await startService()
+  service = await startService({ world: { resolver: fakeResolver(proves('example.com')) } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   path = `/agents/${agent.id}/access`
@@ -14,10 +24,10 @@ beforeAll(async () => {
 
 test('a new agent admits its creator by email and Message URL, the team by SMS, and nobody by Telegram', async () => {
   expect((await owner.api('GET', path)).body).toEqual({
-    email: { admit: 'list', senders: [owner.email] },
-    sms: { admit: 'team', senders: [] },
-    telegram: { admit: 'list', senders: [] },
-    url: { admit: 'list', senders: [owner.member] },
+    email: { admit: 'list', senders: [owner.email], blocked: [] },
+    sms: { admit: 'team', senders: [], blocked: [] },
+    telegram: { admit: 'list', senders: [], blocked: [] },
+    url: { admit: 'list', senders: [owner.member], blocked: [] },
   })
 })
 
@@ -51,6 +61,7 @@ describe('setting access', () => {
     expect((await owner.api('PUT', `${path}/url`, { admit: 'team', senders })).body).toEqual({
       admit: 'team',
       senders,
+      blocked: [],
     })
   })
 
@@ -86,6 +97,140 @@ test.each([
   expect((await owner.api('GET', path)).text).toBe(before)
 })
 
+const audited = async () =>
+  (await owner.api('GET', `/audit?action=access.set&agentId=${agent.id}&limit=100`)).body.items
+
+describe.each(['senders', 'blocked'] as const)('one entry of the list of %s', (list) => {
+  test('is added and removed without touching the others, and recorded', async () => {
+    await owner.api('PUT', `${path}/email`, {
+      admit: 'list',
+      senders: ['ann@example.com'],
+      blocked: ['bo@example.com'],
+    })
+    const before = (await owner.api('GET', path)).body.email
+    const added = await agent.api('POST', `${path}/email/${list}`, { sender: ' *@Example.ORG ' })
+    expect(added).toMatchObject({
+      status: 200,
+      body: { ...before, [list]: [...before[list], '*@example.org'] },
+    })
+    expect((await audited())[0]).toMatchObject({
+      actor: { kind: 'agent', id: agent.id },
+      detail: { channel: 'email', [list]: { added: ['*@example.org'] } },
+    })
+    const records = (await audited()).length
+    expect((await owner.api('POST', `${path}/email/${list}`, { sender: '*@example.org' })).body).toEqual(
+      added.body,
+    )
+    expect(await audited()).toHaveLength(records)
+    expect(
+      (await owner.api('DELETE', `${path}/email/${list}/${encodeURIComponent('*@EXAMPLE.org')}`)).status,
+    ).toBe(204)
+    expect((await owner.api('GET', path)).body.email).toEqual(before)
+    expect((await audited())[0].detail).toEqual({ channel: 'email', [list]: { removed: ['*@example.org'] } })
+  })
+
+  test('is not lost when many change the list at once', async () => {
+    const all = Array.from({ length: 10 }, (_, n) => `${n}@example.net`)
+    for (const method of ['POST', 'DELETE'] as const) {
+      const answers = await Promise.all(
+        all.map((sender) =>
+          method === 'POST'
+            ? owner.api('POST', `${path}/email/${list}`, { sender })
+            : owner.api('DELETE', `${path}/email/${list}/${sender}`),
+        ),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([method === 'POST' ? 200 : 204]))
+      const found = (await owner.api('GET', path)).body.email[list].filter((one: string) => all.includes(one))
+      expect(found.sort()).toEqual(method === 'POST' ? all : [])
+    }
+  })
+
+  test('is refused when it is no entry, or the list has 1,000', async () => {
+    const add = (sender: unknown) => owner.api('POST', `${path}/email/${list}`, { sender })
+    expectFailure(await add('nobody'), 'invalid_input', /^sender: must be an email address/)
+    expectFailure(await add(''), 'invalid_input', /^sender: must be 1 to 320/)
+    expectFailure(await add(undefined), 'invalid_input', /^sender: is required/)
+    expectFailure(await owner.api('DELETE', `${path}/email/${list}/zoe@example.com`), 'not_found')
+    expectFailure(
+      await owner.api('POST', `${path}/fax/${list}`, { sender: '1' }),
+      'invalid_input',
+      /^channel:/,
+    )
+    const full = Array.from({ length: 1_000 }, (_, n) => `${n}@example.com`)
+    await owner.api('PUT', `${path}/email`, { senders: [], [list]: full })
+    expectFailure(
+      await add('one@more.example'),
+      'invalid_input',
+      new RegExp(`^${list}: must have at most 1000 entries`),
+    )
+    expect((await add('999@example.com')).status).toBe(200)
+    await owner.api('PUT', `${path}/email`, { senders: [], blocked: [] })
+  })
+
+  test('is changed by GraphQL too', async () => {
+    const [add, remove] =
+      list === 'senders' ? ['allowSender', 'disallowSender'] : ['blockSender', 'unblockSender']
+    const run = async (name: string, sender: string) => {
+      const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input`
+      const query = `mutation ($input: ${type}!) { ${name}(input: $input) { access { senders blocked } } }`
+      const input = { agentId: agent.id, channel: 'email', sender }
+      return (await owner.api('POST', '/graphql', { query, variables: { input } })).body
+    }
+    expect((await run(add!, 'Zoe@example.com')).data[add!].access[list]).toContain('zoe@example.com')
+    expect((await run(remove!, 'zoe@example.com')).data[remove!].access[list]).not.toContain(
+      'zoe@example.com',
+    )
+    expect((await run(add!, 'zoe')).errors[0].message).toMatch(/^sender: must be an email address/)
+  })
+})
+
+describe('a blocked sender', () => {
+  const from = (sender: string) => receive(service, agent, { from: sender, to: agent.address, text: 'hi' })
+
+  test('is refused although listed, in the team or proven, and whatever the channel admits', async () => {
+    for (const admit of ['anyone', 'team', 'list']) {
+      await owner.api('PUT', `${path}/email`, {
+        admit,
+        senders: ['ann@example.com', owner.email],
+        blocked: ['*@example.com', 'eve@elsewhere.org'],
+      })
+      for (const sender of ['ann@example.com', owner.email, 'eve@elsewhere.org'])
+        expect(await from(sender)).toMatchObject({ status: 'refused', refusal: 'sender' })
+    }
+    const { checks } = await from('ann@example.com')
+    expect(checks.at(-1)).toEqual({
+      name: 'admission',
+      verdict: 'sender',
+      detail: "on the channel's list of blocked senders",
+    })
+    expect((await agent.api('GET', `/agents/${agent.id}/events?after=0`)).body.items).toEqual([])
+    await owner.api('PUT', `${path}/email`, { admit: 'list', senders: ['ann@example.com'] })
+    expect(await from('ann@example.com')).toMatchObject({ status: 'refused' })
+    await owner.api('PUT', `${path}/email`, { admit: 'list', senders: ['ann@example.com'], blocked: [] })
+    expect(await from('ann@example.com')).toMatchObject({ status: 'received', admission: 'listed' })
+  })
+
+  test('cannot send to the Message URL', async () => {
+    await owner.api('PUT', `${path}/url`, { admit: 'team', senders: [owner.member], blocked: [owner.member] })
+    expectFailure(
+      await owner.api('POST', `/agents/${agent.id}/url`, { text: 'hi' }),
+      'forbidden',
+      /access list/,
+    )
+  })
+
+  test('that is an agent stays blocked under its new address', async () => {
+    const other = await createTestAgent(service, owner, 'Other')
+    await owner.api('POST', `${path}/email/blocked`, { sender: other.address })
+    const [address] = (await owner.api('GET', `/agents/${other.id}/addresses`)).body
+    const value = `renamed-${other.id}@agents.localhost`
+    expect((await owner.api('PATCH', `/agents/${other.id}/addresses/${address.id}`, { value })).status).toBe(
+      200,
+    )
+    expect((await owner.api('GET', path)).body.email.blocked).toEqual([value])
+  })
+})
+
 test('a workspace can forbid its agents to set access and to create agents', async () => {
   const service = await startService()
   const strict = await service.workspace('Strict')
@@ -95,6 +240,11 @@ test('a workspace can forbid its agents to set access and to create agents', asy
     await held.api('PUT', `/agents/${held.id}/access/email`, { admit: 'anyone', senders: [] }),
     'forbidden',
   )
+  for (const list of ['senders', 'blocked']) {
+    const at = `/agents/${held.id}/access/email/${list}`
+    expectFailure(await held.api('POST', at, { sender: 'ann@example.com' }), 'forbidden')
+    expectFailure(await held.api('DELETE', `${at}/${strict.email}`), 'forbidden')
+  }
   expect(
     (await strict.api('PUT', `/agents/${held.id}/access/email`, { admit: 'team', senders: [] })).status,
   ).toBe(200)

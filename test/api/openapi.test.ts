@@ -178,6 +178,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'POST', `${path}/addresses/setups`, { channel: 'email' }]
   yield [member, 'PUT', `${path}/access/email`, { admit: 'anyone', senders: ['*@example.com'] }]
   yield [member, 'GET', `${path}/access`]
+  for (const list of ['senders', 'blocked']) {
+    yield [member, 'POST', `${path}/access/email/${list}`, { sender: 'eve@example.org' }]
+    yield [member, 'DELETE', `${path}/access/email/${list}/eve@example.org`]
+  }
   yield [member, 'POST', `${path}/tokens`, {}]
   yield [member, 'GET', `${path}/tokens`]
   yield [self, 'PUT', `${path}/connection`, { client: 'c', machine: 'm' }]

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { pinSender } from '../../src/agent/access.ts'
+import { pinSender } from '../../src/agent/access-list.ts'
 import { CLIENT_REPLACED, connectClient, endLease } from '../../src/agent/connection.ts'
 import { within } from '../../src/db/transaction.ts'
 import { runOnce } from '../../src/message/once.ts'
@@ -33,9 +33,9 @@ test('a list entry can be pinned to a sender within a transaction, once', async 
     where: { agentId_channel: { agentId: agent.id, channel: 'telegram' } },
     data: { senders: ['@ann', '7'] },
   })
-  const pin = { agentId: agent.id, channel: 'telegram', entry: '@ann', address: '8' } as const
-  expect(await inTransaction((inside) => pinSender(inside, pin))).toBe(true)
-  expect(await inTransaction((inside) => pinSender(inside, { ...pin, address: '9' }))).toBe(false)
+  const pin = { agentId: agent.id, channel: 'telegram', list: 'senders', entry: '@ann' } as const
+  expect(await inTransaction((inside) => pinSender(inside, pin, '8'))).toBe(true)
+  expect(await inTransaction((inside) => pinSender(inside, pin, '9'))).toBe(false)
 })
 
 test('deleting a webhook is rolled back with the transaction around it', async () => {

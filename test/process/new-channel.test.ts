@@ -136,7 +136,11 @@ afterAll(async () => {
 })
 
 test('a new channel has a default access list and its own rule for entries', async () => {
-  expect((await owner('GET', `/agents/${agent}/access`)).body.pager).toEqual({ admit: 'team', senders: [] })
+  expect((await owner('GET', `/agents/${agent}/access`)).body.pager).toEqual({
+    admit: 'team',
+    senders: [],
+    blocked: [],
+  })
   const set = (senders: string[]) => owner('PUT', `/agents/${agent}/access/pager`, { admit: 'list', senders })
   expectFailure(
     await set(['ann@example.com']),

@@ -74,6 +74,8 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   const query = inAgent(
     'messages { edges { node { id addressId } } } webhooks { id deliveries { edges { node { id } } } }',
   )
+  const eve = { agentId, channel: 'email', sender: 'eve@example.com' }
+  await change(of.ask, 'blockSender', 'access { blocked }', eve)
   const { messages, webhooks } = (await of.ask(query, { agentId })).data.agent
   const { memberId } = await addMember(of)
   return {
@@ -82,6 +84,8 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       agentId,
       messageId: messages.edges[0].node.id,
       addressId: messages.edges[0].node.addressId,
+      listed: of.email,
+      blocked: eve.sender,
       webhookId: webhooks[0].id,
       deliveryId: webhooks[0].deliveries.edges[0].node.id,
       tokenId: spare.data.createToken.record.id,

@@ -140,7 +140,7 @@ export const TYPES: Record<string, TypeRow> = {
     fields: 'id channel value domainId primary createdAt',
   },
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
-  Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders' },
+  Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders blocked' },
   Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
   Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt' },
   Listener: { reach: inAgent('listeners { % }'), rule: AGENT, fields: 'kind client machine id url' },
@@ -249,6 +249,9 @@ export interface Target {
   webhookId: string
   deliveryId: string
   messageId: string
+  /** Senders on the lists of its email channel. */
+  listed: string
+  blocked: string
   memberId: string
   domainId: string
   phoneNumberId: string
@@ -288,6 +291,10 @@ export const MUTATIONS: Record<string, MutationRow> = {
   removeAddress: { rule: AGENT, input: ({ agentId, addressId }) => ({ agentId, addressId }) },
   setUpAddress: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'telegram' }) },
   setAccess: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', senders: [] }) },
+  allowSender: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', sender: 'bo@example.com' }) },
+  disallowSender: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', sender: t.listed }) },
+  blockSender: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', sender: 'bo@example.com' }) },
+  unblockSender: { rule: AGENT, input: (t) => ({ ...ofAgent(t), channel: 'email', sender: t.blocked }) },
   createToken: { rule: { ...AGENT, self: 'forbidden' }, input: ofAgent },
   revokeToken: { rule: AGENT, input: ({ agentId, tokenId }) => ({ agentId, tokenId }) },
   connect: { rule: SELF, input: (t) => ({ ...ofAgent(t), client: 'c', machine: 'm' }) },

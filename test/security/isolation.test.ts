@@ -74,6 +74,18 @@ const TABLE: Record<string, Row> = {
   'POST /agents/{id}/addresses/setups': { member: 201, agent: 201, body: { channel: 'telegram' } },
   'GET /agents/{id}/access': { member: 200, agent: 200 },
   'PUT /agents/{id}/access/{channel}': { member: 200, agent: 200, body: { senders: [] } },
+  'POST /agents/{id}/access/{channel}/senders': {
+    member: 200,
+    agent: 200,
+    body: { sender: 'bo@example.com' },
+  },
+  'DELETE /agents/{id}/access/{channel}/senders/{sender}': { member: 204, agent: 204 },
+  'POST /agents/{id}/access/{channel}/blocked': {
+    member: 200,
+    agent: 200,
+    body: { sender: 'bo@example.com' },
+  },
+  'DELETE /agents/{id}/access/{channel}/blocked/{sender}': { member: 204, agent: 204 },
   'POST /agents/{id}/tokens': { member: 201, agent: 403, body: {} },
   'GET /agents/{id}/tokens': { member: 200, agent: 200 },
   'DELETE /agents/{id}/tokens/{tokenId}': { member: 204, agent: 204 },
@@ -178,6 +190,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const number = { workspaceId: tenant.id, value: `+1500${randomInt(1e7, 1e8)}`, providerId: 'PN1' }
   const phoneNumber = await service.db.prisma.phoneNumber.create({ data: number })
   const [message] = (await agent.api('GET', `${path}/messages`)).body.items
+  await agent.api('POST', `${path}/access/email/blocked`, { sender: tenant.email })
   return {
     agent,
     ids: {
@@ -187,6 +200,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       index: '0',
       name: 'KEY',
       recipient: SUPPRESSED.recipient,
+      sender: tenant.email,
       tokenId: spare.body.id,
       webhookId: webhook.body.id,
       deliveryId: delivery.body.id,
@@ -304,7 +318,11 @@ test('refused requests have changed nothing', async () => {
   expect((await api('GET', `${path}/tokens`)).body).toHaveLength(3)
   expect((await api('GET', `${path}/webhooks`)).body).toHaveLength(1)
   expect((await api('GET', `${path}/messages`)).body.items).toHaveLength(1)
-  expect((await api('GET', `${path}/access`)).body.email).toEqual({ admit: 'list', senders: [owner.email] })
+  expect((await api('GET', `${path}/access`)).body.email).toEqual({
+    admit: 'list',
+    senders: [owner.email],
+    blocked: [owner.email],
+  })
   expect((await api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([target.agent.id])
   expect((await foreign.api('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([
     foreignTarget.agent.id,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, type Verdict } from '../../admission/admit.ts'
 import { overRate } from '../../admission/sender-rate.ts'
-import { pinSender } from '../../agent/access.ts'
+import { type AccessList, pinSender } from '../../agent/access-list.ts'
 import { isOptedOut, noteKeyword } from '../../agent/opt-out.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Check, Inbound } from '../../channel/inbound.ts'
@@ -45,21 +45,23 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
     : `agents have sent it ${AGENT_TURNS_AN_HOUR} messages in this thread within an hour`
 }
 
-/** Returns whether the sender is on the channel's access list, by address or still by username. */
-const isListed = async (
+/** Returns whether the sender is on the channel's list, by address or still by username. */
+const isOn = async (
   deps: ReceiveDeps,
   message: Inbound,
-  { agentId, senders }: Target,
+  target: Target,
+  list: AccessList,
 ): Promise<boolean> => {
   const { address, username } = message.from
   const channel = deps.channels[message.channel]
-  if (senders.some((entry) => channel?.matches(entry, address))) return true
+  if (target[list].some((entry) => channel?.matches(entry, address))) return true
   const entry =
     username &&
     message.automatic === null &&
     message.proven &&
-    senders.find((each) => channel?.names?.(each, username))
-  return entry ? pinSender(deps, { agentId, channel: message.channel, entry, address }) : false
+    target[list].find((each) => channel?.names?.(each, username))
+  const { agentId } = target
+  return entry ? pinSender(deps, { agentId, channel: message.channel, list, entry }, address) : false
 }
 
 const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
@@ -68,7 +70,8 @@ const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promi
     self: selfMark(message, target),
     spam: message.spam ?? null,
     team: target.member !== null || target.teammate !== null,
-    listed: await isListed(deps, message, target),
+    listed: await isOn(deps, message, target, 'senders'),
+    blocked: await isOn(deps, message, target, 'blocked'),
     proven: message.proven,
     admit: target.admit,
     full: await plans.isFull(target.workspaceId),

@@ -17,6 +17,7 @@ export interface Target {
   workspaceId: string
   admit: Admit
   senders: string[]
+  blocked: string[]
   /** Whether the sender is one of the agent's own addresses. */
   ownAddress: boolean
   /** Whether the agent itself sent a message with this Message-ID. */
@@ -42,6 +43,7 @@ interface TargetRow {
   workspace_id: string
   admit: Admit
   senders: string[]
+  blocked: string[]
   own_address: boolean
   own_message: boolean
   member: Target['member']
@@ -95,7 +97,7 @@ const AGENT_TURNS = `select count(*)::int from (
 const TARGETS = {
   name: 'inbound targets',
   text: `
-    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders,
+    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
            exists (select from address o where o.channel = $1 and o.value = $3 and o.agent_id = t.agent_id) as own_address,
            exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = $4 and m.direction = 'outbound') as own_message,
            (${MEMBER}) as member,
@@ -138,6 +140,7 @@ export const findTargets = async (
     workspaceId: row.workspace_id,
     admit: row.admit,
     senders: row.senders,
+    blocked: row.blocked,
     ownAddress: row.own_address,
     ownMessage: row.own_message,
     member: row.member,

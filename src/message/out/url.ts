@@ -43,7 +43,8 @@ const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> =>
 
 const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer): Promise<boolean> => {
   const access = await prisma.access.findUnique({ where: { agentId_channel: { agentId, channel: 'url' } } })
-  return access !== null && (access.admit === 'team' || access.senders.includes(viewer.id))
+  if (access === null || access.blocked.includes(viewer.id)) return false
+  return access.admit === 'team' || access.senders.includes(viewer.id)
 }
 
 /**

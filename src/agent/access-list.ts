@@ -1,0 +1,106 @@
+import { WAYS_IN } from '../core/channels.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import type { Access, Prisma } from '../db/generated/prisma/client.ts'
+import type { Channel } from '../db/generated/prisma/enums.ts'
+import { within } from '../db/transaction.ts'
+
+/** The two lists of a channel's access: the senders that it admits, and those that it refuses in any case. */
+export type AccessList = 'senders' | 'blocked'
+
+export type AccessView = Pick<Access, 'admit' | 'senders' | 'blocked'>
+
+/** Maximum number of entries of each list. */
+const MAX_ENTRIES = 1000
+
+const tooMany = (field: string) => invalidInput(field, `must have at most ${MAX_ENTRIES} entries`)
+
+const spellingOf = (entry: string): string => entry.trim().toLowerCase()
+
+/** Returns the entry as lists contain it. Throws `invalid_input` naming the field. */
+export const normalizeEntry = (channel: Channel, given: string, field: string): string => {
+  const { form, words } = WAYS_IN[channel].entry
+  const entry = spellingOf(given)
+  if (entry.length > 320 || !form.test(entry)) throw invalidInput(field, words)
+  return entry
+}
+
+/** Returns a whole list, without duplicates. Throws `invalid_input` naming the field. */
+export const normalizeEntries = (channel: Channel, list: AccessList, given: readonly string[]): string[] => {
+  if (given.length > MAX_ENTRIES) throw tooMany(list)
+  return [...new Set(given.map((entry, index) => normalizeEntry(channel, entry, `${list}[${index}]`)))]
+}
+
+/** One entry of a list of an agent's channel. */
+export interface ListedEntry {
+  agentId: string
+  channel: Channel
+  list: AccessList
+  entry: string
+}
+
+/**
+ * Adds a (normalized) entry to a list, whatever others change at the same time. Returns whether the list did
+ * not contain it. Throws `invalid_input` when the list is full.
+ */
+export const addEntry = async (
+  tx: Prisma.TransactionClient,
+  { agentId, channel, list, entry }: ListedEntry,
+): Promise<boolean> => {
+  const { rows } = await within(tx).pool.query<{ full: boolean; known: boolean }>(
+    `with found as (
+       select ${list} as entries from access where agent_id = $1::uuid and channel = $2::"Channel" for update
+     ),
+     changed as (
+       update access set ${list} = array_append(found.entries, $3) from found
+        where agent_id = $1::uuid and channel = $2::"Channel" and not ($3 = any(entries)) and cardinality(entries) < $4
+     )
+     select $3 = any(entries) as known, cardinality(entries) >= $4 as full from found`,
+    [agentId, channel, entry, MAX_ENTRIES],
+  )
+  const { known = false, full = false } = rows[0] ?? {}
+  if (full && !known) throw tooMany(list)
+  return !known
+}
+
+const NOT_LISTED: Record<AccessList, string> = {
+  senders: 'This sender is not on the list.',
+  blocked: 'This sender is not blocked.',
+}
+
+/** Removes an entry from a list, whatever others change at the same time. Throws `not_found`. */
+export const removeEntry = async (
+  tx: Prisma.TransactionClient,
+  { agentId, channel, list, entry }: ListedEntry,
+): Promise<void> => {
+  const { rows } = await within(tx).pool.query(
+    `update access set ${list} = array_remove(${list}, $3)
+      where agent_id = $1::uuid and channel = $2::"Channel" and $3 = any(${list}) returning agent_id`,
+    [agentId, channel, spellingOf(entry)],
+  )
+  if (rows.length === 0) throw new AppError('not_found', NOT_LISTED[list])
+}
+
+/**
+ * Replaces a username on a list with the address of its current owner, so that it does not stand for a later
+ * owner of the username. Returns whether the list then contains the address.
+ */
+export const pinSender = async (
+  { pool }: Db,
+  { agentId, channel, list, entry }: ListedEntry,
+  address: string,
+): Promise<boolean> => {
+  const values = [agentId, channel, entry, address]
+  const { rows: pinned } = await pool.query(
+    `update access set ${list} = case when $4 = any(${list}) then array_remove(${list}, $3) else array_replace(${list}, $3, $4) end
+      where agent_id = $1 and channel = $2 and $3 = any(${list}) returning agent_id`,
+    values,
+  )
+  if (pinned.length > 0) return true
+  // Another message already replaced the username, from this sender or from its previous owner.
+  const { rows } = await pool.query<{ listed: boolean }>(
+    `select $3 = any(${list}) as listed from access where agent_id = $1 and channel = $2`,
+    [agentId, channel, address],
+  )
+  return rows[0]?.listed ?? false
+}
