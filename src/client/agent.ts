@@ -127,6 +127,15 @@ export class Agent {
     return this.#call('patch', '/agents/{id}/messages', { body: { ids, ...changes }, ...options })
   }
 
+  /** Lets up to 100 refused messages in. */
+  release(
+    ids: string[],
+    { listSender, ...options }: { listSender?: boolean } & CallOptions = {},
+  ): Promise<Schemas['ReleasedMessage'][]> {
+    const body = { ids, ...(listSender === undefined ? {} : { listSender }) }
+    return this.#call('post', '/agents/{id}/messages/release', { body, ...options })
+  }
+
   send(message: Send, options?: SendOptions): Promise<Message> {
     return send(this.#source, message, options)
   }

@@ -648,17 +648,7 @@ export interface paths {
     };
     "/agents/{id}/events": {
         parameters: {
-            query?: mark it as read or unread, or change when it is sent
-         * @description Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
-         */
-        patch: operations["markMessage"];
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/recipients": {
-        parameters: {
             query?: never;
-            header?: never;
-            path?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -715,82 +705,22 @@ export interface paths {
         patch: operations["markMessages"];
         trace?: never;
     };
-    "/agents/{id}/messages/{messageId}/approve":}": {
+    "/agents/{id}/messages/{messageId}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a message that waits for approval, optionally withGet changes (members only)
-         * @description The message is sent now, or at its `sendAt`. Ifmessage another member has decided meanwhile, the answer is a `conflict` that says who.
-         */
-        post: operations["approveMessagereadMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Reject a message that waits for approval (members only)
-         * @description Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.
-         */
-        post: operations["rejectMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a message that waits for approval or for its time
-         * @description Its status becomes `failed`, with `Cancelled by NAME` as its error.
-         */
-        post: operations["cancelMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/suppressions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the agent's suppression list: recipients that bounced with a permanent failure, or complained */
-        get: operations["listSuppressions"];
+        /** Get a message */
+        get: operations["readMessage"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /**
-         * Set the labels of a message, or mark it as read or unread
+         * Set the labels of a message, mark it as read or unread, or change when it is sent
          * @description Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
          */
         patch: operations["markMessage"];
@@ -858,6 +788,106 @@ export interface paths {
         put?: never;
         /** Create a link to an attachment that works without a token, for ten minutes */
         post: operations["linkAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a message that waits for approval, optionally with changes (members only)
+         * @description The message is sent now, or at its `sendAt`. If another member has decided meanwhile, the answer is a `conflict` that says who.
+         */
+        post: operations["approveMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a message that waits for approval (members only)
+         * @description Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.
+         */
+        post: operations["rejectMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a message that waits for approval or for its time
+         * @description Its status becomes `failed`, with `Cancelled by NAME` as its error.
+         */
+        post: operations["cancelMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a refused message, so that it reaches the agent
+         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event. The last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
+         */
+        post: operations["releaseMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release up to 100 refused messages, oldest first: all of them, or none
+         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event. The last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
+         */
+        post: operations["releaseMessages"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1199,7 +1229,7 @@ export interface components {
             /** @enum {string} */
             name: "message.received";
             /**
-             * "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create"Format: date-time
+             * Format: date-time
              * @description When the event happened
              */
             timestamp: string;
@@ -1210,7 +1240,7 @@ export interface components {
                     name: string;
                 };
                 message: {
-                    /** Format: uuid "member.role" | "invitation.revoke"*/
+                    /** Format: uuid */
                     id: string;
                     /** @enum {string} */
                     channel: "email" | "sms" | "telegram" | "url";
@@ -1243,8 +1273,7 @@ export interface components {
          *       "name": "Acme",
          *       "plan": {
          *         "key": "free",
-         *         "approvalMails": false,
-         *       "createdAtlimits": {
+         *         "limits": {
          *           "agents": 3,
          *           "members": 3,
          *           "ownDomains": 0,
@@ -1255,13 +1284,7 @@ export interface components {
          *         },
          *         "usage": {
          *           "agents": 1,
-         *           "members": @description Whether messages that wait for approval are announced to them by email */
-            approvalMails: boolean;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        /**
-         * @example {2,
+         *           "members": 2,
          *           "ownDomains": 0,
          *           "webhooks": 1,
          *           "sendsPerDay": 12,
@@ -1344,7 +1367,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "token.create" | "token.revoke" | "workspace.update" | "access.set" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -1372,6 +1395,7 @@ export interface components {
          *       "email": "ann@example.com",
          *       "name": "Ann Example",
          *       "role": "owner",
+         *       "approvalMails": false,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1382,6 +1406,8 @@ export interface components {
             name: string | null;
             /** @enum {string} */
             role: "owner" | "member";
+            /** @description Whether messages that wait for approval are announced to them by email */
+            approvalMails: boolean;
             /** Format: date-time */
             createdAt: string;
         };
@@ -1507,7 +1533,7 @@ export interface components {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "value": "+15005550101",
          *       "addressId": null,
-         *       "approval": "none",2026-11-20T09:30:00.000Z"
+         *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
         PhoneNumber: {
@@ -1528,31 +1554,9 @@ export interface components {
          *       "value": "+15005550101",
          *       "locality": "Springfield",
          *       "price": {
-         *         "createdAt": "2026-11-20T09:30:00.000Z"
-         *     }
-         */
-        Agent: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @enum {string} */
-            icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
-            /**
-             * @description Which of its messages wait for the approval of a member: none, those to strangers, or all
-             * @enum {string}
-             */
-            approval: "none" | "strangers" | "all";
-            /** Format: date-time */
-            createdAt: string;
-        };
-        /**
-         * @example {
-         *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0damount": "1.15",
-         *       "channel": "email",
-         *       "value": "support-bot@agents.localhost",
-         *       "domainId": null,
-         *       "primary": true,         "currency": "USD"
-         *       "createdAt": "2026-11-20T09:30:00.000Z"}
+         *         "amount": "1.15",
+         *         "currency": "USD"
+         *       }
          *     }
          */
         PhoneNumberOffer: {
@@ -1659,6 +1663,7 @@ export interface components {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "name": "Support Bot",
          *       "icon": "headphones",
+         *       "approval": "none",
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1668,6 +1673,11 @@ export interface components {
             name: string;
             /** @enum {string} */
             icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+            /**
+             * @description Which of its messages wait for the approval of a member: none, those to strangers, or all
+             * @enum {string}
+             */
+            approval: "none" | "strangers" | "all";
             /** Format: date-time */
             createdAt: string;
         };
@@ -1703,8 +1713,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "hold": null,
-         *       "createdAturl": "https://messages.example.com/setup/ast_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+         *       "url": "https://messages.example.com/setup/ast_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
          *     }
          */
         Setup: {
@@ -1899,6 +1908,7 @@ export interface components {
          *         "orders"
          *       ],
          *       "readAt": null,
+         *       "hold": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1959,6 +1969,7 @@ export interface components {
              * @description When the message was marked as read. A received message without it is unread
              */
             readAt: string | null;
+            hold: components["schemas"]["Hold"];
             /** Format: date-time */
             createdAt: string;
         };
@@ -1974,6 +1985,28 @@ export interface components {
             verdict: string;
             detail: string;
         };
+        /**
+         * @description What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`
+         * @example {
+         *       "reason": "approval",
+         *       "until": "2026-11-20T09:30:00.000Z",
+         *       "by": null
+         *     }
+         */
+        Hold: {
+            /**
+             * @description A member's approval, or its time
+             * @enum {string}
+             */
+            reason: "approval" | "schedule";
+            /**
+             * Format: date-time
+             * @description When it is sent (schedule) or rejected (approval); null once that was decided
+             */
+            until: string | null;
+            /** @description Who approved, rejected or cancelled it; null if nobody did */
+            by: string | null;
+        } | null;
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
@@ -2024,6 +2057,21 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "status": "received",
+         *       "admission": "anyone"
+         *     }
+         */
+        ReleasedMessage: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
+            /** @enum {string|null} */
+            admission: "team" | "listed" | "anyone" | null;
+        };
+        /**
+         * @example {
          *       "channel": "email",
          *       "recipient": "ann@example.com",
          *       "reason": "bounce",
@@ -2056,7 +2104,6 @@ export interface components {
             kind: "secret";
             /** @enum {string} */
             setBy: "member" | "agent" | "operator";
-            hold: components["schemas"]["Hold"];
             /** Format: date-time */
             updatedAt: string;
         };
@@ -2076,28 +2123,6 @@ export interface components {
             /** @description The secret with which receivers verify deliveries */
             secret: string;
         };
-        /**
-         * @description What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`
-         * @example {
-         *       "reason": "approval",
-         *       "until": "2026-11-20T09:30:00.000Z",
-         *       "by": null
-         *     }
-         */
-        Hold: {
-            /**
-             * @description A member's approval, or its time
-             * @enum {string}
-             */
-            reason: "approval" | "schedule";
-            /**
-             * Format: date-time
-             * @description When it is sent (schedule) or rejected (approval); null once that was decided
-             */
-            until: string | null;
-            /** @description Who approved, rejected or cancelled it; null if nobody did */
-            by: string | null;
-        } | null;
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
@@ -2543,7 +2568,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "token.create" | "token.revoke" | "workspace.update" | "access.set" | "member.invite" | "member.join" | "member.remove" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -2679,15 +2704,7 @@ export interface operations {
             402: components["responses"]["PlanLimit"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
-            413: components["responses"]["Unavailable"];
-        };
-    };
-    listAudit: {
-        parameters: {
-            query?: {
-                agentId?: string;
-                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
-                /** @description Maximum number of entries to return; defaults to 20 */BodyTooLarge"];
+            413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -2724,6 +2741,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateOwnMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    approvalMails?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The member */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     removeMember: {
         parameters: {
             query?: never;
@@ -2750,6 +2805,48 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "owner" | "member";
+                };
+            };
+        };
+        responses: {
+            /** @description The member */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -2860,26 +2957,28 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    updateOwnMemberlistIdentities: {
+    listIdentities: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content/** @description By channel */
+        requestBody?: never;
+        responses: {
+            /** @description By channel */
             200: {
-                "application/json": {
-                    name?: string;
-                    approvalMails?: boolean;                };
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
                 content: {
                     "application/json": components["schemas"]["Identity"][];
                 };
-                };
             };
-        };
-        401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -2909,7 +3008,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The membercode was sent */
+            /** @description The code was sent */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2919,7 +3018,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberIdentityClaim"];
+                    "application/json": components["schemas"]["IdentityClaim"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -2933,48 +3032,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    removeMemberlinkTelegram: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                memberId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never: {
-            content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description The agent whose bot the link opens, and to whose access list the account is added
-                     */
-                    agentId?: string;
-        responses: {
-            /** @description DoneThe link */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;components["schemas"]["TelegramLink"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    changeRoleverifyIdentity: {
+    linkTelegram: {
         parameters: {
             query?: never;
             header?: {
@@ -2982,244 +3040,7 @@ export interface operations {
                  * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
                  * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
                  */
-                memberId:"Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    role: "owner" | "member";
-                };
-            };
-        };channel: "sms";
-                    code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description The memberphone number is verified */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemberIdentity"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listOwnTokensremoveIdentity: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                channel: "sms" | "telegram";
-                value: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Oldest firstDone */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Token"][];
-                };
-            };InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createOwnToken: {
-        parameterslistPhoneNumbers: {
-        requestBody: {
-            content: {
-                "application/json": {
-                    name?: string | null;
-                    /** Format: date-time */
-                    expiresAt?: string | nullparameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The token, whose value is shown only oncephone numbers, sorted */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NewToken"];PhoneNumber"][];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeOwnTokenbuyPhoneNumber: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                tokenId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    value: string;
-                };
-            };
-        };
-        responses: {
-            /** @description It already existed */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-        requestBody?: never;
-        responses: {                content: {
-                    "application/json": components["schemas"]["PhoneNumber"];
-                };
-            };
-            /** @description DoneThe number */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;components["schemas"]["PhoneNumber"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listIdentities: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description By channel */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Identity"][];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    claimIdentitysearchPhoneNumbers: {
-        parameters: {
-            query: {
-                /** @description Country code (ISO 3166), two letters */
-                country: string;
-                areaCode?: string;
-            };
-            header?: never;
-            path?: never;
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    channel: "sms";
-                    value:cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The code was sentavailable numbers, at most 20 */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IdentityClaim"];PhoneNumberOffer"][];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    linkTelegramreleasePhoneNumber: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?:phoneNumberId: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -3261,11 +3082,241 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    verifyIdentitylistDomains: {
+    verifyIdentity: {
         parameters: {
             query?: never;
             header?: {
                 /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    channel: "sms";
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The phone number is verified */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel: "sms" | "telegram";
+                value: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPhoneNumbers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The phone numbers, sorted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"][];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    buyPhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    value: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It already existed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"];
+                };
+            };
+            /** @description The number */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchPhoneNumbers: {
+        parameters: {
+            query: {
+                /** @description Country code (ISO 3166), two letters */
+                country: string;
+                areaCode?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The available numbers, at most 20 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumberOffer"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releasePhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                phoneNumberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
@@ -3305,24 +3356,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @enum {string} */
-                    channel: "sms";
-                    code: string
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-                    requestBody: {
-            content: {
-                "application/json": {
                     name: string;
                 };
-        };
+            };
         };
         responses: {
-            /** @description It phone numberalready existed is verified */
+            /** @description It already existed */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3332,35 +3371,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Identity"];
+                    "application/json": components["schemas"]["DomainWithRecords"];
                 };
             };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Idempotency-Replayed"];
-        };
-    };
-    removeIdentity: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path:                    [name: string]: unknown;
-                channel: "sms" | "telegram";
-                value};
-                content: {
-            };
-            cookie?: never;
-                            "application/json": components["schemas"]["DomainWithRecords"];
-                };
-            };
-            /** @description DoneThe domain with the records to publish */
-            204201: {
+            /** @description The domain with the records to publish */
+            201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3368,14 +3383,15 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
-                content?: never;components["schemas"]["DomainWithRecords"];
+                content: {
+                    "application/json": components["schemas"]["DomainWithRecords"];
                 };
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PlanLimit"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
@@ -3383,17 +3399,18 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listPhoneNumbersreadDomain: {
+    readDomain: {
         parameters: {
             query?: never;
             header?: never;
-            path?:: {
-                domainId: never;
+            path: {
+                domainId: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The phone numbers, sorted domain, with what the last check found for each record */
+            /** @description The domain, with what the last check found for each record */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3435,9 +3452,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["PhoneNumber"][];
-                };
-            };InvalidInput"];
+            400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -3447,7 +3462,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    buyPhoneNumberverifyDomain: {
+    verifyDomain: {
         parameters: {
             query?: never;
             header?: {
@@ -3462,10 +3477,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": {
-                    value:?: never;
+        requestBody?: never;
         responses: {
             /** @description The domain, with what was found for each record */
             200: {
@@ -3491,370 +3503,6 @@ export interface operations {
         };
     };
     listAgents: {
-        parameters: components["schemas"]["PhoneNumber"];
-                };{
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: numbernever;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Oldest first */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PhoneNumber"];Agent"][];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createAgent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-    searchPhoneNumbers: {
-        parameters: {
-            query: {
-                /** @description Country code (ISO 3166), two letters */
-                country: string;
-                areaCode            path?: string;
-            };
-            headercookie?: never;
-        };
-        requestBody: {
-            path?:content: {
-                "application/json": {
-                    name: never;
-            cookie?:                    /** @enum {string} */
-                    icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
-                };
-            };
-        };
-        responses: {
-            /** @description The available numbers, at most 20agent */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PhoneNumberOffer"][];Agent"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releasePhoneNumberreadAgent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                phoneNumberIdid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The agent */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Agent"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDomains: {
-        parameters: {
-            query?: never;
-            header?: never;
-    deleteAgent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?:: {
-                id: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description By nameDone */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: components["schemas"]["Domain"][];
-                };never;
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    addDomainupdateAgent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name?: string;
-                    /**
-                 * @enum Makes retries safe: for 24 hours, the same key and body return{string} */
-                    icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;| "megaphone" | "rocket" | "wrench" | "zap";
-                };
-            };
-        };
-                };
-            };
-        };
-        responses: {
-            /** @description It already existedThe agent */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DomainWithRecords"];
-                };
-            };
-            /** @description The domain with the records to publish */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DomainWithRecordsAgent"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-        };
-    };
-    readDomain: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                domainId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The domain, with what the last check found for each record */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAddresses: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Oldest first */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DomainWithRecords"];Address"][];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    removeDomainremoveAddress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                domainId: string;
-                addressId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    verifyDomainchangeAddress: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                domainId: string;
-                addressId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: email */
-                    value?: string;
-                    /**
-                     * @description The previous primary address of the channel is replaced
-                     * @enum {boolean}
-                     */
-                    primary?: true;
-                };
-            };
-        };
-        responses: {
-            /** @description The domain, with what was found for each recordaddress */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DomainWithRecordsAddress"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAgentssetUpAddress: {
         parameters: {
             query?: {
                 /** @description Maximum number of agents to return; defaults to 1000 */
@@ -3906,29 +3554,13 @@ export interface operations {
             content: {
                 "application/json": {
                     name: string;
-                    {
-                /**
-                 * @description Makes */
-                    icon:retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
                     /** @enum {string} */
-                    channel: "email" | "sms" | "telegram";
+                    icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
                 };
             };
         };
         responses: {
-            /** @description The link */
+            /** @description The agent */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3938,7 +3570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Setup"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -3953,7 +3585,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    readAgentreadAccess: {
+    readAgent: {
         parameters: {
             query?: never;
             header?: never;
@@ -3964,7 +3596,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The agentBy channel */
+            /** @description The agent */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3973,7 +3605,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentAccessByChannel"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -3985,66 +3617,42 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    deleteAgent:setAccess: {
+    deleteAgent: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 id: string;
-                channel: "email" | "sms" | "telegram" | "url";
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    admit?: "anyone" | "team" | "list";
-                    /** @description Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members */
-                    senders: string[];
-                    /** @description The senders to refuse in any case */
-                                blocked?: string[];
-                };
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The access */
-            200: {
+            /** @description Done */
+            204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": components["schemas"]["Access"];
-                };
+                content?: never;
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
     };
-    updateAgentallowSender: {
+    updateAgent: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
-                channel: "email" | "sms" | "telegram" string;| "url";
             };
             cookie?: never;
         };
@@ -4059,22 +3667,20 @@ export interface operations {
                      * @enum {string}
                      */
                     approval?: "none" | "strangers" | "all";
-sender: string;
                 };
             };
         };
         responses: {
-            /** @description The agentaccess */
+            /** @description The agent */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentAccess"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -4089,32 +3695,28 @@ sender: string;
             503: components["responses"]["Unavailable"];
         };
     };
-    listAddressesdisallowSender: {
+    listAddresses: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;                channel: "email" | "sms" | "telegram" | "url";
-                sender: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Oldest firstDone */
-            200204: {
+            /** @description Oldest first */
+            200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
-                content?: components["schemas"]["Address"][];
-                };never;
+                content: {
+                    "application/json": components["schemas"]["Address"][];
+                };
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
@@ -4125,63 +3727,45 @@ sender: string;
             503: components["responses"]["Unavailable"];
         };
     };
-    removeAddressblockSender: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                addressId: string;
-            channel: "email" | "sms" | "telegram" | "url";
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    sender: string;
-                };
-            };
-        };
-        responses: {
-            /** @description DoneThe access */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content?: never;components["schemas"]["Access"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    changeAddressunblockSender: {
+    removeAddress: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 id: string;
                 addressId: string;
-                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                addressId: string;
             };
             cookie?: never;
         };
@@ -4197,24 +3781,28 @@ sender: string;
                     primary?: true;
                 };
             };
-        };?: never;
+        };
         responses: {
-            /** @description The addressDone */
-            204: {
+            /** @description The address */
+            200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
-                content?: components["schemas"]["Address"];
-                };never;
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PlanLimit"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4318,6 +3906,8 @@ sender: string;
                     admit?: "anyone" | "team" | "list";
                     /** @description Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members */
                     senders: string[];
+                    /** @description The senders to refuse in any case */
+                    blocked?: string[];
                 };
             };
         };
@@ -4341,6 +3931,168 @@ sender: string;
             409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    allowSender: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                channel: "email" | "sms" | "telegram" | "url";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The access */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disallowSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                channel: "email" | "sms" | "telegram" | "url";
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    blockSender: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                channel: "email" | "sms" | "telegram" | "url";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The access */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                channel: "email" | "sms" | "telegram" | "url";
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5154,6 +4906,108 @@ sender: string;
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
+                    listSender?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
+                    listSender?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description In the order of `ids` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleasedMessage"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

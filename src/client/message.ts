@@ -43,6 +43,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   raw(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
   /** Sets its labels, or marks it as read or unread. Replying marks it as read. */
   mark(marks: Marks, options?: CallOptions): Promise<Message>
+  /** Lets a refused message in; with `listSender`, its sender's next messages too. */
+  release(options?: { listSender?: boolean } & CallOptions): Promise<Message>
   /** The messages of its thread, newest first. */
   conversation(options?: CallOptions): List<Message>
   /** The recipients of a sent message, each with its status. */
@@ -125,6 +127,15 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
         box,
         await box.call('patch', '/agents/{id}/messages/{messageId}', { path, body: marks, ...options }),
       ),
+    release: async ({ listSender, ...options } = {}) =>
+      messageOf(
+        box,
+        await box.call('post', '/agents/{id}/messages/{messageId}/release', {
+          path,
+          body: listSender === undefined ? {} : { listSender },
+          ...options,
+        }),
+      ),
     conversation: (options) => list(box, { thread: fields.id, ...options }),
     recipients: (options) =>
       box.call('get', '/agents/{id}/messages/{messageId}/recipients', { path, ...options }),
@@ -173,6 +184,7 @@ export const messageOfUrl = (event: Event): Message => {
     forward: refuse('forwarded'),
     raw: refuse('read again'),
     mark: refuse('marked'),
+    release: refuse('released'),
     conversation: () => new List<Message>(refuse('part of a conversation')),
     recipients: async () => [],
   }

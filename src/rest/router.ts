@@ -23,6 +23,7 @@ import { fileRoutes } from './resources/files.ts'
 import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
 import { memberRoutes } from './resources/members.ts'
+import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
 import { phoneNumberRoutes } from './resources/phone-numbers.ts'
 import { secretRoutes } from './resources/secrets.ts'
@@ -96,6 +97,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     connectionRoutes,
     messageRoutes,
     heldMessageRoutes,
+    messageReleaseRoutes,
     suppressionRoutes,
     secretRoutes,
     urlRoutes,

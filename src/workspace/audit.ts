@@ -18,6 +18,7 @@ export const ACTIONS = [
   'session.revoke',
   'workspace.update',
   'access.set',
+  'message.release',
   'member.invite',
   'member.join',
   'member.remove',

@@ -106,6 +106,21 @@ export const ensureRoomToSend = async (
   await ensureSendsLeft({ pool, clock }, workspaceId, await planOf({ prisma: tx }, workspaceId))
 }
 
+/** Ensures, like `ensureRoom`, that a workspace may store so many more messages. Throws `plan_limit`. */
+export const ensureRoomToStore = async (
+  tx: Prisma.TransactionClient,
+  clock: Clock,
+  workspaceId: string,
+  messages: number,
+): Promise<void> => {
+  const plan = await planOf({ prisma: tx }, workspaceId)
+  if (plan.storedMessages === null) return
+  await lock(tx, workspaceId)
+  const { storedMessages } = await readKeptUsage({ ...within(tx), clock }, workspaceId)
+  if (storedMessages + messages > plan.storedMessages)
+    throw planLimit(plan, `${plan.storedMessages} stored messages`)
+}
+
 /** Throws `plan_limit` when the plan does not allow changing the assigned address. */
 export const ensureAddressMayChange = async (db: Db, workspaceId: string): Promise<void> => {
   const plan = await planOf(db, workspaceId)

@@ -219,6 +219,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/messages/${message.id}`]
   yield [member, 'PATCH', `${path}/messages/${message.id}`, { labels: ['a'], read: true }]
   yield [member, 'PATCH', `${path}/messages`, { ids: [message.id], addLabels: ['b'], read: false }]
+  yield [member, 'POST', `${path}/messages/${message.id}/release`, {}]
+  yield [member, 'POST', `${path}/messages/release`, { ids: [message.id] }]
   yield [member, 'GET', `${path}/messages/${message.id}/raw`]
   yield [member, 'GET', `${path}/messages/${message.id}/attachments/0`]
   yield [member, 'POST', `${path}/messages/${message.id}/attachments/0/link`]

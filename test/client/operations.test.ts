@@ -59,10 +59,12 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.send({ channel: 'email', to: ['a@example.com'], text: 'x' }),
   () => first(agent.list()),
   () => agent.mark(['x'], { addLabels: ['a'] }),
+  () => agent.release(['x']),
   async () => {
     const message = await agent.message('m')
     await message.recipients()
     await message.mark({ read: true })
+    await message.release({ listSender: true })
     await message.raw()
     await message.attachments[0]?.open()
     await message.attachments[0]?.link()

@@ -318,6 +318,8 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: NOTHING_HELD,
     input: (t) => ({ ...ofMessage(t), sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
   },
+  releaseMessage: { rule: AGENT, input: ({ agentId, messageId }) => ({ agentId, messageId }) },
+  releaseMessages: { rule: AGENT, input: ({ agentId, messageId }) => ({ agentId, ids: [messageId] }) },
   // The access list of a Message URL contains only the agent's creator, who is the owner.
   sendToUrl: {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),

@@ -105,6 +105,12 @@ const TABLE: Record<string, Row> = {
     body: ({ messageId }: Ids) => ({ ids: [messageId], read: true }),
   },
   'PATCH /agents/{id}/messages/{messageId}': { member: 200, agent: 200, body: { labels: ['orders'] } },
+  'POST /agents/{id}/messages/release': {
+    member: 200,
+    agent: 200,
+    body: ({ messageId }: Ids) => ({ ids: [messageId] }),
+  },
+  'POST /agents/{id}/messages/{messageId}/release': { member: 200, agent: 200, body: {} },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   // the message was received, so nothing waits
   'POST /agents/{id}/messages/{messageId}/approve': { member: 404, agent: 404 },

@@ -206,6 +206,7 @@ const ACTIONS: Record<Action, string> = {
   'session.revoke': 'Sessions of a member were ended.',
   'workspace.update': 'The name or the settings of the workspace were changed.',
   'access.set': 'Who may send messages to an agent was changed.',
+  'message.release': 'Refused messages were released.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
   'agent.approval': 'It was changed which messages of an agent need approval.',

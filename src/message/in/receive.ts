@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, type Verdict } from '../../admission/admit.ts'
 import { overRate } from '../../admission/sender-rate.ts'
-import { type AccessList, pinSender } from '../../agent/access-list.ts'
 import { isOptedOut, noteKeyword } from '../../agent/opt-out.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Check, Inbound } from '../../channel/inbound.ts'
@@ -12,13 +11,14 @@ import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Db } from '../../db/client.ts'
-import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
+import { type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { AGENT_CHECK, findTargets, type Target } from '../out/target.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
+import { displayOf, isOn, senderOf } from './sender.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
 
 export interface ReceiveDeps extends Db {
@@ -45,25 +45,6 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
     : `agents have sent it ${AGENT_TURNS_AN_HOUR} messages in this thread within an hour`
 }
 
-/** Returns whether the sender is on the channel's list, by address or still by username. */
-const isOn = async (
-  deps: ReceiveDeps,
-  message: Inbound,
-  target: Target,
-  list: AccessList,
-): Promise<boolean> => {
-  const { address, username } = message.from
-  const channel = deps.channels[message.channel]
-  if (target[list].some((entry) => channel?.matches(entry, address))) return true
-  const entry =
-    username &&
-    message.automatic === null &&
-    message.proven &&
-    target[list].find((each) => channel?.names?.(each, username))
-  const { agentId } = target
-  return entry ? pinSender(deps, { agentId, channel: message.channel, list, entry }, address) : false
-}
-
 const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
   const { plans, rates } = deps
   return admit({
@@ -78,27 +59,6 @@ const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promi
     overRate: () => overRate(rates, target.agentId, message),
   })
 }
-
-/**
- * Returns the sender to name in the event: a member or an agent only when the sender is verified, otherwise a
- * contact.
- */
-const senderOf = (message: Inbound, target: Target): EventSender => {
-  const { address, name } = message.from
-  const { contact: field } = CHANNELS[message.channel]
-  const contact = { email: field === 'email' ? address : null, phone: field === 'phone' ? address : null }
-  if (message.proven && target.member)
-    return { id: target.member.id, kind: 'member', name: target.member.name ?? name, ...contact }
-  if (message.proven && target.teammate)
-    return { id: target.teammate.id, kind: 'agent', name: target.teammate.name, ...contact }
-  return { id: null, kind: 'contact', name, ...contact }
-}
-
-/**
- * `"Ann Example" <ann@example.com>` without the quotes: for people to read, not to be parsed as an address
- * header.
- */
-const displayOf = ({ address, name }: Inbound['from']) => (name ? `${name} <${address}>` : address)
 
 /**
  * Identifies a message that is sent again because the response was lost. For mail this requires a Message-ID

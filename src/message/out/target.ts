@@ -110,13 +110,19 @@ const TARGETS = {
      order by t.agent_id, array_position($2::text[], t.value)`,
 }
 
+/** What of a message decides whom it is for, and in which thread it is. */
+type Addressed = Pick<
+  Inbound,
+  'channel' | 'recipients' | 'from' | 'messageId' | 'inReplyTo' | 'references' | 'byAgent' | 'proven'
+>
+
 /**
  * Finds the agents that a message is for; each once, even if several of its addresses are recipients. `chat`:
  * threads are by counterpart.
  */
 export const findTargets = async (
   { pool, clock }: Db & { clock: Clock },
-  message: Inbound,
+  message: Addressed,
   chat: boolean,
 ): Promise<Target[]> => {
   const answers = [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null)

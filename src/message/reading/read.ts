@@ -80,6 +80,21 @@ export const ensureReadable = (viewer: Viewer, agentId: string, found: Found): M
   return message
 }
 
+/** Reads one message through `db`, which may be a transaction that has changed it. Throws `not_found`. */
+export const readFresh = async (
+  { pool }: Db,
+  agentId: string,
+  messageId: string,
+): Promise<MessageWithFiles> => {
+  const { rows } = await pool.query<MessageRow>({
+    name: 'message by id',
+    text: `${SELECT_MESSAGE} where m.id = $1::uuid and m.agent_id = $2::uuid`,
+    values: [messageId, agentId],
+  })
+  if (!rows[0]) throw notFound('message')
+  return fromRow(rows[0])
+}
+
 /** Returns the email as received, byte for byte. Throws `not_found` for a message without a raw form. */
 export const readRaw = async (
   deps: ReadDeps,

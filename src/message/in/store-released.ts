@@ -1,0 +1,82 @@
+import type { Check } from '../../channel/inbound.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Admission } from '../../db/generated/prisma/enums.ts'
+import { APPEND_EVENTS } from '../../event/append.ts'
+import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
+import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { countMessages } from '../../workspace/usage.ts'
+
+export type Refused = Pick<
+  Message,
+  'id' | 'agentId' | 'addressId' | 'channel' | 'counterpart' | 'counterpartName' | 'proven' | 'refusal'
+>
+
+/** A refused message with what it becomes. */
+export interface Released {
+  message: Refused
+  admission: Admission
+  sender: EventSender
+  from: string
+  check: Check
+}
+
+/**
+ * Makes refused messages received, with their events and webhook jobs. Those that are not refused any more are
+ * left out, so that each is released once. The event is as new as the release: events are kept and retried for
+ * a time that starts with them. $1 agent, $2 ids, $3-$6 for each its admission, event sender, event `from` and
+ * check, $7 the time, $8 the event type.
+ */
+const RELEASE = {
+  name: 'release messages',
+  text: `
+    with
+    given as (
+      select * from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
+        with ordinality as g(id, admission, sender, "from", checked, ord)
+    ),
+    released as (
+      update message m set status = 'received', refusal = null, admission = g.admission::"Admission",
+                           checks = m.checks || g.checked::jsonb
+        from given g where m.agent_id = $1::uuid and m.id = any($2::uuid[]) and m.id = g.id and m.status = 'refused'
+      returning m.id, m.agent_id, m.workspace_id, m.channel, m.direction, m.status, m.subject, m.created_at, g.ord, g.sender, g."from"
+    ),
+    fresh as (
+      select id, agent_id, ord, $8::text as type, channel, subject, $7::timestamptz as created_at, sender::jsonb as sender, "from"
+        from released
+    ),${countMessages('released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
+    select id, event_id, agent_name, subject from appended order by event_id`,
+}
+
+/** Stores the release of an agent's messages. Returns the event of each that was refused until now. */
+export const storeReleased = async (
+  { pool }: Db,
+  agentId: string,
+  released: readonly Released[],
+  now: Date,
+): Promise<LoggedEvent[]> => {
+  const { rows } = await pool.query<{
+    id: string
+    event_id: number
+    agent_name: string
+    subject: string | null
+  }>({
+    ...RELEASE,
+    values: [
+      agentId,
+      released.map(({ message }) => message.id),
+      released.map(({ admission }) => admission),
+      released.map(({ sender }) => JSON.stringify(sender)),
+      released.map(({ from }) => from),
+      released.map(({ check }) => JSON.stringify([check])),
+      now,
+      MESSAGE_RECEIVED,
+    ],
+  })
+  const byId = new Map(released.map((one) => [one.message.id, one]))
+  return rows.map(({ id, event_id, agent_name, subject }) => {
+    const { message, sender, from } = byId.get(id)!
+    const event = { agentId, id: event_id, type: MESSAGE_RECEIVED, channel: message.channel, messageId: id }
+    return { ...event, createdAt: now, sender, from, subject, agentName: agent_name } as LoggedEvent
+  })
+}
