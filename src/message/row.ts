@@ -139,7 +139,8 @@ const ATTACHMENTS = `coalesce((
                                     'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
     from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
 
-const columnOf = (field: ReadableField) =>
+/** The column of messages `m` with this name in the model. */
+export const columnOf = (field: ReadableField): string =>
   field === 'attachments'
     ? ATTACHMENTS
     : `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`

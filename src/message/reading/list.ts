@@ -1,11 +1,11 @@
-import { findAgent } from '../../agent/permission.ts'
+import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import { type Page, writeCursor } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type ReadableField } from '../row.ts'
 import { conditionsOf, type MessageFilter } from './filter.ts'
-import { fitting, fittingInto, MAX_TEXT_BYTES } from './page.ts'
+import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { type MessageWithFiles, PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
 import { findThread } from './thread.ts'
 
@@ -57,11 +57,20 @@ interface MessagePageRead<Field extends ReadableField> extends MessagePageReques
    * Whether to limit the total size of the texts on all pages, so that a page may be shorter than requested.
    */
   bounded: boolean
+  /** The workspace that must have the agents: another's have no messages. */
+  workspaceId?: string
 }
 
+/**
+ * Returns the statement that reads the pages. Parameters inside `(select …)` are unknown to the planner, which
+ * then expects the same cost with and without their values: PostgreSQL keeps one plan instead of planning at
+ * every call, which takes three times as long as reading a page. A search is planned at every call, because
+ * the best plan depends on its words.
+ */
 const statementOf = (
   keys: readonly MessageListKey[],
-  { filter, fields, bounded, limit, cursor }: MessagePageRead<ReadableField>,
+  { filter, fields, bounded, limit, cursor, workspaceId }: MessagePageRead<ReadableField>,
+  mostBytes: number,
 ): { text: string; values: unknown[] } => {
   const ofThreads = keys[0]?.threadId !== undefined
   const values: unknown[] = [
@@ -69,37 +78,61 @@ const statementOf = (
     keys.map(({ threadId }) => threadId ?? null),
     limit + 1,
   ]
+  const parameter = (value: unknown) => `$${values.push(value)}`
   const conditions = [
     'm.agent_id = k.agent_id',
     ...(ofThreads ? ['m.thread_id = k.thread_id'] : []),
-    ...conditionsOf(filter, cursor, 'k.agent_id', (value) => `$${values.push(value)}`),
+    ...conditionsOf(filter, cursor, 'k.agent_id', parameter),
   ].join(' and ')
-  const from = (columns: string) =>
-    `select ${columns} from message m where ${conditions} order by m.created_at desc, m.id desc limit $3`
-  const share = bounded ? `$${values.push(Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1)))}::int` : ''
-  const columns = columnsOf(fields)
-  const fittingRows = () =>
-    `select ${columns}, m.past from ${fittingInto(share, from('m.*'))} order by m.created_at desc, m.id desc`
-  const text = `select k.ord::int as key, p.* from unnest($1::uuid[], $2::uuid[]) with ordinality as k(agent_id, thread_id, ord)
-    cross join lateral (${bounded ? fittingRows() : from(columns)}) p`
+  const mostOfTexts = fields.some(isText) ? `${parameter(mostBytes)}::int` : ''
+  const columns = bounded ? columnsWithin(fields, mostOfTexts) : columnsOf(fields)
+  // A subquery, because a join might read all agents of the workspace.
+  const owned =
+    workspaceId === undefined
+      ? ''
+      : `where (select a.workspace_id from agent a where a.id = k.agent_id) = ${parameter(workspaceId)}`
+  const most = filter.q === undefined ? '(select $3::bigint)' : '$3'
+  const text = `
+    select k.ord::int as key, p.*
+      from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(agent_id, thread_id, ord)
+      cross join lateral (
+        select ${columns} from message m where ${conditions} order by m.created_at desc, m.id desc limit ${most}
+      ) p ${owned}`
   return { text, values }
 }
 
 const selectPages = async <Field extends ReadableField>(
-  { pool }: Db,
+  db: Db,
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
 ): Promise<MessagePage<Field>[]> => {
-  const { text, values } = statementOf(keys, read)
+  const share = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
+  // Even if all messages have as much, the pages together stay below the limit.
+  const mostBytes = Math.floor(share / (read.limit + 1))
+  const { text, values } = statementOf(keys, read, mostBytes)
   const name = nameOf(text)
-  type Row = MessageFields<Field> & { key: number; past?: boolean }
-  const { rows } = await pool.query<Row>({ ...(name === undefined ? {} : { name }), text, values })
+  type Row = MessageFields<Field> & { key: number; textBytes?: number }
+  const { rows } = await db.pool.query<Row>({ ...(name === undefined ? {} : { name }), text, values })
   const lists = keys.map((): Row[] => [])
   for (const row of rows) lists[row.key - 1]?.push(row)
-  return lists.map((list) => {
-    const length = fitting(list, read.limit)
-    return { rows: list.slice(0, length), more: list.length > length }
+  const pages = lists.map((list) => {
+    const shown = list.slice(0, Math.min(read.limit, fitting(list, share)))
+    return { rows: shown, more: list.length > shown.length }
   })
+  const withTexts = read.fields.some(isText)
+  const isLong = ({ textBytes = 0 }: Row) => withTexts && textBytes > mostBytes
+  const long = pages.flatMap((page) => page.rows).filter(isLong)
+  if (long.length === 0) return pages
+  const owners = long.map(({ id, key }) => ({ id, agentId: keys[key - 1]!.agentId }))
+  const texts = await readLongTexts(db, read.fields, owners)
+  return pages.map((page) => ({
+    ...page,
+    rows: page.rows.flatMap((row) => {
+      if (!isLong(row)) return row
+      const filled = texts.get(row.id)
+      return filled ? { ...row, ...filled } : []
+    }),
+  }))
 }
 
 /**
@@ -124,21 +157,36 @@ export const readMessagePages = async <Field extends ReadableField>(
   )
 }
 
+/** Reads a page of the agent's messages, if the viewer may read them. */
+const readOwnPage = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
+): Promise<MessagePage<(typeof PRESENTED_FIELDS)[number]>> => {
+  const { workspaceId } = viewer
+  authorizeAgent(viewer, { id: agentId, workspaceId, createdByAgentId: null })
+  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true, workspaceId }
+  const [page] = await readMessagePages(deps, [{ agentId }], read)
+  if (page instanceof Error) throw page
+  return page!
+}
+
 /** Lists a page of the agent's messages, newest first (by id within one millisecond). */
 export const listMessages = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
-  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
+  request: MessagePageRequest & { filter?: MessageFilter },
 ): Promise<Page<PresentedMessage>> => {
-  await findAgent(deps, viewer, agentId)
-  const [page] = await readMessagePages(deps, [{ agentId }], {
-    ...request,
-    filter,
-    fields: PRESENTED_FIELDS,
-    bounded: true,
+  // The statement that reads the page also checks that the workspace has the agent: a separate query would
+  // make a page a fifth slower. A viewer without access gets that error first.
+  const ensureReadable = () => findAgent(deps, viewer, agentId)
+  const { rows, more } = await readOwnPage(deps, viewer, agentId, request).catch(async (error: unknown) => {
+    await ensureReadable()
+    throw error
   })
-  if (page instanceof Error) throw page
-  const last = page!.rows.at(-1)
-  return { items: page!.rows, nextCursor: page!.more && last ? messageCursor(last) : null }
+  if (rows.length === 0) await ensureReadable()
+  const last = rows.at(-1)
+  return { items: rows, nextCursor: more && last ? messageCursor(last) : null }
 }

@@ -1,26 +1,58 @@
+import type { Db } from '../../db/client.ts'
+import { columnOf, type ReadableField } from '../row.ts'
+
 /**
  * Maximum size of the texts in one response, in bytes. A text may be as long as a mail, and a hundred of
  * those would exceed what a response, or a process, can hold.
  */
 export const MAX_TEXT_BYTES = 8 * 1024 * 1024
 
-/** Computed without decompressing the text: PostgreSQL stores its size. */
-const OWN = 'octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))'
+/**
+ * The size of the texts of a message `m` (SQL). Computed without decompressing them: PostgreSQL stores their
+ * sizes.
+ */
+const TEXT_BYTES = 'octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))'
+
+/** Whether the field is one of the texts, which may be long. */
+export const isText = (field: ReadableField): boolean => field === 'text' || field === 'replyText'
 
 /**
- * SQL that selects the messages `m` of `read` (a select of whole messages, newest first) whose texts fit into
- * `bytes` (also SQL), at least one, and the first one that does not. `past` is true for a message that no
- * longer fits: the page ends before it.
+ * Selects these fields of messages `m`, but not the texts of a message with more than `most` bytes (also SQL)
+ * of them. `fillTexts` reads those once it is known that they fit on the page.
  */
-export const fittingInto = (bytes: string | number, read: string): string => `(
-  select * from (
-    select m.*, ${OWN} as own, sum(${OWN}) over w as run, row_number() over w as place, row_number() over w > 1 and sum(${OWN}) over w > ${bytes} as past
-      from (${read}) m window w as (order by m.created_at desc, m.id desc)
-  ) m where m.place <= 2 or m.run - m.own <= ${bytes}
-) m`
+export const columnsWithin = (fields: readonly ReadableField[], most: string): string =>
+  [
+    ...fields.map((field) => {
+      const column = columnOf(field)
+      return `${isText(field) ? `case when ${TEXT_BYTES} <= ${most} then ${column} end` : column} as "${field}"`
+    }),
+    `${TEXT_BYTES} as "textBytes"`,
+  ].join(', ')
 
-/** Returns how many of the rows read belong to a page of at most `limit`. */
-export const fitting = (rows: readonly { past?: boolean }[], limit: number): number => {
-  const past = rows.findIndex((row) => row.past)
-  return past === -1 ? limit : Math.min(past, limit)
+/** Returns how many of the rows read belong to a page: those whose texts fit into `bytes`, at least one. */
+export const fitting = (rows: readonly { textBytes?: number }[], bytes: number): number => {
+  let sum = 0
+  const past = rows.findIndex(({ textBytes = 0 }, index) => {
+    sum += textBytes
+    return index > 0 && sum > bytes
+  })
+  return past === -1 ? rows.length : past
+}
+
+/**
+ * Reads the texts that `columnsWithin` has left out. Returns their fields by the id of the message; those that
+ * were deleted meanwhile are missing.
+ */
+export const readLongTexts = async (
+  { pool }: Db,
+  fields: readonly ReadableField[],
+  messages: readonly { id: string; agentId: string }[],
+): Promise<Map<string, object>> => {
+  const columns = fields.filter(isText).map((field) => `${columnOf(field)} as "${field}"`)
+  const { rows } = await pool.query<{ id: string }>(
+    `select ${['m.id', ...columns].join(', ')} from unnest($1::uuid[], $2::uuid[]) as k(id, agent_id)
+       join message m on m.id = k.id and m.agent_id = k.agent_id`,
+    [messages.map(({ id }) => id), messages.map(({ agentId }) => agentId)],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
 }
