@@ -139,11 +139,16 @@ const ATTACHMENTS = `coalesce((
                                     'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
     from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
 
+const columns = new Map<ReadableField, string>([['attachments', ATTACHMENTS]])
+
 /** The column of messages `m` with this name in the model. */
-export const columnOf = (field: ReadableField): string =>
-  field === 'attachments'
-    ? ATTACHMENTS
-    : `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+export const columnOf = (field: ReadableField): string => {
+  const known = columns.get(field)
+  if (known !== undefined) return known
+  const column = `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+  columns.set(field, column)
+  return column
+}
 
 /** Selects these fields of messages `m` under the model's names; must be followed by a `from`. */
 export const columnsOf = (fields: readonly ReadableField[]): string =>

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -38,7 +38,7 @@ export type EndSubscriptions = (tx: Prisma.TransactionClient, ending: Ending) =>
 /**
  * Returns the token's SHA-256 (32 bytes). The token has 256 random bits, so a slow hash would add nothing.
  */
-export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer')
 
 /** State of a link. Revoked and replaced links are `unknown` too. */
 export type LinkState = 'open' | 'used' | 'expired' | 'unknown'

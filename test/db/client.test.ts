@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { isUnavailable, openDb } from '../../src/db/client.ts'
@@ -31,6 +32,35 @@ test('int8 is returned as a number if that is exact', async () => {
     'SELECT 9007199254740991::int8 AS safe, 9007199254740993::int8 AS wide, count(*) AS n FROM (VALUES (1)) AS v',
   )
   expect(rows).toEqual([{ safe: 9007199254740991, wide: '9007199254740993', n: 1 }])
+})
+
+test.each([
+  `'{}'::text[]`,
+  `array['a', 'b c', 'naïve']`,
+  `array['NULL', null, '', 'NULLABLE', 'a NULL']`,
+  `array['a,b', '"q"', '{x}', 'back\\slash', E'line\nbreak']`,
+  `array[['a', 'b'], ['c', 'd']]`,
+  `'[2:3]={a,b}'::text[]`,
+  `'2026-02-01 10:20:30.123456+00'::timestamptz`,
+  `'2026-02-01 10:20:30+02'::timestamptz`,
+  `'1969-12-31 23:59:59.9+00'::timestamptz`,
+  `'0050-01-01 00:00:00+00'::timestamptz`,
+  `'10000-01-01 00:00:00+00'::timestamptz`,
+  `'0044-03-15 12:00:00+00 BC'::timestamptz`,
+  `'infinity'::timestamptz`,
+])('%s has the value that pg reads', async (sql) => {
+  const text = `SELECT ${sql} AS value`
+  const [own, theirs] = [await db.pool.query(text), await db.pool.query({ text, types: pg.types })]
+  expect(own.rows).toEqual(theirs.rows)
+  expect(own.rows[0].value).not.toBeNull()
+})
+
+test('a timestamp is the same moment in every time zone of the session', async () => {
+  const results = await db.pool.query(
+    `BEGIN; SET LOCAL timezone = 'Asia/Kolkata'; SELECT '2026-02-01 10:20:30.5+00'::timestamptz AS at; COMMIT`,
+  )
+  const [, , selected] = results as unknown as pg.QueryResult[]
+  expect(selected?.rows).toEqual([{ at: new Date('2026-02-01T10:20:30.500Z') }])
 })
 
 test('Prisma and raw SQL share the connection pool', async () => {

@@ -8,12 +8,13 @@ import type { MessageWithFiles } from './present.ts'
 
 /**
  * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns
- * from the joins in `joins`.
+ * from the joins in `joins`. The parameters are inside `(select …)` for the same reason as in a list: so that
+ * PostgreSQL keeps one plan, whatever their number.
  */
 export const byIds = (name: string, more = '', joins = '') => ({
   name,
   text: `select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
-           from unnest($1::uuid[], $2::uuid[]) with ordinality as asked(agent_id, message_id, place)
+           from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked(agent_id, message_id, place)
            left join agent a on a.id = asked.agent_id
            left join lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true ${joins}
           order by asked.place`,

@@ -33,9 +33,9 @@ export const bodyLimit =
     const tooLarge = () =>
       answerError(c, new AppError('invalid_input', `body: must be at most ${max} bytes`), 413)
     if (length > max) return tooLarge()
-    if (!c.var.viewer) return next()
+    if (!c.get('viewer')) return next()
     const large = length > SMALL_BYTES && c.env?.incoming
-    const slot = large ? await c.var.deps.largeBodies.enter(c.env.incoming, c.var.viewer.tokenId) : null
+    const slot = large ? await c.get('deps').largeBodies.enter(c.env.incoming, c.get('viewer').tokenId) : null
     try {
       if (chunked && !(await readWhole(c, max))) return tooLarge()
       return await next()

@@ -9,7 +9,7 @@ import type { RestEnv } from '../env.ts'
  */
 export const readViewer = async (c: Context<RestEnv>): Promise<void> => {
   const source = c.env?.incoming ? clientOf(c.env.incoming) : ''
-  const viewer = await authenticate(c.var.deps, bearerOf(c.req.header('Authorization')), source)
+  const viewer = await authenticate(c.get('deps'), bearerOf(c.req.header('Authorization')), source)
   if (c.env?.outgoing) noteRequester(c.env.outgoing, viewer)
   c.set('viewer', viewer)
 }

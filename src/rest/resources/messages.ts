@@ -246,14 +246,14 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(send, async (c) =>
     c.json(
       presentMessage(
-        await sendMessage(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json')),
+        await sendMessage(c.get('deps'), c.get('viewer'), c.req.valid('param').id, c.req.valid('json')),
       ),
       201,
     ),
   )
   app.openapi(list, async (c) => {
     const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
-    const page = await listMessages(c.var.deps, c.var.viewer, c.req.valid('param').id, {
+    const page = await listMessages(c.get('deps'), c.get('viewer'), c.req.valid('param').id, {
       filter,
       limit,
       cursor,
@@ -262,7 +262,7 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   app.openapi(read, async (c) => {
     const { id, messageId } = c.req.valid('param')
-    return c.json(presentMessage(await readMessage(c.var.deps, c.var.viewer, id, messageId)), 200)
+    return c.json(presentMessage(await readMessage(c.get('deps'), c.get('viewer'), id, messageId)), 200)
   })
   app.openapi(mark, async (c) => {
     const { id: agentId, messageId } = c.req.valid('param')
