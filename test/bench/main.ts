@@ -43,8 +43,10 @@ for (const name of names) {
   process.stderr.write(`${name} …\n`)
   await runSuite(name, (report) => {
     if ('skipped' in report) skipped.push(report)
-    else if ('ratio' in report) rows.push(report)
-    else machine = machineOf(report.postgres)
+    else if ('ratio' in report) {
+      rows.push(report)
+      process.stderr.write(`  ${report.name} / ${report.against}: ${report.ratio.toFixed(2)}\n`)
+    } else machine = machineOf(report.postgres)
   })
 }
 const { cpu, memory, node, postgres } = machine

@@ -87,15 +87,3 @@ export const compare = async (
   const [row] = await compareAll([about], listed(ours), listed(counterpart), extent)
   return row!
 }
-
-/** For suites that measure in the bench's own process. */
-export const pairedRounds = (
-  name: string,
-  unit: string,
-  rounds: number,
-  ours: () => Promise<number>,
-  counterpart: () => Promise<number>,
-): Promise<BenchRow> => {
-  const [about, against = ''] = name.split(' / ') as [string, string?]
-  return compare({ name: about, against, unit }, { round: ours }, { round: counterpart }, { rounds })
-}

@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { missing, startPostfix } from '../mta/postfix.ts'
-import { startDns } from '../support/dns.ts'
-import { type DkimKey, dkimKey } from '../support/mail.ts'
+import { dkimKey } from '../support/mail.ts'
 import { atEnd } from './cleanup.ts'
 import { startHaraka } from './haraka.ts'
-import { ask, type Bench, startBench, startPart } from './machinery.ts'
+import { ask, startBench, startPart } from './machinery.ts'
+import { createRecipients, startZone } from './mail-world.ts'
 import { type Comparison, compareAll, type Side } from './paired.ts'
 import { atLeast, atMost, median, type Report, type Suite } from './row.ts'
-import type { MailKind } from './smtp-client.ts'
+import type { MailKind, Sent } from './smtp-client.ts'
 
 const AGENTS = 20
 
@@ -26,28 +26,6 @@ interface Load {
   mails: number
 }
 
-/** Authenticates this machine and the signatures for example.com, so that every check has a result. */
-const startZone = async (key: DkimKey) => {
-  const dns = await startDns({
-    'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
-    '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
-    [key.name]: { TXT: [key.txt] },
-  })
-  atEnd(() => dns.stop())
-  return dns.address
-}
-
-/** Creates agents that accept mail from the load's many senders, each of which may send few mails a minute. */
-const createAgents = async ({ api }: Bench): Promise<string[]> => {
-  const addresses: string[] = []
-  for (let n = 0; n < AGENTS; n++) {
-    const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
-    await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
-    addresses.push((await api('GET', `/agents/${id}/addresses`)).body[0].value)
-  }
-  return addresses
-}
-
 /** Measures mails a second, and the median time from the end of DATA to the 250 in microseconds. */
 const sideOf = (client: ChildProcess, server: Server, { kind, sessions, mails }: Load): Side => {
   const { port, node, postgres, to } = server
@@ -55,7 +33,7 @@ const sideOf = (client: ChildProcess, server: Server, { kind, sessions, mails }:
     cpu: { node, postgres, units: mails },
     round: async () => {
       await ask(client, { prepare: { kind, mails, to } })
-      const { seconds, answers } = await ask<{ seconds: number; answers: number[] }>(client, {
+      const { seconds, answers } = await ask<Sent>(client, {
         port,
         sessions,
       })
@@ -92,7 +70,7 @@ export const benchReception: Suite = async (report) => {
   const key = dkimKey('example.com')
   const bench = await startBench({ DNS_SERVERS: await startZone(key) })
   const postgres = bench.postgres.pid
-  const to = await createAgents(bench)
+  const to = (await createRecipients(bench, AGENTS)).map(({ address }) => address)
   const client = await startPart('smtp-client.ts', JSON.stringify(key))
   const bare = await startPart<number>('bare-smtp.ts', bench.postgres.url)
   const ours: Server = { against: '', port: bench.smtp.port, node: bench.pid, postgres, to }

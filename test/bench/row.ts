@@ -1,6 +1,7 @@
-/** What a ratio should be: at least (`higher` is better) or at most (`lower` is better). */
+/** What the ratio, or the service's own figure, should be: at least (`higher` is better) or at most `limit`. */
 export interface Goal {
-  ratio: number
+  of: 'ratio' | 'ours'
+  limit: number
   better: 'higher' | 'lower'
 }
 
@@ -34,11 +35,13 @@ export interface Skipped {
 export type Report = BenchRow | Skipped | { postgres: string }
 export type Suite = (report: (row: Report) => void) => Promise<void>
 
-export const atLeast = (ratio: number): Goal => ({ ratio, better: 'higher' })
-export const atMost = (ratio: number): Goal => ({ ratio, better: 'lower' })
+export const atLeast = (limit: number): Goal => ({ of: 'ratio', limit, better: 'higher' })
+export const atMost = (limit: number): Goal => ({ of: 'ratio', limit, better: 'lower' })
+/** At most this much, whatever the counterpart needs. */
+export const atMostItself = (limit: number): Goal => ({ of: 'ours', limit, better: 'lower' })
 
-export const reaches = (ratio: number, goal: Goal): boolean =>
-  goal.better === 'higher' ? ratio >= goal.ratio : ratio <= goal.ratio
+export const reaches = (row: BenchRow, { of, limit, better }: Goal): boolean =>
+  better === 'higher' ? row[of] >= limit : row[of] <= limit
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)

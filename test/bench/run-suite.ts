@@ -18,10 +18,14 @@ const end = (code: number): Promise<never> => {
 
 process.on('message', () => void end(1))
 process.on('disconnect', () => void end(1))
+const fail = (error: unknown): void => {
+  if (!ending) report({ skipped: `${name}: what follows an error: ${(error as Error).stack}` })
+  void end(1)
+}
+process.on('unhandledRejection', fail)
 try {
   await SUITES[name]!(report)
   await end(0)
 } catch (error) {
-  if (!ending) report({ skipped: `${name}: what follows an error: ${(error as Error).stack}` })
-  await end(1)
+  fail(error)
 }

@@ -5,8 +5,16 @@ import { type DkimKey, type Letter, rawOf } from '../support/mail.ts'
 /**
  * The SMTP client, in its own process: `smtp-client.ts KEY`, the DKIM key of example.com as JSON.
  * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB; `{port, sessions}` →
- * `{seconds, answers}`: sends them, and returns for each the milliseconds from the end of DATA to the 250.
+ * `{seconds, answers, startedAt, ends}`: sends them, and returns for each the milliseconds from the end of DATA to
+ * the 250, and when DATA ended (milliseconds since 1970).
  */
+
+export interface Sent {
+  seconds: number
+  answers: number[]
+  startedAt: number
+  ends: number[]
+}
 
 export type MailKind = 'plain' | 'signed'
 type Order = { prepare: { kind: MailKind; mails: number; to: string[] } } | { port: number; sessions: number }
@@ -81,9 +89,10 @@ const openSession = async (port: number) => {
   return { socket, expect }
 }
 
-const sendAll = async ({ port, sessions }: { port: number; sessions: number }) => {
+const sendAll = async ({ port, sessions }: { port: number; sessions: number }): Promise<Sent> => {
   const open = await Promise.all(Array.from({ length: sessions }, () => openSession(port)))
   const answers: number[] = []
+  const ends: number[] = []
   const mails = prepared.values()
   const started = performance.now()
   await Promise.all(
@@ -92,6 +101,7 @@ const sendAll = async ({ port, sessions }: { port: number; sessions: number }) =
         socket.write(envelope)
         for (const code of ['250', '250', '354']) await expect(code)
         const ended = performance.now()
+        ends.push(performance.timeOrigin + ended)
         socket.write(data)
         await expect('250')
         answers.push(performance.now() - ended)
@@ -103,7 +113,7 @@ const sendAll = async ({ port, sessions }: { port: number; sessions: number }) =
     socket.end('QUIT\r\n')
     if (!socket.destroyed) await once(socket, 'close')
   }
-  return { seconds, answers }
+  return { seconds, answers, startedAt: performance.timeOrigin + started, ends }
 }
 
 process.on('message', async (order: Order) => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /**
@@ -33,7 +34,8 @@ const openOne = async (port: number, request: string): Promise<void> => {
   readers.push(reader)
   socket.on('error', () => undefined)
   socket.write(request)
-  await new Promise((resolve) => socket.once('data', resolve))
+  const [head] = (await once(socket, 'data')) as [Buffer]
+  if (!head.toString('latin1').startsWith('HTTP/1.1 200')) throw new Error(head.toString())
   socket.on('data', (chunk: Buffer) => take(reader, chunk))
 }
 

@@ -1,17 +1,14 @@
-import { benchFanOut } from './graphql-fan-out.ts'
+import { benchFanOut } from './fan-out.ts'
+import { benchMailToWebhook } from './mail-to-webhook.ts'
 import { benchMcp } from './mcp.ts'
+import { benchMemory } from './memory.ts'
 import { benchPages } from './pages.ts'
 import { benchReception } from './reception.ts'
-import type { BenchRow, Suite } from './row.ts'
+import type { Suite } from './row.ts'
 import { benchSend } from './send.ts'
 import { benchStreams } from './streams.ts'
+import { benchBacklog } from './webhook-backlog.ts'
 import { benchWebhooks } from './webhooks.ts'
-
-const listed =
-  (bench: () => Promise<BenchRow[]>): Suite =>
-  async (report) => {
-    for (const row of await bench()) report(row)
-  }
 
 /** Every suite by the name that selects it: `npm run bench -- pages`. */
 export const SUITES: Record<string, Suite> = {
@@ -19,7 +16,10 @@ export const SUITES: Record<string, Suite> = {
   pages: benchPages,
   send: benchSend,
   mcp: benchMcp,
-  streams: listed(benchStreams),
-  'graphql-fan-out': listed(benchFanOut),
-  webhooks: listed(benchWebhooks),
+  streams: benchStreams,
+  memory: benchMemory,
+  'fan-out': benchFanOut,
+  webhooks: benchWebhooks,
+  'webhook-backlog': benchBacklog,
+  'mail-to-webhook': benchMailToWebhook,
 }

@@ -19,7 +19,8 @@ export const machineOf = (postgres: string): Machine => ({
 const number = (value: number): string =>
   Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
 
-const goalText = ({ ratio, better }: Goal) => `${better === 'higher' ? '≥' : '≤'} ${ratio}`
+const goalText = ({ of, limit, better }: Goal, unit: string) =>
+  `${better === 'higher' ? '≥' : '≤'} ${limit}${of === 'ours' ? ` ${unit}` : ''}`
 const cpuText = ({ node, postgres }: Cpu) => `${Math.round(node)} + ${Math.round(postgres)}`
 
 const cellsOf = (row: BenchRow): string[] => [
@@ -28,7 +29,7 @@ const cellsOf = (row: BenchRow): string[] => [
   `${number(row.counterpart)} ${row.unit}`,
   row.ratio.toFixed(2),
   row.spread.map((ratio) => ratio.toFixed(2)).join('-'),
-  row.goal ? `${goalText(row.goal)}${reaches(row.ratio, row.goal) ? '' : ' (missed)'}` : '',
+  row.goal ? `${goalText(row.goal, row.unit)}${reaches(row, row.goal) ? '' : ' (missed)'}` : '',
   row.cpu ? `${cpuText(row.cpu.ours)} / ${cpuText(row.cpu.counterpart)}` : '',
 ]
 

@@ -1,0 +1,32 @@
+import { startDns } from '../support/dns.ts'
+import type { DkimKey } from '../support/mail.ts'
+import { atEnd } from './cleanup.ts'
+import type { Bench } from './machinery.ts'
+
+/** Authenticates this machine and the signatures for example.com, so that every check has a result. */
+export const startZone = async (key: DkimKey) => {
+  const dns = await startDns({
+    'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
+    '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
+    [key.name]: { TXT: [key.txt] },
+  })
+  atEnd(() => dns.stop())
+  return dns.address
+}
+
+/** An agent and its address. */
+export interface MailAgent {
+  id: string
+  address: string
+}
+
+/** Creates agents that accept mail from the load's many senders, each of which may send few mails a minute. */
+export const createRecipients = async ({ api }: Bench, count: number): Promise<MailAgent[]> => {
+  const agents: MailAgent[] = []
+  for (let n = 0; n < count; n++) {
+    const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
+    await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
+    agents.push({ id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value })
+  }
+  return agents
+}
