@@ -23,6 +23,7 @@ import { applyBounce } from './message/in/bounce.ts'
 import { passToOwner } from './message/in/postmaster.ts'
 import { accepts, isLocalMailbox, receive } from './message/in/receive.ts'
 import { createArrivalStore } from './message/in/store.ts'
+import { createLimitedStore } from './message/in/wake-limits.ts'
 import { takeReport } from './message/out/delivery.ts'
 import { createDraftStore } from './message/out/send.ts'
 import { createMessageReads } from './message/reading/read.ts'
@@ -137,6 +138,7 @@ const createOperations = (
   ...parts,
   externalCalls: new ExternalCalls(),
   arrivals: createArrivalStore(platform),
+  limited: createLimitedStore(platform),
   drafts: createDraftStore(platform),
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),

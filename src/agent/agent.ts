@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Approval } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
-import { audit } from '../workspace/audit.ts'
+import { type Action, audit } from '../workspace/audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -38,11 +38,13 @@ export const ICONS = [
 export type Icon = (typeof ICONS)[number]
 
 /** Returns an agent in its public form. */
-export const presentAgent = ({ id, name, icon, approval, createdAt }: Agent) => ({
-  id,
-  name,
-  icon: icon as Icon,
-  approval,
+export const presentAgent = ({ createdAt, ...agent }: Agent) => ({
+  id: agent.id,
+  name: agent.name,
+  icon: agent.icon as Icon,
+  approval: agent.approval,
+  wakesPerHour: agent.wakesPerHour,
+  wakesPerThreadDay: agent.wakesPerThreadDay,
   createdAt: createdAt.toISOString(),
 })
 
@@ -87,11 +89,31 @@ export const listAgents = async (
 export const countAgents = async (deps: Db & { clock: Clock }, viewer: Viewer): Promise<number> =>
   viewer.kind === 'agent' ? 1 : (await readKeptUsage(deps, viewer.workspaceId)).agents
 
-export interface AgentChanges {
+/** Limits that only members may change. Null removes one. */
+export interface WakeLimits {
+  /** How many messages may wake the agent in an hour. */
+  wakesPerHour?: number | null | undefined
+  /** How many messages of one thread may wake it in 24 hours. */
+  wakesPerThreadDay?: number | null | undefined
+}
+
+export interface AgentChanges extends WakeLimits {
   name?: string | undefined
   icon?: Icon | undefined
   /** Only members may change it. */
   approval?: Approval | undefined
+}
+
+const givenOf = (changes: object) =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+
+/** The changes that only members may make, by their actions in the audit log. */
+const settingsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges) => {
+  const changes = {
+    'agent.approval': givenOf({ approval }),
+    'agent.update': givenOf({ wakesPerHour, wakesPerThreadDay }),
+  }
+  return Object.entries(changes).filter(([, detail]) => Object.keys(detail).length > 0) as [Action, object][]
 }
 
 /** Changes the given fields. Throws `forbidden` when an agent changes a setting that only members may change. */
@@ -102,14 +124,15 @@ export const updateAgent = async (
   changes: AgentChanges,
 ): Promise<Agent> => {
   await findAgent(deps, viewer, agentId)
-  const { approval } = changes
-  if (approval !== undefined && viewer.kind !== 'member')
-    throw new AppError('forbidden', 'Only a member can change which messages need approval.')
-  const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const settings = settingsOf(changes)
+  if (settings.length > 0 && viewer.kind !== 'member') {
+    const names = settings.flatMap(([, detail]) => Object.keys(detail))
+    throw new AppError('forbidden', `Only a member can change ${names.join(' and ')}.`)
+  }
   return deps.prisma.$transaction(async (prisma) => {
-    const agent = await prisma.agent.update({ where: { id: agentId }, data })
-    if (approval !== undefined)
-      await audit({ ...deps, prisma }, viewer, { action: 'agent.approval', agentId, detail: { approval } })
+    const agent = await prisma.agent.update({ where: { id: agentId }, data: givenOf(changes) })
+    for (const [action, detail] of settings)
+      await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
     return agent
   })
 }

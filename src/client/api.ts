@@ -401,7 +401,10 @@ export interface paths {
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
-        /** Update an agent's name, icon or settings */
+        /**
+         * Update an agent's name, icon or settings
+         * @description Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.
+         */
         patch: operations["updateAgent"];
         trace?: never;
     };
@@ -1367,7 +1370,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -1664,6 +1667,8 @@ export interface components {
          *       "name": "Support Bot",
          *       "icon": "headphones",
          *       "approval": "none",
+         *       "wakesPerHour": 60,
+         *       "wakesPerThreadDay": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1678,6 +1683,10 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "strangers" | "all";
+            /** @description How many messages may wake the agent in an hour; null means no limit */
+            wakesPerHour: number | null;
+            /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
+            wakesPerThreadDay: number | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -2568,7 +2577,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -3667,6 +3676,8 @@ export interface operations {
                      * @enum {string}
                      */
                     approval?: "none" | "strangers" | "all";
+                    wakesPerHour?: number | null;
+                    wakesPerThreadDay?: number | null;
                 };
             };
         };

@@ -49,6 +49,9 @@ export const agentName = name(100)
 export const tokenName = name(100)
 export const memberName = name(100)
 export const workspaceName = name(100)
+const wakes = 'must be a whole number from 1 to 10000'
+/** Maximum number of messages that wake an agent in some time. */
+export const wakeLimit = z.int(wakes).min(1, wakes).max(10_000, wakes)
 const days = 'must be a whole number from 1 to 365'
 /** Number of days for which refused messages are stored. */
 export const keepRefusedDays = z.int(days).min(1, days).max(365, days)

@@ -17,6 +17,7 @@ export const ACTIONS = [
   'session.refuse',
   'session.revoke',
   'workspace.update',
+  'agent.update',
   'access.set',
   'message.release',
   'member.invite',

@@ -132,7 +132,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
+      'id name icon approval wakesPerHour wakesPerThreadDay createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
   },
   Address: {
     reach: inAgent('addresses { % }'),

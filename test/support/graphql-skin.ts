@@ -17,6 +17,7 @@ import type { GraphqlDeps } from '../../src/graphql/execution/context.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
 import type { ReceiveDeps } from '../../src/message/in/receive.ts'
 import { createArrivalStore } from '../../src/message/in/store.ts'
+import { createLimitedStore } from '../../src/message/in/wake-limits.ts'
 import { createDraftStore } from '../../src/message/out/send.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
@@ -153,7 +154,13 @@ export const startSkin = async (
     linkKey: masterKey,
     approvalKey: masterKey,
   }
-  const receiving: ReceiveDeps = { ...shared, ...limits, feed, arrivals: createArrivalStore(db) }
+  const receiving: ReceiveDeps = {
+    ...shared,
+    ...limits,
+    feed,
+    arrivals: createArrivalStore(db),
+    limited: createLimitedStore(db),
+  }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")
 
   const graphql = createGraphql(deps)

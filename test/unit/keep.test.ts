@@ -27,6 +27,7 @@ const arrival = (bytes: number, more: object = {}): Arrival => ({
   raw: new Uint8Array(bytes),
   attachments: [{ name: 'a.bin', type: 'application/octet-stream', content: new Uint8Array(bytes) }],
   event: null,
+  wakeLimits: null,
 })
 
 test('a received message is stored completely, however many there are', () => {

@@ -4,11 +4,12 @@ import {
   type Icon as IconName,
   MAX_AGENTS,
   updateAgent,
+  type WakeLimits,
 } from '../../agent/agent.ts'
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { agentName } from '../../core/rules.ts'
+import { agentName, wakeLimit } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { builder } from '../builder.ts'
@@ -40,6 +41,14 @@ export const Agent = builder.prismaObject('Agent', {
     approval: t.expose('approval', {
       type: Approval,
       description: 'Which of its messages wait for the approval of a member.',
+    }),
+    wakesPerHour: t.exposeInt('wakesPerHour', {
+      nullable: true,
+      description: 'How many messages may wake it in an hour; null means no limit.',
+    }),
+    wakesPerThreadDay: t.exposeInt('wakesPerThreadDay', {
+      nullable: true,
+      description: 'How many messages of one thread may wake it in 24 hours; null means no limit.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
     messageUrl: t.string({
@@ -121,6 +130,14 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
       type: Approval,
       description: 'Which of its messages wait for the approval of a member. Only members may change it.',
     }),
+    wakesPerHour: t.int({
+      description:
+        'How many messages may wake it in an hour: 1 to 10000, or null for no limit. Members only.',
+    }),
+    wakesPerThreadDay: t.int({
+      description:
+        'How many messages of one thread may wake it in 24 hours: 1 to 10000, or null for no limit. Members only.',
+    }),
   }),
 })
 
@@ -128,6 +145,16 @@ const DeleteAgentInput = builder.inputType('DeleteAgentInput', {
   description: 'The agent to delete.',
   fields: (t) => ({ agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }) }),
 })
+
+/** Null removes a limit; a field left out does not change it. */
+const limitsOf = (input: WakeLimits): WakeLimits => {
+  const { wakesPerHour, wakesPerThreadDay } = input
+  return {
+    wakesPerHour,
+    wakesPerThreadDay,
+    ...checked({ wakesPerHour: wakeLimit, wakesPerThreadDay: wakeLimit }, input),
+  }
+}
 
 const CreateAgentPayload = builder.objectRef<{ agent: AgentRow }>('CreateAgentPayload').implement({
   description: 'Result of `createAgent`.',
@@ -166,13 +193,15 @@ builder.mutationFields((t) => ({
     type: UpdateAgentPayload,
     nullable: true,
     idempotency: 'ignored',
-    description: "Changes an agent's name, icon or settings.",
+    description:
+      "Changes an agent's name, icon or settings. Messages over a limit are refused as rate_limit, stored, and can be released.",
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       agent: await updateAgent(deps, viewer, input.agentId, {
         ...checked({ name: agentName }, input),
         icon: given(input.icon),
         approval: given(input.approval),
+        ...limitsOf(input),
       }),
     }),
   }),

@@ -205,6 +205,7 @@ const ACTIONS: Record<Action, string> = {
   'session.refuse': 'A member could not sign in.',
   'session.revoke': 'Sessions of a member were ended.',
   'workspace.update': 'The name or the settings of the workspace were changed.',
+  'agent.update': 'Settings of an agent that only members may change were changed.',
   'access.set': 'Who may send messages to an agent was changed.',
   'message.release': 'Refused messages were released.',
   'member.invite': 'A member was invited.',

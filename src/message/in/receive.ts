@@ -10,8 +10,9 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
-import { type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
+import { MESSAGE_RECEIVED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
@@ -20,12 +21,15 @@ import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
+import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
 export interface ReceiveDeps extends Db {
   clock: Clock
   log: Logger
   feed: Feed
   arrivals: ArrivalStore
+  /** For agents with limits on how often messages may wake them. */
+  limited: Batch<Arrival, StoredArrival>
   channels: Channels
   plans: Plans
   rates: RateLimits
@@ -81,7 +85,7 @@ const arrivalOf = async (
   const verdict = await judge(deps, message, target)
   const id = newId()
   const { mail: isMail } = CHANNELS[message.channel]
-  return {
+  const arrival: Arrival = {
     message: {
       id,
       workspaceId: target.workspaceId,
@@ -122,7 +126,9 @@ const arrivalOf = async (
       verdict.refusal || message.keyword
         ? null
         : { type: MESSAGE_RECEIVED, sender: senderOf(message, target), from: displayOf(message.from) },
+    wakeLimits: verdict.refusal || message.keyword ? null : target.wakeLimits,
   }
+  return limitWakes(deps.pool, arrival)
 }
 
 /**
@@ -192,6 +198,10 @@ const limitArrivals = (
   return kept
 }
 
+/** Stores an arrival; counted against its agent's limits, if it has any. */
+const store = async ({ arrivals, limited }: ReceiveDeps, arrival: Arrival): Promise<StoredArrival> =>
+  arrival.wakeLimits ? limited.add(arrival) : { arrival, event: await arrivals.add(arrival) }
+
 /**
  * Stores an inbound message for each of the agents addressed, admitted or refused, and notifies the listeners
  * of those that admitted it. Resolves once everything is committed. When it rejects, the channel must ask for
@@ -211,17 +221,17 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
     throw new AppError('unavailable', 'The sender could not be verified at the moment.', { retryAfter: 300 })
   }
   const kept = limitArrivals(deps, message, arrivals)
-  const events: (LoggedEvent | null)[] = await Promise.all(kept.map((arrival) => deps.arrivals.add(arrival)))
-  deps.feed.committed(events.filter((event) => event !== null))
-  for (const { message: stored } of kept) {
-    deps.metrics?.count('mails', stored.refusal ?? 'received')
+  const stored = await Promise.all(kept.map((arrival) => store(deps, arrival)))
+  deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null))
+  for (const { message } of stored.map(({ arrival }) => arrival)) {
+    deps.metrics?.count('mails', message.refusal ?? 'received')
     deps.log.info(
       {
-        messageId: stored.id,
-        agentId: stored.agentId,
-        channel: stored.channel,
-        status: stored.status,
-        refusal: stored.refusal,
+        messageId: message.id,
+        agentId: message.agentId,
+        channel: message.channel,
+        status: message.status,
+        refusal: message.refusal,
       },
       'incoming message stored',
     )

@@ -59,6 +59,7 @@ const shortened = ({ message, attachments, event }: Arrival, why: string): Arriv
   }
   return {
     event,
+    wakeLimits: null,
     raw: null,
     attachments: [],
     message: {

@@ -8,6 +8,7 @@ import type { EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { countMessages } from '../../workspace/usage.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
+import type { WakeLimits } from './wake-limits.ts'
 
 /** A received or refused message with everything that is stored along with it. */
 export interface Arrival {
@@ -16,6 +17,8 @@ export interface Arrival {
   attachments: InboundAttachment[]
   /** Content of the message's event; null when the message raises none. */
   event: { type: EventType; sender: EventSender; from: string } | null
+  /** Limits to count an admitted message against; null for an agent without limits. */
+  wakeLimits: WakeLimits | null
 }
 
 /** Size in bytes of the raw message and its attachments. */
@@ -111,8 +114,11 @@ const eventOf = ({ message, event }: Arrival, id: number, agentName: string): Lo
 
 type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
 
-/** Stores one batch. Returns each arrival's event, or null when it raised none or was already stored. */
-const store = async ({ pool }: Db, arrivals: readonly Arrival[]): Promise<(LoggedEvent | null)[]> => {
+/** Stores one batch in one statement. Returns each arrival's event, or null when it raised none or was already stored. */
+export const storeArrivals = async (
+  { pool }: Pick<Db, 'pool'>,
+  arrivals: readonly Arrival[],
+): Promise<(LoggedEvent | null)[]> => {
   const { rows } = await pool.query<Stored>(statementOf(arrivals))
   const stored = new Map(rows.map((row) => [row.id, row]))
   return arrivals.map((arrival) => {
@@ -128,7 +134,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 export type ArrivalStore = Batch<Arrival, LoggedEvent | null>
 
 export const createArrivalStore = (db: Db): ArrivalStore =>
-  createBatch((arrivals) => store(db, arrivals), {
+  createBatch((arrivals) => storeArrivals(db, arrivals), {
     most: MAX,
     parallel: 2,
     maxBytes: MAX_BYTES,

@@ -18,6 +18,8 @@ export interface Target {
   admit: Admit
   senders: string[]
   blocked: string[]
+  /** Limits on how often messages may wake the agent; null when it has none. */
+  wakeLimits: { hour: number | null; threadDay: number | null } | null
   /** Whether the sender is one of the agent's own addresses. */
   ownAddress: boolean
   /** Whether the agent itself sent a message with this Message-ID. */
@@ -44,6 +46,7 @@ interface TargetRow {
   admit: Admit
   senders: string[]
   blocked: string[]
+  wake_limits: Target['wakeLimits']
   own_address: boolean
   own_message: boolean
   member: Target['member']
@@ -89,6 +92,9 @@ const AGENT_TURNS = `select count(*)::int from (
        and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not $9)
        and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
 
+const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
+    where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
+
 /**
  * Finds all recipients in one round trip. $1 channel, $2 recipients, $3 sender, $4 the message's own id, $5
  * the ids it refers to, $6 whether the channel's threads are by counterpart, $7 an hour ago, $8 whether the
@@ -97,7 +103,7 @@ const AGENT_TURNS = `select count(*)::int from (
 const TARGETS = {
   name: 'inbound targets',
   text: `
-    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
+    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = $1 and o.value = $3 and o.agent_id = t.agent_id) as own_address,
            exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = $4 and m.direction = 'outbound') as own_message,
            (${MEMBER}) as member,
@@ -147,6 +153,7 @@ export const findTargets = async (
     admit: row.admit,
     senders: row.senders,
     blocked: row.blocked,
+    wakeLimits: row.wake_limits,
     ownAddress: row.own_address,
     ownMessage: row.own_message,
     member: row.member,

@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { deleteAgent, ICONS, listAgents, MAX_AGENTS, presentAgent, updateAgent } from '../../agent/agent.ts'
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
-import { agentName } from '../../core/rules.ts'
+import { agentName, wakeLimit } from '../../core/rules.ts'
 import { Approval } from '../../db/generated/prisma/enums.ts'
 import type { RestEnv } from '../env.ts'
 import {
@@ -17,7 +17,7 @@ import {
   PAGING,
   SECURITY,
 } from '../route.ts'
-import { ID, id, TIME, time } from '../views.ts'
+import { count, ID, id, TIME, time } from '../views.ts'
 
 const approval = z.enum(Approval)
 
@@ -30,10 +30,24 @@ const AgentView = z
       description:
         'Which of its messages wait for the approval of a member: none, those to strangers, or all',
     }),
+    wakesPerHour: count.nullable().openapi({
+      description: 'How many messages may wake the agent in an hour; null means no limit',
+    }),
+    wakesPerThreadDay: count.nullable().openapi({
+      description: 'How many messages of one thread may wake it in 24 hours; null means no limit',
+    }),
     createdAt: time,
   })
   .openapi('Agent', {
-    example: { id: ID, name: 'Support Bot', icon: 'headphones', approval: 'none', createdAt: TIME },
+    example: {
+      id: ID,
+      name: 'Support Bot',
+      icon: 'headphones',
+      approval: 'none',
+      wakesPerHour: 60,
+      wakesPerThreadDay: null,
+      createdAt: TIME,
+    },
   })
 
 const icon = z.enum(ICONS)
@@ -97,6 +111,8 @@ const update = createRoute({
   path: '/agents/{id}',
   operationId: 'updateAgent',
   summary: "Update an agent's name, icon or settings",
+  description:
+    'Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.',
   tags,
   security,
   request: {
@@ -110,6 +126,8 @@ const update = createRoute({
             description:
               'Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message',
           }),
+          wakesPerHour: wakeLimit.nullable().optional(),
+          wakesPerThreadDay: wakeLimit.nullable().optional(),
         })
         .openapi({ example: { name: 'Help Desk' } }),
     ),
