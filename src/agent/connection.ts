@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -201,10 +202,13 @@ export const currentListeners = async (
 /** Time in milliseconds for which a replaced connection is stored, so that its stream is told to stop. */
 const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
 
-/** Deletes connections that were replaced long ago. Idempotent; safe to run in any process at any time. */
-export const pruneConnections = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query('delete from connection where replaced_at < $1', [
-    new Date(now.getTime() - REPLACED_KEPT_MS),
-  ])
-  return rowCount ?? 0
-}
+const DELETE_OLD = `
+  with old as materialized (
+    select id, agent_id from connection where replaced_at < $1 order by replaced_at limit $2 for update skip locked
+  ),
+  gone as (delete from connection d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
+  select count(*)::int as count from gone`
+
+/** Deletes connections that were replaced long ago, in small batches. Idempotent; safe to run in any process at any time. */
+export const pruneConnections = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - REPLACED_KEPT_MS), signal)

@@ -21,15 +21,15 @@ const INTERVAL_MS = 10 * 60_000
 
 type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & { keyring: Keyring }
 
-const prune = async (deps: JanitorDeps): Promise<void> => {
+const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const now = deps.clock.now()
   const gone = {
-    events: await pruneEvents(deps, now),
-    sends: await pruneSendJobs(deps, now),
-    deliveries: await pruneDeliveries(deps, now),
-    idempotencyKeys: await pruneIdempotencyKeys(deps, now),
-    rates: await pruneRates(deps, now),
-    connections: await pruneConnections(deps, now),
+    events: await pruneEvents(deps, now, signal),
+    sends: await pruneSendJobs(deps, now, signal),
+    deliveries: await pruneDeliveries(deps, now, signal),
+    idempotencyKeys: await pruneIdempotencyKeys(deps, now, signal),
+    rates: await pruneRates(deps, now, signal),
+    connections: await pruneConnections(deps, now, signal),
     subscriptions: await pruneSubscriptions(deps, now),
     sessions: await pruneSessions(deps, now),
   }
@@ -66,7 +66,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
   const chore = (round: (signal: AbortSignal) => Promise<void>, failed: string) =>
     new Routine(round, { everyMs: INTERVAL_MS, failed, clock, log })
   return [
-    chore(() => prune(deps), 'could not delete expired rows'),
+    chore((signal) => prune(deps, signal), 'could not delete expired rows'),
     chore((signal) => pruneMail(deps, signal), 'could not delete old refused messages'),
     chore(
       async () => void (await finishDataKeys({ ...deps, sealed: SEALED_COLUMNS }, { due: true })),

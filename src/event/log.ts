@@ -1,5 +1,6 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { LoggedEvent } from './event.ts'
 
 /** The part of a statement that creates the logs of new agents `made (id)`. */
@@ -169,15 +170,29 @@ export const readGrown = async (
 const RETENTION_MS = 7 * 24 * 3_600_000
 
 /**
- * Deletes events older than the retention and moves the horizons up to them. Idempotent; safe to run in any
- * process at any time.
+ * The logs are locked in the order of their ids, as by those that append to them. Events that another process
+ * is deleting are skipped.
  */
-export const pruneEvents = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query(
-    `with gone as (delete from event where created_at < $1 returning agent_id, id),
-          last as (select agent_id, max(id) as id from gone group by agent_id)
-     update event_log l set horizon = greatest(l.horizon, last.id) from last where l.agent_id = last.agent_id`,
-    [new Date(now.getTime() - RETENTION_MS)],
+const DELETE_OLD = `
+  with old as materialized (
+    select agent_id, id from event where created_at < $1 order by created_at limit $2 for update skip locked
+  ),
+  gone as (
+    delete from event e using old where e.agent_id = old.agent_id and e.id = old.id returning e.agent_id, e.id
+  ),
+  ends as (select agent_id, max(id) as id from gone group by agent_id),
+  locked as materialized (
+    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) order by agent_id for update
+  ),
+  moved as (
+    update event_log l set horizon = greatest(l.horizon, ends.id)
+      from locked join ends using (agent_id) where l.agent_id = locked.agent_id
   )
-  return rowCount ?? 0
-}
+  select count(*)::int as count from gone`
+
+/**
+ * Deletes events older than the retention, in small batches, and moves the horizons up to them. Idempotent;
+ * safe to run in any process at any time. Returns the number of events.
+ */
+export const pruneEvents = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - RETENTION_MS), signal)

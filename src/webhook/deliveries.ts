@@ -1,6 +1,7 @@
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
@@ -155,10 +156,13 @@ export const listDeliveries = async (
  */
 const RETENTION_MS = 7 * 24 * 3_600_000
 
-/** Deletes deliveries past their retention time. Idempotent; any process may call it at any time. */
-export const pruneDeliveries = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query(`delete from job where created_at < $1 and kind = 'webhook'`, [
-    new Date(now.getTime() - RETENTION_MS),
-  ])
-  return rowCount ?? 0
-}
+const DELETE_OLD = `
+  with old as materialized (
+    select id, agent_id from job where created_at < $1 and kind = 'webhook' order by created_at limit $2 for update skip locked
+  ),
+  gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
+  select count(*)::int as count from gone`
+
+/** Deletes deliveries past their retention time, in small batches. Idempotent; any process may call it at any time. */
+export const pruneDeliveries = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - RETENTION_MS), signal)

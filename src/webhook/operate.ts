@@ -55,8 +55,9 @@ export const rotateWebhook = async (
 const MAX_PENDING = 100
 
 /** Counts one more manual delivery, and locks the webhook's row until the transaction ends. */
-const countManual = async (tx: Tx, { id, agentId }: WebhookRow): Promise<void> => {
-  const counted = await tx.webhook.updateMany({ where: { id, agentId }, data: { asked: { increment: 1 } } })
+const countManual = async (tx: Tx, { id, agentId }: WebhookRow, dueAt: Date): Promise<void> => {
+  const data = { asked: { increment: 1 }, dueAt }
+  const counted = await tx.webhook.updateMany({ where: { id, agentId }, data })
   if (counted.count === 0) throw notFound('webhook')
   const waiting = await tx.job.count({ where: { agentId, lane: id, seq: { lt: 0n }, state: 'pending' } })
   if (waiting >= MAX_PENDING)
@@ -85,7 +86,7 @@ export const testWebhook = async (
   const createdAt = deps.clock.now()
   const payload = Uint8Array.from(Buffer.from(testPayloadOf({ id, agent, webhookId: webhook.id, createdAt })))
   const job = await deps.prisma.$transaction(async (tx) => {
-    await countManual(tx, webhook)
+    await countManual(tx, webhook, createdAt)
     return addManualDelivery(tx, {
       id,
       lane: webhook.id,
@@ -145,7 +146,7 @@ export const resendDelivery = async (
     throw new AppError('conflict', "A Message URL event's text is not stored after its delivery.")
   const payload = await bodyOf(deps, event)
   const job = await deps.prisma.$transaction(async (tx) => {
-    await countManual(tx, webhook)
+    await countManual(tx, webhook, deps.clock.now())
     await ensureDone(tx, webhook, eventId)
     return addManualDelivery(tx, {
       id: randomUUID(),
@@ -190,7 +191,8 @@ export const replayWebhook = async (
       at: deps.clock.now(),
     })
     if (count === 0) return 0
-    const data = { position: after, revision: { increment: 1 }, attempts: 0, retryAt: null }
+    const dueAt = deps.clock.now()
+    const data = { position: after, revision: { increment: 1 }, attempts: 0, retryAt: null, dueAt }
     await tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
     return count
   })

@@ -172,11 +172,11 @@ export const subscribeWebhook = async (
     verifiedAt: verified,
   }
   const done = await deps.prisma.$transaction(async (tx) => {
-    await lockLog(tx, agent.id)
+    const lastId = await lockLog(tx, agent.id)
     const known = await tx.webhook.findUnique({
       where: { subscription_agentId: { subscription, agentId: agent.id } },
     })
-    if (known) return { before: known, row: await renew({ ...deps, tx }, known, input, granted) }
+    if (known) return { before: known, row: await renew({ ...deps, tx, lastId }, known, input, granted) }
     await ensureBelowLimit(tx, viewer, now)
     const own = {
       kind: 'mcp' as const,
@@ -192,6 +192,7 @@ export const subscribeWebhook = async (
       url,
       position: BigInt(input.after),
       createdAt: now,
+      dueAt: BigInt(input.after) < lastId ? now : null,
     }
     return {
       before: null,
@@ -212,23 +213,24 @@ export const subscribeWebhook = async (
 type Granted = Pick<WebhookRow, 'expiresAt' | 'verifiedAt'> & { tokenId: string }
 
 const renew = async (
-  deps: SubscribeDeps & { tx: Prisma.TransactionClient },
+  deps: SubscribeDeps & { tx: Prisma.TransactionClient; lastId: bigint },
   row: WebhookRow,
   { secret, after }: SubscribeInput,
   { tokenId, ...granted }: Granted,
 ): Promise<WebhookRow> => {
   const now = deps.clock.now()
   const lapsed = row.expiresAt !== null && row.expiresAt <= now
-  const place = lapsed ? { position: BigInt(after) } : {}
+  const position = lapsed ? BigInt(after) : row.position
+  const dueAt = position < deps.lastId ? now : row.dueAt
   const changes = {
     ...(await newSecret(deps, row, secret, now)),
-    ...place,
+    ...(lapsed ? { position } : {}),
     ...granted,
     token: { connect: { id: tokenId } },
   }
   return deps.tx.webhook.update({
     where: { id_agentId: { id: row.id, agentId: row.agentId } },
-    data: { ...changes, attempts: 0, retryAt: null, revision: { increment: 1 } },
+    data: { ...changes, attempts: 0, retryAt: null, dueAt, revision: { increment: 1 } },
   })
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { type Apart, begin, type OpenTransaction, withinCurrent } from '../db/transaction.ts'
 import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS } from './idempotency-record.ts'
 import type { Keyring } from './keyring.ts'
@@ -123,10 +124,13 @@ export const once = async (
   }
 }
 
-/** Deletes expired keys. Idempotent; safe to run in any process at any time. */
-export const pruneIdempotencyKeys = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query('delete from idempotency_key where created_at < $1', [
-    new Date(now.getTime() - KEPT_MS),
-  ])
-  return rowCount ?? 0
-}
+const DELETE_OLD = `
+  with old as materialized (
+    select token_id, key from idempotency_key where created_at < $1 order by created_at limit $2 for update skip locked
+  ),
+  gone as (delete from idempotency_key d using old where d.token_id = old.token_id and d.key = old.key returning 1)
+  select count(*)::int as count from gone`
+
+/** Deletes expired keys, in small batches. Idempotent; safe to run in any process at any time. */
+export const pruneIdempotencyKeys = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - KEPT_MS), signal)

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 
 const WINDOW_MS = 60_000
 /**
@@ -154,12 +155,13 @@ export class RateLimits {
   }
 }
 
-/** Deletes counters of windows long past. Idempotent; safe to run in any process at any time. */
-export const pruneRates = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const past = new Date(now.getTime() - 10 * WINDOW_MS)
-  const { rowCount } = await pool.query(
-    'delete from rate_count where window_start < $1 and coalesce(window_end, window_start) < $1',
-    [past],
-  )
-  return rowCount ?? 0
-}
+const DELETE_OLD = `
+  with old as materialized (
+    select key from rate_count where window_start < $1 and coalesce(window_end, window_start) < $1 order by window_start limit $2 for update skip locked
+  ),
+  gone as (delete from rate_count d using old where d.key = old.key returning 1)
+  select count(*)::int as count from gone`
+
+/** Deletes counters of windows long past, in small batches. Idempotent; safe to run in any process at any time. */
+export const pruneRates = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - 10 * WINDOW_MS), signal)

@@ -1,4 +1,5 @@
 import type { Db, RootDb } from '../../db/client.ts'
+import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
 /** A message to send, leased to this process. */
@@ -200,10 +201,13 @@ export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | nul
  */
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** Deletes jobs past their retention time. Idempotent; any process may call it at any time. */
-export const pruneSendJobs = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rowCount } = await pool.query(`delete from job where created_at < $1 and kind = 'send'`, [
-    new Date(now.getTime() - KEPT_MS),
-  ])
-  return rowCount ?? 0
-}
+const DELETE_OLD = `
+  with old as materialized (
+    select id, agent_id from job where created_at < $1 and kind = 'send' order by created_at limit $2 for update skip locked
+  ),
+  gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
+  select count(*)::int as count from gone`
+
+/** Deletes jobs past their retention time, in small batches. Idempotent; any process may call it at any time. */
+export const pruneSendJobs = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
+  deleteInBatches(db, DELETE_OLD, new Date(now.getTime() - KEPT_MS), signal)

@@ -49,10 +49,19 @@ export interface LeaseLimits {
   retrying: number
 }
 
-/** Condition for a free lane with something to deliver now: an event that is due, or a manual delivery. */
+/**
+ * `due_at` is on the schedule's clock after a failure, and on the database's clock for the end of a lease, so
+ * it is compared with the later of the two.
+ */
+const MARKED = 'w.due_at <= greatest($3::timestamptz, now())'
+
+/**
+ * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
+ * manual delivery. A lane that was marked without a reason is released again, which removes the mark.
+ */
 const DUE = `
-  (w.position < l.last_id and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked) and (w.lease_until is null or w.lease_until < now())
-  and (w.expires_at is null or w.expires_at > $3)`
+  ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
+  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3)`
 
 /**
  * Leases the lanes in `picked (id)` that are still free, and skips those that another worker is leasing at
@@ -67,7 +76,7 @@ const LEASE = `
   ),
   leased as (
     update webhook w
-       set lease_owner = $1, lease_until = now() + $2 * interval '1 ms',
+       set lease_owner = $1, lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms',
            revision = w.revision + (w.lease_owner is distinct from $1)::int
       from free where w.id = free.id and w.agent_id = free.agent_id
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
@@ -86,17 +95,33 @@ const OF_AGENTS = {
     ), ${LEASE}`,
 }
 
+/** Maximum number of the newest events whose agents the poll looks at. */
+const MAX_NEW_EVENTS = 20_000
+
 /**
- * Leases lanes in turn by workspace: the first lane of each, then the second of each, and so on. Lanes that
- * are retrying are ranked separately, so that they do not delay the others.
+ * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
+ * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
+ * cost nothing.
+ *
+ * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
+ * that are retrying are ranked separately, so that they do not delay the others.
  */
 const ANY = {
   name: 'lanes due',
   text: `
-    with due as materialized (
+    with seen as materialized (
+      select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
+       order by created_at desc limit ${MAX_NEW_EVENTS}
+    ),
+    candidates as materialized (
+      select w.id, w.agent_id from webhook w where ${MARKED}
+      union
+      select w.id, w.agent_id from (select distinct agent_id from seen) s join webhook w on w.agent_id = s.agent_id
+    ),
+    due as materialized (
       select w.id, w.attempts > 0 as suspect,
              row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
-        from webhook w join event_log l on l.agent_id = w.agent_id
+        from candidates c join webhook w on w.id = c.id and w.agent_id = c.agent_id join event_log l on l.agent_id = w.agent_id
        where ${DUE}
     ),
     candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
@@ -118,20 +143,34 @@ export const leaseOfAgents = async (
   return (await pool.query<LeasedLane>({ ...OF_AGENTS, values })).rows
 }
 
-/** Leases lanes of any agents that have something to do now, fairly between workspaces. */
+/**
+ * Leases lanes of any agents that have something to do now, fairly between workspaces. `newMs` is the age of
+ * the events whose notification may have been lost.
+ */
 export const leaseDue = async (
   { pool }: Db,
-  { lease, now, limits }: LeaseRequest & { limits: LeaseLimits },
+  { lease, now, limits, newMs }: LeaseRequest & { limits: LeaseLimits; newMs: number },
 ): Promise<LeasedLane[]> => {
-  const values = [lease.owner, lease.ms, now, limits.lanes, limits.retrying]
+  const values = [lease.owner, lease.ms, now, limits.lanes, limits.retrying, newMs]
   return (await pool.query<LeasedLane>({ ...ANY, values })).rows
 }
 
-/** Returns when the next future retry is due, or null when there is none. */
-export const nextRetryAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+/**
+ * Marks the free lanes that have an event which the poll does not see: it was stored while no worker was
+ * running. Reads every webhook once, so it is for the start of a worker and rare intervals.
+ */
+export const markBehind = async ({ pool }: Db): Promise<void> => {
+  await pool.query(
+    `update webhook w set due_at = now() from event_log l
+      where l.agent_id = w.agent_id and w.position < l.last_id and w.due_at is null and w.lease_owner is null`,
+  )
+}
+
+/** Returns when the next lane becomes due, or null when there is none. */
+export const nextDueAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
   const { rows } = await pool.query<{ at: Date | null }>({
-    name: 'lanes next retry',
-    text: 'select min(retry_at) as at from webhook where retry_at > $1',
+    name: 'lanes next due',
+    text: 'select min(due_at) as at from webhook where due_at > $1',
     values: [now],
   })
   return rows[0]?.at ?? null
@@ -175,7 +214,7 @@ export const renewLeases = async (
         select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 for update of w skip locked
       ),
       renewed as (
-        update webhook w set lease_until = now() + $2 * interval '1 ms'
+        update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
           from free where w.id = free.id and w.agent_id = free.agent_id returning w.id
       )
       select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
@@ -196,11 +235,17 @@ export interface Renewed {
   siblings: number
 }
 
+/** When a lane `w` that is released becomes due, with its log `l`. */
+const DUE_AFTER_RELEASE = `
+  case when w.answered < w.asked then now() when w.retry_at is not null then w.retry_at when w.position < l.last_id then now() end`
+
 /** Releases all leases of this owner. */
 export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
-  await pool.query('update webhook set lease_owner = null, lease_until = null where lease_owner = $1', [
-    owner,
-  ])
+  await pool.query(
+    `update webhook w set lease_owner = null, lease_until = null, due_at = ${DUE_AFTER_RELEASE}
+       from event_log l where l.agent_id = w.agent_id and w.lease_owner = $1`,
+    [owner],
+  )
 }
 
 /** Time in milliseconds that a deletion may take in all, and wait for a connection. */

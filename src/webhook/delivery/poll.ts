@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import type { LaneReader } from './lane-reader.ts'
-import { type Lease, leaseDue, nextRetryAt } from './lease.ts'
+import { type Lease, leaseDue, markBehind, nextDueAt } from './lease.ts'
 
 export interface PollDeps extends Db {
   lease: Lease
@@ -21,12 +21,24 @@ const BACKOFF_MS = 500
  */
 const INTERVAL_MS = 50
 
+/**
+ * Age in milliseconds of events that the poll looks at again, beyond the time since the last poll: an event is
+ * dated before it is committed, and by the clock of another machine.
+ */
+const OVERLAP_MS = 10_000
+
+/** Interval in milliseconds at which all webhooks are read, for what neither marks nor new events show. */
+const MARK_MS = 10 * 60_000
+
 /** Leases lanes whose retry is due, and periodically those with events that no notification announced. */
 export class Poll {
   readonly #deps: PollDeps
   #pause = new AbortController()
   #running = false
   #polling: Promise<void> = Promise.resolve()
+  /** Times of the last poll that leased all due lanes, and of the last reading of all webhooks. */
+  #completeAt = performance.now()
+  #markedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: PollDeps) {
     this.#deps = deps
@@ -70,13 +82,21 @@ export class Poll {
   async #poll(): Promise<number> {
     const { clock, reader, lease, everyMs } = this.#deps
     const now = clock.now()
-    await reader.lease((lanes) =>
-      leaseDue(this.#deps, { lease, now, limits: { lanes, retrying: reader.availableForRetrying } }),
-    )
-    const retryAt = await nextRetryAt(this.#deps, now)
+    const from = performance.now()
+    if (from - this.#markedAt >= MARK_MS) {
+      await markBehind(this.#deps)
+      this.#markedAt = from
+    }
+    const newMs = from - this.#completeAt + OVERLAP_MS
+    const isFull = await reader.lease((lanes) => {
+      const limits = { lanes, retrying: reader.availableForRetrying }
+      return leaseDue(this.#deps, { lease, now, limits, newMs })
+    })
+    if (!isFull) this.#completeAt = from
+    const dueAt = await nextDueAt(this.#deps, now)
     return Math.max(
       0,
-      Math.min(everyMs, retryAt ? retryAt.getTime() - clock.now().getTime() : Number.POSITIVE_INFINITY),
+      Math.min(everyMs, dueAt ? dueAt.getTime() - clock.now().getTime() : Number.POSITIVE_INFINITY),
     )
   }
 }

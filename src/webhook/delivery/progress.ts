@@ -68,7 +68,11 @@ const SETTLE = {
              given_up_at = coalesce(case when p.recovered then null else w.given_up_at end, p."givenUpAt"),
              owner_told_at = case when p.recovered then null else w.owner_told_at end,
              lease_owner = case when p.release then null else w.lease_owner end,
-             lease_until = case when p.release then null else now() + $4 * interval '1 ms' end
+             lease_until = case when p.release then null else now() + $4 * interval '1 ms' end,
+             due_at = case when not p.release then w.due_at
+                           when greatest(w.answered, p.answered) < w.asked then now()
+                           when p."retryAt" is not null then p."retryAt"
+                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then now() end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
       returning w.id, w.agent_id
@@ -76,7 +80,8 @@ const SETTLE = {
     rewound as (
       update webhook w
          set lease_owner = case when p.release then null else w.lease_owner end,
-             lease_until = case when p.release then null else w.lease_until end
+             lease_until = case when p.release then null else w.lease_until end,
+             due_at = case when p.release then now() else w.due_at end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id

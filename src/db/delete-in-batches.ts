@@ -1,0 +1,23 @@
+import type { RootDb } from './client.ts'
+
+const BATCH = 1_000
+
+/**
+ * Runs a statement that deletes at most $2 rows from before $1 and returns their number as `count`, until
+ * fewer are left: no batch holds its locks for long, and what was deleted before a crash stays deleted. Returns
+ * the number of rows deleted.
+ */
+export const deleteInBatches = async (
+  { pool }: Pick<RootDb, 'pool'>,
+  statement: string,
+  before: Date,
+  signal?: AbortSignal,
+): Promise<number> => {
+  let deleted = 0
+  while (!signal?.aborted) {
+    const { rows } = await pool.query<{ count: number }>(statement, [before, BATCH])
+    deleted += rows[0]!.count
+    if (rows[0]!.count < BATCH) break
+  }
+  return deleted
+}
