@@ -40,10 +40,11 @@ const CHANNEL = 'ams'
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
 /**
- * Time in milliseconds within which notifications are collected and sent together. NOTIFY takes a lock at
- * commit, so many small ones would queue up behind each other.
+ * Minimum time in milliseconds between two statements that notify: meanwhile, notifications are collected and
+ * sent together. NOTIFY takes a lock at commit, so many small ones would queue up behind each other. The first
+ * one after a pause is sent immediately, because its reader waits for it.
  */
-const GATHER_MS = 3
+const INTERVAL_MS = 3
 /**
  * Rare enough for a server that is starting, and frequent enough that events are received within a second of
  * its return.
@@ -116,6 +117,7 @@ class Sender {
   readonly #options: NotifierOptions
   #waiting = new Map<string, Set<string>>()
   #sending: Promise<void> | undefined
+  #sentAt = Number.NEGATIVE_INFINITY
 
   constructor(instance: string, options: NotifierOptions) {
     this.#instance = instance
@@ -129,8 +131,9 @@ class Sender {
   }
 
   async #drain(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, GATHER_MS))
     while (this.#waiting.size > 0) {
+      await this.#gathered()
+      this.#sentAt = performance.now()
       const payloads = packPayloads(this.#instance, this.#waiting)
       this.#waiting = new Map()
       try {
@@ -142,6 +145,15 @@ class Sender {
         this.#options.log.warn({ error: (error as Error).message }, 'could not notify other processes')
       }
     }
+  }
+
+  /** Resolves when the next statement may be sent, but never within the same turn of the event loop. */
+  async #gathered(): Promise<void> {
+    const wait = this.#sentAt + INTERVAL_MS - performance.now()
+    await new Promise<void>((resolve) => {
+      if (wait > 0) setTimeout(resolve, wait)
+      else setImmediate(resolve)
+    })
   }
 
   async flush(): Promise<void> {
