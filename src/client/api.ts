@@ -897,6 +897,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the agent's drafts */
+        get: operations["listDrafts"];
+        put?: never;
+        /**
+         * Save a draft of a message
+         * @description The fields are those of a message to send; all may be left out. Members and the agent share the drafts.
+         */
+        post: operations["createDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/drafts/{draftId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a draft */
+        get: operations["readDraft"];
+        put?: never;
+        post?: never;
+        /** Delete a draft */
+        delete: operations["deleteDraft"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a draft
+         * @description Fields left out are unchanged; null empties a field. `attachments` replaces all files.
+         */
+        patch: operations["updateDraft"];
+        trace?: never;
+    };
+    "/agents/{id}/drafts/{draftId}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a draft
+         * @description The draft is deleted in the transaction that stores the message. If sending fails, it is unchanged.
+         */
+        post: operations["sendDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/suppressions": {
         parameters: {
             query?: never;
@@ -2078,6 +2141,51 @@ export interface components {
             status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
             /** @enum {string|null} */
             admission: "team" | "listed" | "anyone" | null;
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "text": "Hello Ann",
+         *       "replyTo": null,
+         *       "forward": null,
+         *       "channel": "email",
+         *       "to": [
+         *         "ann@example.com"
+         *       ],
+         *       "cc": [],
+         *       "subject": "Hello",
+         *       "sendAt": null,
+         *       "attachments": [],
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "updatedAt": "2026-11-20T09:30:00.000Z"
+         *     }
+         */
+        Draft: {
+            /** Format: uuid */
+            id: string;
+            text: string | null;
+            /** Format: uuid */
+            replyTo: string | null;
+            /** Format: uuid */
+            forward: string | null;
+            /** @enum {string|null} */
+            channel: "email" | "sms" | "telegram" | null;
+            to: string[];
+            cc: string[];
+            subject: string | null;
+            /** Format: date-time */
+            sendAt: string | null;
+            attachments: {
+                name: string;
+                /** @description Media type */
+                type: string;
+                /** @description In bytes */
+                size: number;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
         };
         /**
          * @example {
@@ -5019,6 +5127,300 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDrafts: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries to return; defaults to 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Draft"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    text?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The message to reply to. Recipients and subject are taken from it unless they are given
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The message to forward, with its text and attachments. Requires `to`
+                     */
+                    forward?: string | null;
+                    /**
+                     * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
+                     * @enum {string|null}
+                     */
+                    channel?: "email" | "sms" | "telegram" | null;
+                    to?: string[] | null;
+                    cc?: string[] | null;
+                    subject?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When to send it, at most 30 days ahead. Left out: at once
+                     */
+                    sendAt?: string | null;
+                    /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+                    attachments?: {
+                        name: string;
+                        type: string;
+                        content: string;
+                    }[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The draft */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                draftId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                draftId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                draftId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    text?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The message to reply to. Recipients and subject are taken from it unless they are given
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The message to forward, with its text and attachments. Requires `to`
+                     */
+                    forward?: string | null;
+                    /**
+                     * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
+                     * @enum {string|null}
+                     */
+                    channel?: "email" | "sms" | "telegram" | null;
+                    to?: string[] | null;
+                    cc?: string[] | null;
+                    subject?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When to send it, at most 30 days ahead. Left out: at once
+                     */
+                    sendAt?: string | null;
+                    /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+                    attachments?: {
+                        name: string;
+                        type: string;
+                        content: string;
+                    }[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The draft */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                draftId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message, with status `sending` */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

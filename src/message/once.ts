@@ -1,12 +1,13 @@
 import type { Db } from '../db/client.ts'
-import type { Apart } from '../db/transaction.ts'
+import { type Apart, within } from '../db/transaction.ts'
 import { type Answer, type Attempt, type IdempotencyDeps, once } from '../workspace/idempotency.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type SendDeps, storeDrafts } from './out/send.ts'
 import type { MessageUrlDeps } from './out/url.ts'
 
-type Deps = SendDeps &
+/** Dependencies of operations that may run inside a transaction. */
+export type AtomicDeps = SendDeps &
   Pick<MessageUrlDeps, 'feed' | 'texts'> &
   Pick<InvitationDeps, 'mailer'> & { apart: Apart }
 
@@ -18,26 +19,49 @@ type Effects = (() => void)[]
  * Notifications, mail and other effects visible to others are collected in `effects`, to run after the
  * commit.
  */
-const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effects: Effects): Given => ({
+const depsWithin = <Given extends AtomicDeps>(
+  deps: Given,
+  db: Db,
+  apart: Apart,
+  effects: Effects,
+): Given => ({
   ...deps,
   ...db,
   apart,
-  drafts: { add: async (draft) => (await storeDrafts(db, [draft]))[0] ?? null } satisfies Deps['drafts'],
+  drafts: {
+    add: async (draft) => (await storeDrafts(db, [draft]))[0] ?? null,
+  } satisfies AtomicDeps['drafts'],
   notifier: {
     ...deps.notifier,
     publish: (...told) => void effects.push(() => deps.notifier.publish(...told)),
-  } satisfies Deps['notifier'],
+  } satisfies AtomicDeps['notifier'],
   feed: {
     committed: (events) => void effects.push(() => deps.feed.committed(events)),
-  } satisfies Deps['feed'],
+  } satisfies AtomicDeps['feed'],
   mailer: {
     normalize: (address) => deps.mailer.normalize(address),
     send: (mail) => void effects.push(() => deps.mailer.send(mail)),
-  } satisfies Deps['mailer'],
+  } satisfies AtomicDeps['mailer'],
   texts: {
     share: (...shared) => void effects.push(() => deps.texts.share(...shared)),
-  } satisfies Deps['texts'],
+  } satisfies AtomicDeps['texts'],
 })
+
+/**
+ * Runs operations in one transaction. What they publish, mail or share is sent only after the commit, and not
+ * at all after a rollback.
+ */
+export const atomically = async <Given extends AtomicDeps, Result>(
+  deps: Given,
+  work: (deps: Given) => Promise<Result>,
+): Promise<Result> => {
+  const effects: Effects = []
+  const result = await deps.prisma.$transaction((tx) =>
+    work(depsWithin(deps, within(tx), deps.apart, effects)),
+  )
+  for (const effect of effects) effect()
+  return result
+}
 
 /**
  * Executes a request at most once per idempotency key, as `once` does. `work` gets dependencies whose writes
@@ -45,7 +69,7 @@ const depsWithin = <Given extends Deps>(deps: Given, db: Db, apart: Apart, effec
  * it publishes, mails or shares is sent only after the commit, and not at all after a rollback. Returns the
  * first response if there was one, else null.
  */
-export const runOnce = async <Given extends Deps & IdempotencyDeps>(
+export const runOnce = async <Given extends AtomicDeps & IdempotencyDeps>(
   deps: Given,
   viewer: Viewer,
   attempt: Attempt,

@@ -19,6 +19,7 @@ import { agentRoutes } from './resources/agents.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { connectionRoutes } from './resources/connections.ts'
 import { domainRoutes } from './resources/domains.ts'
+import { draftRoutes } from './resources/drafts.ts'
 import { fileRoutes } from './resources/files.ts'
 import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
@@ -39,10 +40,12 @@ import { workspaceRoutes } from './resources/workspace.ts'
  */
 const MAX_BODY_BYTES = 1024 * 1024
 
-/** Only sending a message allows attachments. */
-const SENDS = /^\/agents\/[^/]+\/messages\/?$/
+/** Only a message to send and a draft may have attachments. */
+const SENDS = /^\/agents\/[^/]+\/(?:messages|drafts(?:\/[^/]+)?)\/?$/
 const maxBytes = (method: string, path: string): number =>
-  method === 'POST' && SENDS.test(path) ? MAX_SEND_BODY_BYTES : MAX_BODY_BYTES
+  (method === 'POST' || (method === 'PATCH' && path.includes('/drafts/'))) && SENDS.test(path)
+    ? MAX_SEND_BODY_BYTES
+    : MAX_BODY_BYTES
 
 /** Paths that require a bearer token. (/agents/* includes /agents.) */
 const GUARDED = [
@@ -98,6 +101,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     messageRoutes,
     heldMessageRoutes,
     messageReleaseRoutes,
+    draftRoutes,
     suppressionRoutes,
     secretRoutes,
     urlRoutes,

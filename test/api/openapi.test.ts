@@ -229,6 +229,15 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   yield [member, 'GET', `${path}/messages`]
   const [sent] = (await owner.api('GET', `${path}/messages?direction=outbound`)).body.items
   yield [member, 'GET', `${path}/messages/${sent.id}/recipients`]
+  const written = { channel: 'email', to: ['cy@example.com'], text: 'hi' }
+  yield [member, 'POST', `${path}/drafts`, written]
+  yield [member, 'GET', `${path}/drafts`]
+  const [draft] = (await owner.api('GET', `${path}/drafts`)).body.items
+  yield [member, 'GET', `${path}/drafts/${draft.id}`]
+  yield [member, 'PATCH', `${path}/drafts/${draft.id}`, { subject: 'Hello' }]
+  yield [member, 'POST', `${path}/drafts/${draft.id}/send`]
+  const spare = await owner.api('POST', `${path}/drafts`, {})
+  yield [member, 'DELETE', `${path}/drafts/${spare.body.id}`]
   yield [member, 'PATCH', path, { approval: 'all' }]
   for (const decision of ['approve', 'reject', 'cancel']) {
     const held = await owner.api('POST', `${path}/messages`, {

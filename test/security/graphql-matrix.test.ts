@@ -78,11 +78,16 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   await change(of.ask, 'blockSender', 'access { blocked }', eve)
   const { messages, webhooks } = (await of.ask(query, { agentId })).data.agent
   const { memberId } = await addMember(of)
+  const draft = await change(of.ask, 'saveDraft', 'draft { id }', {
+    ...{ agentId, channel: 'email', to: ['bo@example.com'], text: 'hi' },
+    attachments: [{ name: 'a.txt', type: 'text/plain', content: 'aGk=' }],
+  })
   return {
     self: agent.ask,
     target: {
       agentId,
       messageId: messages.edges[0].node.id,
+      draftId: draft.data.saveDraft.draft.id,
       addressId: messages.edges[0].node.addressId,
       listed: of.email,
       blocked: eve.sender,

@@ -132,7 +132,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval wakesPerHour wakesPerThreadDay createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions',
+      'id name icon approval wakesPerHour wakesPerThreadDay createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -218,6 +218,18 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'kind id tokenId',
   },
+  DraftConnection: { reach: page('drafts').connection, ...CONNECTION },
+  DraftEdge: { reach: page('drafts').edge, ...EDGE },
+  Draft: {
+    reach: inAgent('drafts { edges { node { % } } }'),
+    rule: AGENT,
+    fields: 'id text replyTo forward channel to cc subject sendAt attachments createdAt updatedAt',
+  },
+  DraftFile: {
+    reach: inAgent('drafts { edges { node { attachments { % } } } }'),
+    rule: AGENT,
+    fields: 'name type size',
+  },
   DeliveryConnection: { reach: deliveries.connection, ...CONNECTION },
   DeliveryEdge: { reach: deliveries.edge, ...EDGE },
   Connection: {
@@ -252,6 +264,7 @@ export interface Target {
   /** Senders on the lists of its email channel. */
   listed: string
   blocked: string
+  draftId: string
   memberId: string
   domainId: string
   phoneNumberId: string
@@ -310,6 +323,9 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: AGENT,
     input: ({ agentId, messageId }) => ({ agentId, ids: [messageId], read: true }),
   },
+  saveDraft: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi' }) },
+  deleteDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
+  sendDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
   // The message was received, so nothing waits.
   approveMessage: { rule: NOTHING_HELD, input: ofMessage },
   rejectMessage: { rule: NOTHING_HELD, input: ofMessage },

@@ -112,6 +112,12 @@ const TABLE: Record<string, Row> = {
   },
   'POST /agents/{id}/messages/{messageId}/release': { member: 200, agent: 200, body: {} },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  'POST /agents/{id}/drafts': { member: 201, agent: 201, body: { text: 'hi' } },
+  'GET /agents/{id}/drafts': { member: 200, agent: 200 },
+  'GET /agents/{id}/drafts/{draftId}': { member: 200, agent: 200 },
+  'PATCH /agents/{id}/drafts/{draftId}': { member: 200, agent: 200, body: { text: 'hello' } },
+  'DELETE /agents/{id}/drafts/{draftId}': { member: 204, agent: 204 },
+  'POST /agents/{id}/drafts/{draftId}/send': { member: 201, agent: 201 },
   // the message was received, so nothing waits
   'POST /agents/{id}/messages/{messageId}/approve': { member: 404, agent: 404 },
   'POST /agents/{id}/messages/{messageId}/reject': { member: 404, agent: 404 },
@@ -141,7 +147,7 @@ const TABLE: Record<string, Row> = {
 
 const ROUTES = Object.keys(TABLE)
 const WITH_ID = ROUTES.filter((route) => route.includes('{id}'))
-const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'deliveryId', 'connectionId']
+const SUB_IDS = ['addressId', 'messageId', 'tokenId', 'webhookId', 'deliveryId', 'connectionId', 'draftId']
 
 const SUPPRESSED = {
   channel: 'email',
@@ -197,6 +203,8 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
   const phoneNumber = await service.db.prisma.phoneNumber.create({ data: number })
   const [message] = (await agent.api('GET', `${path}/messages`)).body.items
   await agent.api('POST', `${path}/access/email/blocked`, { sender: tenant.email })
+  const content = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
+  const draft = await agent.api('POST', `${path}/drafts`, content)
   return {
     agent,
     ids: {
@@ -216,6 +224,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       phoneNumberId: phoneNumber.id,
       invitationId: invitation.id,
       messageId: message.id,
+      draftId: draft.body.id,
     },
   }
 }

@@ -5,7 +5,7 @@ import { checked, given } from '../input.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 
-const AttachmentInput = builder.inputType('AttachmentInput', {
+export const AttachmentInput = builder.inputType('AttachmentInput', {
   description: 'A file to attach.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Its name: 1 to 255 characters on one line.' }),

@@ -44,6 +44,7 @@ const TAGS = [
     description:
       'The messages that an agent received and sent. Refused messages are kept for `keepRefusedDays` (a setting of the workspace) together with the checks, and create no event.',
   },
+  { name: 'Drafts', description: 'Messages that members and an agent are writing.' },
   {
     name: 'Suppressions',
     description:

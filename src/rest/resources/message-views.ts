@@ -14,6 +14,12 @@ const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.st
   example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },
 })
 
+export const AttachmentView = z.object({
+  name: z.string(),
+  type: z.string().openapi({ description: 'Media type' }),
+  size: count.openapi({ description: 'In bytes' }),
+})
+
 const HoldView = z
   .object({
     reason: z.enum(HoldReason).openapi({ description: "A member's approval, or its time" }),
@@ -49,13 +55,7 @@ export const MessageView = z
       .min(1)
       .nullable()
       .openapi({ description: 'Number of SMS segments; null on other channels' }),
-    attachments: z.array(
-      z.object({
-        name: z.string(),
-        type: z.string().openapi({ description: 'Media type' }),
-        size: count.openapi({ description: 'In bytes' }),
-      }),
-    ),
+    attachments: z.array(AttachmentView),
     thread: z
       .object({
         messageId: z.string().openapi({ description: 'Empty if there is none' }),

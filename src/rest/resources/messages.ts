@@ -33,6 +33,30 @@ const tags = ['Messages']
 const security = SECURITY
 const channel = z.enum(CHANNEL_KINDS)
 
+/** The fields of a request to send. */
+export const SEND_FIELDS = {
+  text: messageText,
+  replyTo: uuid.optional().openapi({
+    description: 'The message to reply to. Recipients and subject are taken from it unless they are given',
+  }),
+  forward: uuid
+    .optional()
+    .openapi({ description: 'The message to forward, with its text and attachments. Requires `to`' }),
+  channel: channel.optional().openapi({
+    description: "The channel of a new message, sent from the agent's primary address on it. Requires `to`",
+  }),
+  to: recipients.optional(),
+  cc: copies.optional(),
+  subject: messageSubject.optional(),
+  sendAt: timestamp.optional().openapi({
+    format: 'date-time',
+    description: 'When to send it, at most 30 days ahead. Left out: at once',
+  }),
+  attachments: attachments.optional().openapi({
+    description: 'Attachments, 10 MiB in total; a forward also includes the original ones',
+  }),
+}
+
 const send = createRoute({
   method: 'post',
   path: '/agents/{id}/messages',
@@ -46,28 +70,7 @@ const send = createRoute({
     ...body(
       z
         .strictObject({
-          text: messageText,
-          replyTo: uuid.optional().openapi({
-            description:
-              'The message to reply to. Recipients and subject are taken from it unless they are given',
-          }),
-          forward: uuid
-            .optional()
-            .openapi({ description: 'The message to forward, with its text and attachments. Requires `to`' }),
-          channel: channel.optional().openapi({
-            description:
-              "The channel of a new message, sent from the agent's primary address on it. Requires `to`",
-          }),
-          to: recipients.optional(),
-          cc: copies.optional(),
-          subject: messageSubject.optional(),
-          sendAt: timestamp.optional().openapi({
-            format: 'date-time',
-            description: 'When to send it, at most 30 days ahead. Left out: at once',
-          }),
-          attachments: attachments.optional().openapi({
-            description: 'Attachments, 10 MiB in total; a forward also includes the original ones',
-          }),
+          ...SEND_FIELDS,
         })
         .openapi({
           example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' },

@@ -1,0 +1,214 @@
+import { attachments, copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
+import {
+  createDraft,
+  deleteDraft,
+  draftCursor,
+  presentDraft,
+  readDrafts,
+  type SavedDraft,
+  sendDraft,
+  updateDraft,
+} from '../../message/out/saved-draft.ts'
+import type { AttachmentView } from '../../message/reading/present.ts'
+import { builder } from '../builder.ts'
+import { batched } from '../execution/batch.ts'
+import { countRows } from '../execution/limits.ts'
+import { checked, given, rethrowAsAfter } from '../input.ts'
+import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
+import { Agent } from './agent.ts'
+import { AddressChannel } from './enums.ts'
+import { Message } from './message.ts'
+import { pathOf } from './message-list.ts'
+import { AttachmentInput } from './send-message.ts'
+
+const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
+  description: 'A file attached to a draft, without its content.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    type: t.exposeString('type', { description: 'Its media type.' }),
+    size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
+  }),
+})
+
+const Draft = builder.objectRef<SavedDraft>('Draft').implement({
+  description: 'A message that is being written, shared by the members and the agent.',
+  fields: (t) => ({
+    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
+    text: t.string({
+      nullable: true,
+      description: 'Its text so far.',
+      resolve: (draft) => presentDraft(draft).text,
+    }),
+    replyTo: t.field({
+      type: 'UUID',
+      nullable: true,
+      description: 'The message that it replies to.',
+      resolve: (draft) => presentDraft(draft).replyTo,
+    }),
+    forward: t.field({
+      type: 'UUID',
+      nullable: true,
+      description: 'The message that it forwards.',
+      resolve: (draft) => presentDraft(draft).forward,
+    }),
+    channel: t.field({
+      type: AddressChannel,
+      nullable: true,
+      description: 'The channel of a new message.',
+      resolve: (draft) => presentDraft(draft).channel,
+    }),
+    to: t.stringList({ description: 'Its recipients.', resolve: (draft) => presentDraft(draft).to }),
+    cc: t.stringList({ description: 'Its Cc recipients.', resolve: (draft) => presentDraft(draft).cc }),
+    subject: t.string({
+      nullable: true,
+      description: 'Its subject.',
+      resolve: (draft) => presentDraft(draft).subject,
+    }),
+    sendAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is to be sent.',
+      resolve: (draft) => {
+        const { sendAt } = presentDraft(draft)
+        return sendAt === null ? null : new Date(sendAt)
+      },
+    }),
+    attachments: t.field({ type: [DraftFile], description: 'Its files.', resolve: ({ files }) => files }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  }),
+})
+
+const DraftConnection = builder.connectionObject(
+  { type: Draft, name: 'DraftConnection', description: 'A page of drafts, newest first.' },
+  { name: 'DraftEdge', description: 'A draft and its cursor.' },
+)
+
+builder.prismaObjectField(Agent, 'drafts', (t) =>
+  t.field({
+    type: DraftConnection,
+    description: "The agent's drafts, newest first.",
+    complexity: ({ first }) => pageCost(first),
+    args: {
+      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
+      after: t.arg.string({ description: "Return entries after this entry's cursor." }),
+    },
+    resolve: async ({ id }, args, context, info) => {
+      const request = { limit: checkFirst(args.first), cursor: given(args.after) }
+      countRows(context, request.limit)
+      const read = (agentIds: readonly string[]) => readDrafts(context.deps, agentIds, request)
+      const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
+        rethrowAsAfter,
+      )
+      const edges = page.items.map((draft) => ({ cursor: draftCursor(draft), node: draft }))
+      return {
+        edges,
+        pageInfo: pageInfoOf(edges, page.nextCursor !== null, {
+          first: request.limit,
+          after: request.cursor,
+        }),
+      }
+    },
+  }),
+)
+
+const SaveDraftInput = builder.inputType('SaveDraftInput', {
+  description:
+    'A draft to save: a new one, or with `draftId` changes of an existing one. Fields left out are unchanged, and null empties a field.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent that will send it.' }),
+    draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
+    text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
+    replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
+    forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
+    channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
+    to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
+    cc: t.stringList({ description: 'At most 50 Cc recipients of 1 to 320 characters.' }),
+    subject: t.string({ description: 'At most 240 characters.' }),
+    sendAt: t.field({ type: 'DateTime', description: 'When to send it.' }),
+    attachments: t.field({
+      type: [AttachmentInput],
+      description: 'Attachments, 10 MiB in total; they replace all files of the draft.',
+    }),
+  }),
+})
+
+const DraftKeyInput = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+      draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
+    }),
+  })
+const DeleteDraftInput = DraftKeyInput('DeleteDraftInput', 'A draft to delete.')
+const SendDraftInput = DraftKeyInput('SendDraftInput', 'A draft to send.')
+
+const SaveDraftPayload = builder.objectRef<{ draft: SavedDraft }>('SaveDraftPayload').implement({
+  description: 'Result of `saveDraft`.',
+  fields: (t) => ({
+    draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ draft }) => draft }),
+  }),
+})
+
+const DeleteDraftPayload = builder.objectRef<{ draftId: string }>('DeleteDraftPayload').implement({
+  description: 'Result of `deleteDraft`.',
+  fields: (t) => ({
+    draftId: t.expose('draftId', { type: 'UUID', description: 'The id of the deleted draft.' }),
+  }),
+})
+
+const SendDraftPayload = builder.objectRef<{ id: string; agentId: string }>('SendDraftPayload').implement({
+  description: 'Result of `sendDraft`.',
+  fields: (t) => ({
+    message: t.prismaField({
+      type: Message,
+      description: 'The message, with status `sending`.',
+      resolve: (query, { id, agentId }, _args, { deps }) =>
+        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+    }),
+  }),
+})
+
+builder.mutationFields((t) => ({
+  saveDraft: t.field({
+    type: SaveDraftPayload,
+    nullable: true,
+    idempotency: 'once',
+    description: 'Creates a draft, or changes one.',
+    args: { input: t.arg({ type: SaveDraftInput, required: true, description: 'The draft.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      const { agentId, draftId, ...fields } = input
+      const rules = { text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments }
+      const { attachments: _files, ...plain } = fields
+      const changes = {
+        ...plain,
+        attachments: fields.attachments === null ? null : undefined,
+        ...checked(rules, fields),
+      }
+      const draft = draftId
+        ? await updateDraft(deps, viewer, { agentId, draftId }, changes)
+        : await createDraft(deps, viewer, agentId, changes)
+      return { draft }
+    },
+  }),
+  deleteDraft: t.field({
+    type: DeleteDraftPayload,
+    nullable: true,
+    idempotency: 'ignored',
+    description: 'Deletes a draft.',
+    args: { input: t.arg({ type: DeleteDraftInput, required: true, description: 'The draft.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      await deleteDraft(deps, viewer, input)
+      return { draftId: input.draftId }
+    },
+  }),
+  sendDraft: t.field({
+    type: SendDraftPayload,
+    nullable: true,
+    idempotency: 'once',
+    description: 'Sends a draft, which thereby ends. If sending fails, the draft is unchanged.',
+    args: { input: t.arg({ type: SendDraftInput, required: true, description: 'The draft.' }) },
+    resolve: (_root, { input }, { deps, viewer }) => sendDraft(deps, viewer, input),
+  }),
+}))

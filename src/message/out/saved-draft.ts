@@ -1,0 +1,223 @@
+import { v7 as newId } from 'uuid'
+import { findAgent } from '../../agent/permission.ts'
+import type { InboundAttachment } from '../../channel/inbound.ts'
+import { type Page, pageOf, readMoment, writeCursor } from '../../core/cursor.ts'
+import { AppError, invalidInput, notFound } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import { type AtomicDeps, atomically } from '../once.ts'
+import type { AttachmentView, MessageWithFiles } from '../reading/present.ts'
+import { type SendDeps, sendMessage } from './send.ts'
+import type { SendInput } from './send-intent.ts'
+
+/** Maximum number of drafts of an agent. */
+const MAX_DRAFTS = 1000
+
+/** Fields of a draft: those of a request to send, each of which may be undecided (null). */
+export type DraftContent = {
+  [Field in keyof Omit<SendInput, 'attachments'>]?: SendInput[Field] | null | undefined
+}
+
+/** What to save. Fields left out are unchanged; null empties a field. `attachments` replaces all files. */
+export interface DraftChanges extends DraftContent {
+  attachments?: readonly InboundAttachment[] | null | undefined
+}
+
+export interface DraftKey {
+  agentId: string
+  draftId: string
+}
+
+export type SavedDraft = DraftRow & { files: AttachmentView[] }
+
+const FILES = {
+  files: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } },
+} as const
+
+/** A draft in its public form. */
+export const presentDraft = ({ id, content, files, createdAt, updatedAt }: SavedDraft) => {
+  const { text, replyTo, forward, channel, to, cc, subject, sendAt } = content as unknown as DraftContent
+  return {
+    id,
+    text: text ?? null,
+    replyTo: replyTo ?? null,
+    forward: forward ?? null,
+    channel: channel ?? null,
+    to: [...(to ?? [])],
+    cc: [...(cc ?? [])],
+    subject: subject ?? null,
+    sendAt: sendAt ? new Date(sendAt).toISOString() : null,
+    attachments: files.map(({ name, type, size }) => ({ name, type, size })),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  }
+}
+
+export const draftCursor = ({ createdAt, id }: Pick<DraftRow, 'createdAt' | 'id'>): string =>
+  writeCursor(createdAt.getTime(), id)
+
+/** Returns the content with the changes made, without the fields that are undecided. */
+const changed = (content: DraftContent, changes: DraftContent): Prisma.InputJsonObject => {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const merged = Object.entries({ ...content, ...given }).filter(([, value]) => value !== null)
+  return JSON.parse(JSON.stringify(Object.fromEntries(merged)))
+}
+
+const saveFiles = async (
+  tx: Prisma.TransactionClient,
+  { agentId, draftId }: DraftKey,
+  files: readonly InboundAttachment[],
+): Promise<void> => {
+  await tx.draftFile.deleteMany({ where: { draftId, agentId } })
+  const data = files.map(({ name, type, content }, index) => ({
+    ...{ draftId, agentId, index, name, type, size: content.byteLength },
+    content: Uint8Array.from(content),
+  }))
+  await tx.draftFile.createMany({ data })
+}
+
+const find = async (
+  db: Pick<Prisma.TransactionClient, 'draft'>,
+  { agentId, draftId: id }: DraftKey,
+): Promise<SavedDraft> => {
+  const draft = await db.draft.findUnique({ where: { id_agentId: { id, agentId } }, include: FILES })
+  if (!draft) throw notFound('draft')
+  return draft
+}
+
+/** Saves a new draft. Throws `conflict` when the agent has too many. */
+export const createDraft = async (
+  deps: SendDeps,
+  viewer: Viewer,
+  agentId: string,
+  { attachments, ...fields }: DraftChanges,
+): Promise<SavedDraft> => {
+  await findAgent(deps, viewer, agentId)
+  if ((await deps.prisma.draft.count({ where: { agentId } })) >= MAX_DRAFTS)
+    throw new AppError('conflict', `An agent can have at most ${MAX_DRAFTS} drafts.`)
+  const now = deps.clock.now()
+  const draftId = newId()
+  return deps.prisma.$transaction(async (tx) => {
+    const content = changed({}, fields)
+    await tx.draft.create({ data: { id: draftId, agentId, content, createdAt: now, updatedAt: now } })
+    await saveFiles(tx, { agentId, draftId }, attachments ?? [])
+    return find(tx, { agentId, draftId })
+  })
+}
+
+/** Returns one draft of the agent. */
+export const readDraft = async (deps: Db, viewer: Viewer, key: DraftKey): Promise<SavedDraft> => {
+  await findAgent(deps, viewer, key.agentId)
+  return find(deps.prisma, key)
+}
+
+/** Locks a draft, so that an edit and a send do not pass each other. Throws `not_found`. */
+const lock = async (tx: Prisma.TransactionClient, { agentId, draftId }: DraftKey): Promise<void> => {
+  const rows = await tx.$queryRaw<unknown[]>`
+    select 1 from draft where id = ${draftId}::uuid and agent_id = ${agentId}::uuid for update`
+  if (rows.length === 0) throw notFound('draft')
+}
+
+/** Changes the given fields of a draft. */
+export const updateDraft = async (
+  deps: SendDeps,
+  viewer: Viewer,
+  key: DraftKey,
+  { attachments, ...fields }: DraftChanges,
+): Promise<SavedDraft> => {
+  const { agentId, draftId: id } = key
+  await findAgent(deps, viewer, agentId)
+  return deps.prisma.$transaction(async (tx) => {
+    await lock(tx, key)
+    const { content } = await find(tx, key)
+    await tx.draft.update({
+      where: { id_agentId: { id, agentId } },
+      data: { content: changed(content as unknown as DraftContent, fields), updatedAt: deps.clock.now() },
+    })
+    if (attachments !== undefined) await saveFiles(tx, key, attachments ?? [])
+    return find(tx, key)
+  })
+}
+
+export const deleteDraft = async (
+  deps: Db,
+  viewer: Viewer,
+  { agentId, draftId: id }: DraftKey,
+): Promise<void> => {
+  await findAgent(deps, viewer, agentId)
+  const { count } = await deps.prisma.draft.deleteMany({ where: { id, agentId } })
+  if (count === 0) throw notFound('draft')
+}
+
+/** Returns a page of the drafts of each of these agents, newest first, with one statement for all of them. */
+export const readDrafts = async (
+  { pool, prisma }: Db,
+  agentIds: readonly string[],
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<Page<SavedDraft>[]> => {
+  const [createdAt, id] = cursor === undefined ? [null, null] : readMoment(cursor)
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'draft pages',
+    text: `select d.id from unnest($1::uuid[]) as a(id) cross join lateral (
+             select id from draft
+              where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+              order by created_at desc, id desc limit $4) d`,
+    values: [agentIds, createdAt, id, limit + 1],
+  })
+  const drafts = await prisma.draft.findMany({
+    where: { id: { in: rows.map((row) => row.id) }, agentId: { in: [...agentIds] } },
+    include: FILES,
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  })
+  return agentIds.map((agentId) => {
+    const own = drafts.filter((draft) => draft.agentId === agentId)
+    return pageOf(own, limit, draftCursor)
+  })
+}
+
+/** Returns a page of the agent's drafts, newest first. */
+export const listDrafts = async (
+  deps: Db,
+  viewer: Viewer,
+  agentId: string,
+  request: { limit: number; cursor?: string | undefined },
+): Promise<Page<SavedDraft>> => {
+  await findAgent(deps, viewer, agentId)
+  return (await readDrafts(deps, [agentId], request))[0]!
+}
+
+/** Returns the request to send that a draft has become. Throws `invalid_input` for a missing text. */
+const sendInputOf = (draft: DraftRow & { files: InboundAttachment[] }): SendInput => {
+  const { text, sendAt, ...content } = draft.content as unknown as DraftContent
+  if (!text) throw invalidInput('text', 'must be 1 to 32000 characters long')
+  const decided = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null))
+  return {
+    ...decided,
+    text,
+    ...(sendAt ? { sendAt: new Date(sendAt) } : {}),
+    attachments: draft.files.map(({ name, type, content: bytes }) => ({ name, type, content: bytes })),
+  }
+}
+
+/**
+ * Sends a draft, which thereby ends: the draft is deleted in the transaction that stores the message. Of two
+ * concurrent calls one gets `not_found`. Throws as `sendMessage` does; the draft is then unchanged.
+ */
+export const sendDraft = async <Given extends AtomicDeps>(
+  deps: Given,
+  viewer: Viewer,
+  { agentId, draftId: id }: DraftKey,
+): Promise<MessageWithFiles> => {
+  await findAgent(deps, viewer, agentId)
+  return atomically(deps, async (within) => {
+    await lock(within.prisma, { agentId, draftId: id })
+    const where = { id_agentId: { id, agentId } }
+    const draft = await within.prisma.draft.findUniqueOrThrow({
+      where,
+      include: { files: { orderBy: { index: 'asc' } } },
+    })
+    await within.prisma.draft.delete({ where })
+    return sendMessage(within, viewer, agentId, sendInputOf(draft))
+  })
+}

@@ -1,0 +1,168 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { CHANNEL_KINDS } from '../../core/channels.ts'
+import {
+  createDraft,
+  deleteDraft,
+  listDrafts,
+  presentDraft,
+  readDraft,
+  sendDraft,
+  updateDraft,
+} from '../../message/out/saved-draft.ts'
+import { presentMessage } from '../../message/reading/present.ts'
+import type { RestEnv } from '../env.ts'
+import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
+import { ID, id, pageView, TIME, time } from '../views.ts'
+import { AttachmentView, MessageView } from './message-views.ts'
+import { SEND_FIELDS } from './messages.ts'
+
+const DraftView = z
+  .object({
+    id,
+    text: z.string().nullable(),
+    replyTo: id.nullable(),
+    forward: id.nullable(),
+    channel: z.enum(CHANNEL_KINDS).nullable(),
+    to: z.array(z.string()),
+    cc: z.array(z.string()),
+    subject: z.string().nullable(),
+    sendAt: time.nullable(),
+    attachments: z.array(AttachmentView),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .openapi('Draft', {
+    example: {
+      id: ID,
+      text: 'Hello Ann',
+      replyTo: null,
+      forward: null,
+      channel: 'email',
+      to: ['ann@example.com'],
+      cc: [],
+      subject: 'Hello',
+      sendAt: null,
+      attachments: [],
+      createdAt: TIME,
+      updatedAt: TIME,
+    },
+  })
+
+const { text, replyTo, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
+const fields = z
+  .strictObject({
+    text: text.nullish(),
+    replyTo: replyTo.nullable(),
+    forward: forward.nullable(),
+    channel: channel.nullable(),
+    to: to.nullable(),
+    cc: cc.nullable(),
+    subject: subject.nullable(),
+    sendAt: sendAt.nullable(),
+    attachments: attachments.nullable(),
+  })
+  .openapi({ example: { channel: 'email', to: ['ann@example.com'], text: 'Hello Ann' } })
+
+const tags = ['Drafts']
+const security = SECURITY
+
+const create = createRoute({
+  method: 'post',
+  path: '/agents/{id}/drafts',
+  operationId: 'createDraft',
+  summary: 'Save a draft of a message',
+  description:
+    'The fields are those of a message to send; all may be left out. Members and the agent share the drafts.',
+  tags,
+  security,
+  request: { params: ids('id'), ...body(fields) },
+  responses: { 201: ok('The draft', DraftView), ...failures('agent', 'body', 'conflict') },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/drafts',
+  operationId: 'listDrafts',
+  summary: "List the agent's drafts",
+  tags,
+  security,
+  request: { params: ids('id'), query: z.strictObject(PAGING) },
+  responses: { 200: ok('Newest first', pageView(DraftView)), ...failures('agent') },
+})
+
+const read = createRoute({
+  method: 'get',
+  path: '/agents/{id}/drafts/{draftId}',
+  operationId: 'readDraft',
+  summary: 'Get a draft',
+  tags,
+  security,
+  request: { params: ids('id', 'draftId') },
+  responses: { 200: ok('The draft', DraftView), ...failures('agent') },
+})
+
+const update = createRoute({
+  method: 'patch',
+  path: '/agents/{id}/drafts/{draftId}',
+  operationId: 'updateDraft',
+  summary: 'Change a draft',
+  description: 'Fields left out are unchanged; null empties a field. `attachments` replaces all files.',
+  tags,
+  security,
+  request: { params: ids('id', 'draftId'), ...body(fields) },
+  responses: { 200: ok('The draft', DraftView), ...failures('agent', 'body') },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/agents/{id}/drafts/{draftId}',
+  operationId: 'deleteDraft',
+  summary: 'Delete a draft',
+  tags,
+  security,
+  request: { params: ids('id', 'draftId') },
+  responses: { 204: NO_CONTENT, ...failures('agent') },
+})
+
+const send = createRoute({
+  method: 'post',
+  path: '/agents/{id}/drafts/{draftId}/send',
+  operationId: 'sendDraft',
+  summary: 'Send a draft',
+  description:
+    'The draft is deleted in the transaction that stores the message. If sending fails, it is unchanged.',
+  tags,
+  security,
+  request: { params: ids('id', 'draftId') },
+  responses: {
+    201: ok('The message, with status `sending`', MessageView),
+    ...failures('agent', 'plan', 'conflict'),
+  },
+})
+
+export const draftRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  const keyOf = ({ id, draftId }: { id: string; draftId: string }) => ({ agentId: id, draftId })
+  app.openapi(create, async (c) => {
+    const draft = await createDraft(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))
+    return c.json(presentDraft(draft), 201)
+  })
+  app.openapi(list, async (c) => {
+    const { limit = DEFAULT_LIMIT, cursor } = c.req.valid('query')
+    const page = await listDrafts(c.var.deps, c.var.viewer, c.req.valid('param').id, { limit, cursor })
+    return c.json({ items: page.items.map(presentDraft), nextCursor: page.nextCursor }, 200)
+  })
+  app.openapi(read, async (c) =>
+    c.json(presentDraft(await readDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))), 200),
+  )
+  app.openapi(update, async (c) => {
+    const key = keyOf(c.req.valid('param'))
+    return c.json(presentDraft(await updateDraft(c.var.deps, c.var.viewer, key, c.req.valid('json'))), 200)
+  })
+  app.openapi(remove, async (c) => {
+    await deleteDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))
+    return c.body(null, 204)
+  })
+  app.openapi(send, async (c) =>
+    c.json(presentMessage(await sendDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))), 201),
+  )
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let path: string
+beforeAll(async () => {
+  service = await startService({ environment: { RATE_LIMIT: '10000' } })
+  owner = await service.workspace()
+})
+beforeEach(async () => {
+  agent = await createTestAgent(service, owner)
+  path = `/agents/${agent.id}/drafts`
+})
+
+const FILE = { name: 'a.txt', type: 'text/plain', content: Buffer.from('hi').toString('base64') }
+const WHOLE = { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'hi' }
+const create = async (content: object) => (await agent.api('POST', path, content)).body
+
+describe('a draft', () => {
+  test('may be empty, and is shared by the agent and the members', async () => {
+    const draft = await create({})
+    expect(draft).toEqual({
+      id: expect.any(String),
+      ...{ text: null, replyTo: null, forward: null, channel: null, to: [], cc: [], subject: null },
+      ...{ sendAt: null, attachments: [], createdAt: expect.any(String), updatedAt: expect.any(String) },
+    })
+    const changed = await owner.api('PATCH', `${path}/${draft.id}`, { ...WHOLE, attachments: [FILE] })
+    expect(changed.body).toMatchObject({
+      ...WHOLE,
+      attachments: [{ name: 'a.txt', type: 'text/plain', size: 2 }],
+    })
+    expect((await agent.api('GET', `${path}/${draft.id}`)).body).toEqual(changed.body)
+    const emptied = await agent.api('PATCH', `${path}/${draft.id}`, { subject: null, attachments: null })
+    expect(emptied.body).toMatchObject({ ...WHOLE, subject: null, attachments: [] })
+  })
+
+  test('is sent once, with its files, and is gone then', async () => {
+    const draft = await create({ ...WHOLE, attachments: [FILE] })
+    const answers = await Promise.all([1, 2, 3].map(() => agent.api('POST', `${path}/${draft.id}/send`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404])
+    const sent = answers.find(({ status }) => status === 201)!
+    expect(sent.body).toMatchObject({
+      ...WHOLE,
+      direction: 'outbound',
+      attachments: [{ name: 'a.txt', size: 2 }],
+    })
+    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages`)).body
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([sent.body.id])
+    expectFailure(await agent.api('GET', `${path}/${draft.id}`), 'not_found')
+  })
+
+  test('that cannot be sent stays as it is', async () => {
+    for (const [content, field] of [
+      [{}, 'text'],
+      [{ text: 'hi' }, 'replyTo'],
+      [{ text: 'hi', channel: 'email' }, 'to'],
+      [{ text: 'hi', channel: 'email', to: ['nobody'] }, 'to\\[0\\]'],
+      [{ text: 'hi', replyTo: randomUUID() }, 'replyTo'],
+    ] as const) {
+      const draft = await create(content)
+      expectFailure(await agent.api('POST', `${path}/${draft.id}/send`), 'invalid_input', new RegExp(field))
+      expect((await agent.api('GET', `${path}/${draft.id}`)).body).toEqual(draft)
+    }
+    expect((await agent.api('GET', `/agents/${agent.id}/messages`)).body.items).toEqual([])
+  })
+
+  test('is sent once with an idempotency key', async () => {
+    const draft = await create(WHOLE)
+    const send = () => agent.api('POST', `${path}/${draft.id}/send`, undefined, { 'Idempotency-Key': 'send' })
+    const [first, again] = [await send(), await send()]
+    expect(first.status).toBe(201)
+    expect(again.body).toEqual(first.body)
+  })
+
+  test('waits for approval like any message', async () => {
+    await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+    const draft = await create(WHOLE)
+    const sent = await agent.api('POST', `${path}/${draft.id}/send`)
+    expect(sent.body.hold).toMatchObject({ reason: 'approval' })
+  })
+
+  test('has the limits of a message', async () => {
+    for (const content of [
+      { text: '' },
+      { text: 'x'.repeat(32_001) },
+      { to: [] },
+      { channel: 'pigeon' },
+      { sendAt: 'soon' },
+      { bcc: ['ann@example.com'] },
+      { attachments: [{ ...FILE, content: '!' }] },
+    ])
+      expectFailure(await agent.api('POST', path, content), 'invalid_input')
+  })
+})
+
+test('drafts are listed by page, newest first', async () => {
+  for (let n = 0; n < 5; n++) await create({ subject: `Draft ${n}` })
+  const subjects: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body }: { body: { items: { subject: string }[]; nextCursor: string | null } } = await agent.api(
+      'GET',
+      `${path}?limit=2${cursor && `&cursor=${cursor}`}`,
+    )
+    subjects.push(...body.items.map(({ subject }) => subject))
+    cursor = body.nextCursor
+  }
+  expect(subjects).toEqual([4, 3, 2, 1, 0].map((n) => `Draft ${n}`))
+  expectFailure(await agent.api('GET', `${path}?cursor=wrong`), 'invalid_input')
+})
+
+test('the thousandth draft is the last', async () => {
+  const now = new Date()
+  const data = Array.from({ length: 999 }, () => ({
+    ...{ id: randomUUID(), agentId: agent.id, content: {}, createdAt: now, updatedAt: now },
+  }))
+  await service.db.prisma.draft.createMany({ data })
+  expect((await agent.api('POST', path, {})).status).toBe(201)
+  expectFailure(await agent.api('POST', path, {}), 'conflict', /1000 drafts/)
+})
