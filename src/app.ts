@@ -19,10 +19,12 @@ import type { ChannelKind } from './core/channels.ts'
 import { LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { createSigner } from './email-domain/signer.ts'
+import { createAddressLookup, isLocalMailbox } from './message/in/address-lookup.ts'
 import { applyBounce } from './message/in/bounce.ts'
 import { passToOwner } from './message/in/postmaster.ts'
-import { accepts, isLocalMailbox, receive } from './message/in/receive.ts'
+import { receive } from './message/in/receive.ts'
 import { createArrivalStore } from './message/in/store.ts'
+import { createTargetLookup } from './message/in/target.ts'
 import { createLimitedStore } from './message/in/wake-limits.ts'
 import { takeReport } from './message/out/delivery.ts'
 import { createDraftStore } from './message/out/send.ts'
@@ -108,7 +110,7 @@ interface ChannelParts {
  */
 const createChannels = (config: Config, platform: Platform, operations: () => Operations): ChannelParts => {
   const sinkOf = (channel: ChannelKind): Sink => ({
-    accepts: (address) => accepts(operations(), channel, address),
+    accepts: (address) => operations().addresses.add({ channel, address }),
     inbound: (message) => receive(operations(), message),
     proof: (claim) => proveIdentity(operations(), claim),
     delivery: (report) => takeReport(operations(), report),
@@ -137,6 +139,8 @@ const createOperations = (
   ...platform,
   ...parts,
   externalCalls: new ExternalCalls(),
+  addresses: createAddressLookup(platform),
+  targets: createTargetLookup(platform),
   arrivals: createArrivalStore(platform),
   limited: createLimitedStore(platform),
   drafts: createDraftStore(platform),

@@ -5,10 +5,12 @@
  *
  * `locked` locks the agents' logs in the order of their ids (so that two batches cannot deadlock) until the
  * commit: a waiting transaction then reads the newest id, which makes the order of ids the order of commits.
+ * With an array the logs are found by their key; `in (select …)` would scan the logs of all agents.
  */
 export const APPEND_EVENTS = `
     locked as materialized (
-      select agent_id, last_id from event_log where agent_id in (select agent_id from fresh) order by agent_id for update
+      select agent_id, last_id from event_log
+       where agent_id = any(array(select agent_id from fresh)) order by agent_id for update
     ),
     appended as materialized (
       select f.*, g.name as agent_name, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id

@@ -17,6 +17,7 @@ import type { GraphqlDeps } from '../../src/graphql/execution/context.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
 import type { ReceiveDeps } from '../../src/message/in/receive.ts'
 import { createArrivalStore } from '../../src/message/in/store.ts'
+import { createTargetLookup } from '../../src/message/in/target.ts'
 import { createLimitedStore } from '../../src/message/in/wake-limits.ts'
 import { createDraftStore } from '../../src/message/out/send.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
@@ -160,6 +161,7 @@ export const startSkin = async (
     feed,
     arrivals: createArrivalStore(db),
     limited: createLimitedStore(db),
+    targets: createTargetLookup(shared),
   }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")
 

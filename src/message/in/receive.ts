@@ -16,11 +16,11 @@ import { MESSAGE_RECEIVED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import { AGENT_CHECK, findTargets, type Target } from '../out/target.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import type { Arrival, ArrivalStore } from './store.ts'
+import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
 export interface ReceiveDeps extends Db {
@@ -30,6 +30,7 @@ export interface ReceiveDeps extends Db {
   arrivals: ArrivalStore
   /** For agents with limits on how often messages may wake them. */
   limited: Batch<Arrival, StoredArrival>
+  targets: TargetLookup
   channels: Channels
   plans: Plans
   rates: RateLimits
@@ -212,7 +213,8 @@ const store = async ({ arrivals, limited }: ReceiveDeps, arrival: Arrival): Prom
  */
 export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)
-  const targets = await findTargets(deps, inbound, deps.channels[inbound.channel]?.threads === 'counterpart')
+  const chat = deps.channels[inbound.channel]?.threads === 'counterpart'
+  const targets = await deps.targets.add({ message: inbound, chat })
   const { keyword: _, ...rest } = inbound
   const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
@@ -236,28 +238,4 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
       'incoming message stored',
     )
   }
-}
-
-/**
- * Returns whether the email address certainly belongs to an agent of this service. The addresses of a custom
- * domain that is not currently verified do not count: someone else may own the domain.
- */
-export const isLocalMailbox = async ({ pool }: Db, address: string): Promise<boolean> => {
-  const { rows } = await pool.query({
-    name: 'address is here',
-    text: `select from address a left join domain d on d.id = a.domain_id
-            where a.channel = 'email' and a.value = $1 and (a.domain_id is null or d.state = 'verified')`,
-    values: [address],
-  })
-  return rows.length > 0
-}
-
-/** Returns whether an agent has this (normalized) address. */
-export const accepts = async ({ pool }: Db, channel: string, address: string): Promise<boolean> => {
-  const { rows } = await pool.query({
-    name: 'address exists',
-    text: 'select from address where channel = $1 and value = $2',
-    values: [channel, address],
-  })
-  return rows.length > 0
 }

@@ -15,12 +15,12 @@ import type { Feed } from '../../event/feed.ts'
 import { audit } from '../../workspace/audit.ts'
 import { ensureRoomToStore } from '../../workspace/plan.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { findTargets } from '../out/target.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 import { readFresh } from '../reading/read.ts'
 import { displayOf, isOn, type Sender, senderOf } from './sender.ts'
 import { type Refused, type Released, storeReleased } from './store-released.ts'
+import { findTargets } from './target.ts'
 
 export interface ReleaseDeps extends Db {
   clock: Clock
@@ -54,7 +54,8 @@ const reconsider = async (
   }
   const own = await deps.prisma.address.findFirst({ where: { id: addressId, agentId } })
   const asked = { ...sender, messageId: null, inReplyTo: null, references: [] }
-  const [target = null] = own ? await findTargets(deps, { ...asked, recipients: [own.value] }, false) : []
+  const message = own && { ...asked, recipients: [own.value] }
+  const [[target = null] = []] = message ? await findTargets(deps, [{ message, chat: false }]) : []
   const { admission } = admit({
     self: null,
     spam: null,

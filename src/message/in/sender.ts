@@ -4,7 +4,7 @@ import type { Inbound } from '../../channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
 import type { EventSender } from '../../event/event.ts'
-import type { Target } from '../out/target.ts'
+import type { Target } from './target.ts'
 
 /** What is known of a message's sender. */
 export type Sender = Pick<Inbound, 'channel' | 'from' | 'proven' | 'automatic'>

@@ -129,6 +129,11 @@ export const storeArrivals = async (
 
 const MAX = 64
 const MAX_BYTES = 4 * 1024 * 1024
+/**
+ * A statement costs as much as three of its messages, so one that is running is waited for: the next one then
+ * has more messages. A write of a long message delays others only this long.
+ */
+const PATIENCE_MS = 20
 
 /** Collects arrivals so that they are committed in batches. */
 export type ArrivalStore = Batch<Arrival, LoggedEvent | null>
@@ -137,6 +142,7 @@ export const createArrivalStore = (db: Db): ArrivalStore =>
   createBatch((arrivals) => storeArrivals(db, arrivals), {
     most: MAX,
     parallel: 2,
+    patienceMs: PATIENCE_MS,
     maxBytes: MAX_BYTES,
     sizeOf,
     isUnavailable,

@@ -1,0 +1,201 @@
+import { AGENT_TURNS_AN_HOUR } from '../../admission/admit.ts'
+import type { Inbound } from '../../channel/inbound.ts'
+import { CHATS_IN_SQL } from '../../core/channels.ts'
+import type { Clock } from '../../core/clock.ts'
+import { type Batch, createBatch } from '../../db/batch.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import type { Admit } from '../../db/generated/prisma/enums.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Name of the check which records that the message declares itself sent by an agent. */
+export const AGENT_CHECK = 'agent'
+
+/** One of an inbound message's recipients, with what admission and threading need to know about its agent. */
+export interface Target {
+  addressId: string
+  agentId: string
+  workspaceId: string
+  admit: Admit
+  senders: string[]
+  blocked: string[]
+  /** Limits on how often messages may wake the agent; null when it has none. */
+  wakeLimits: { hour: number | null; threadDay: number | null } | null
+  /** Whether the sender is one of the agent's own addresses. */
+  ownAddress: boolean
+  /** Whether the agent itself sent a message with this Message-ID. */
+  ownMessage: boolean
+  member: { id: string; name: string | null } | null
+  teammate: { id: string; name: string } | null
+  /**
+   * The thread of the message that this one replies to, if the agent has it; in a chat, the thread of the
+   * last message exchanged with the sender.
+   */
+  threadId: string | null
+  /**
+   * Number of messages from agents that the thread has admitted within the last hour, at most
+   * `AGENT_TURNS_AN_HOUR`; 0 when a person writes. Verified and unverified messages are counted separately,
+   * so that nobody can use up another agent's turns by forging its address.
+   */
+  agentTurns: number
+}
+
+interface TargetRow {
+  /** Position of the message in the batch. */
+  n: number
+  address_id: string
+  agent_id: string
+  workspace_id: string
+  admit: Admit
+  senders: string[]
+  blocked: string[]
+  wake_limits: Target['wakeLimits']
+  own_address: boolean
+  own_message: boolean
+  member: Target['member']
+  teammate: Target['teammate']
+  thread_id: string | null
+  agent_turns: number
+}
+
+/**
+ * Members are identified by their email address; on other channels by an identity they have verified. Each
+ * branch is one lookup in an index, however many members the workspace has.
+ */
+const MEMBER = `select jsonb_build_object('id', found.id, 'name', found.name) from (
+      select m.id, m.name, m.created_at from member m
+       where q.channel = 'email' and m.workspace_id = t.workspace_id and m.email = q.sender
+      union all
+      select m.id, m.name, m.created_at from member_identity i join member m on m.id = i.member_id
+       where q.channel <> 'email' and i.channel = q.channel and i.value = q.sender and m.workspace_id = t.workspace_id
+    ) found order by found.created_at limit 1`
+
+/**
+ * Threads are found only by the ids that the message refers to, within the agent: the subject never merges
+ * strangers' messages. If several messages share an id, the first one that was admitted wins, so that
+ * resending a message under the same id does not pull its replies into another thread.
+ */
+const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any(q.refs)
+    order by array_position(q.refs, m.internet_message_id), m.status = 'refused', m.created_at limit 1`
+const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
+    where (r.provider_id = any(q.refs) or r.parts && q.refs) and r.agent_id = t.agent_id and m.channel = q.channel limit 1`
+
+const THREAD_OF_CHAT = `select m.thread_id from message m
+    where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = q.sender and m.channel in ${CHATS_IN_SQL} and m.channel = q.channel
+    order by m.created_at desc limit 1`
+
+/**
+ * Another agent of the workspace. Addresses of a custom domain that is not currently verified do not count:
+ * someone else may own the domain and pass verification for them.
+ */
+const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
+    from address o join agent a on a.id = o.agent_id left join domain d on d.id = o.domain_id
+    where o.channel = q.channel and o.value = q.sender and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
+      and (o.domain_id is null or d.state = 'verified')`
+
+const IS_AGENT = (address: string) =>
+  `exists (select from address o where o.channel = q.channel and o.value = ${address} and o.agent_id <> t.agent_id)`
+const AGENT_TURNS = `select count(*)::int from (
+    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > $2
+       and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not q.proven)
+       and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
+
+const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
+    where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
+
+/**
+ * Finds all recipients of a batch of messages. $1 the messages as JSON; $2 an hour ago. JSON also keeps the
+ * plan generic: PostgreSQL plans a statement anew at every call (1.4 ms for this one) as long as the values
+ * of its parameters promise a cheaper plan.
+ */
+const TARGETS = {
+  name: 'inbound targets',
+  text: `
+    select q.n, target.*
+      from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
+                                      chat boolean, by_agent boolean, proven boolean)
+           cross join lateral (
+    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
+           (${WAKE_LIMITS}) as wake_limits,
+           exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = t.agent_id) as own_address,
+           exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
+           (${MEMBER}) as member,
+           (${TEAMMATE}) as teammate,
+           thread.id as thread_id, case when ${IS_AGENT('q.sender')} or q.by_agent then (${AGENT_TURNS}) else 0 end as agent_turns
+      from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
+           cross join lateral (select coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
+                                               case when q.chat then (${THREAD_OF_CHAT}) end) as id) thread
+     where t.channel = q.channel and t.value = any(q.recipients)
+     order by t.agent_id, array_position(q.recipients, t.value)) target
+     order by q.n, target.agent_id`,
+}
+
+/** What of a message decides whom it is for, and in which thread it is. */
+type Addressed = Pick<
+  Inbound,
+  'channel' | 'recipients' | 'from' | 'messageId' | 'inReplyTo' | 'references' | 'byAgent' | 'proven'
+>
+
+/** A message whose recipients are looked up. `chat`: the channel's threads are by counterpart. */
+export interface TargetQuery {
+  message: Addressed
+  chat: boolean
+}
+
+const toQuery = ({ message, chat }: TargetQuery, n: number) => ({
+  n,
+  channel: message.channel,
+  recipients: message.recipients,
+  sender: message.from.address,
+  message_id: message.messageId,
+  refs: [message.inReplyTo, ...message.references.toReversed()].filter((id) => id !== null),
+  chat,
+  by_agent: message.byAgent ?? false,
+  proven: message.proven,
+})
+
+const toTarget = (row: TargetRow): Target => ({
+  addressId: row.address_id,
+  agentId: row.agent_id,
+  workspaceId: row.workspace_id,
+  admit: row.admit,
+  senders: row.senders,
+  blocked: row.blocked,
+  wakeLimits: row.wake_limits,
+  ownAddress: row.own_address,
+  ownMessage: row.own_message,
+  member: row.member,
+  teammate: row.teammate,
+  threadId: row.thread_id,
+  agentTurns: row.agent_turns,
+})
+
+/** Returns the targets of each of these messages. */
+export const findTargets = async (
+  { pool, clock }: Db & { clock: Clock },
+  queries: readonly TargetQuery[],
+): Promise<Target[][]> => {
+  const { rows } = await pool.query<TargetRow>({
+    ...TARGETS,
+    values: [JSON.stringify(queries.map(toQuery)), new Date(clock.now().getTime() - HOUR_MS)],
+  })
+  const targets: Target[][] = queries.map(() => [])
+  for (const row of rows) targets[row.n]!.push(toTarget(row))
+  return targets
+}
+
+const MAX = 64
+
+/**
+ * Finds the agents that a message is for; each once, even if several of its addresses are recipients. The
+ * lookups of messages that arrive at the same time share a statement.
+ */
+export type TargetLookup = Batch<TargetQuery, Target[]>
+
+export const createTargetLookup = (deps: Db & { clock: Clock }): TargetLookup =>
+  createBatch((queries) => findTargets(deps, queries), {
+    most: MAX,
+    parallel: 2,
+    patienceMs: 5,
+    isUnavailable,
+  })
