@@ -1,23 +1,11 @@
-import { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
-import { arc, dkimVerify, spf } from 'mailauth'
+import { arc, spf } from 'mailauth'
 import { domainOf } from '../address.ts'
+import { type DkimResult, verifyDkim } from './dkim-verifier.ts'
 import { type Dmarc, findDmarc } from './dmarc.ts'
 import { isLookupName, toHostname } from './hostname.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
-/** Properties of a result of mailauth 4.13.3 that its types lack. */
-interface Signed {
-  /** `b=`. */
-  signature?: string
-  /** The key record without white space. */
-  rr?: string
-  /** The names of the fields that were hashed. */
-  signingHeaders?: { keys: string }
-}
-type Dkim = Awaited<ReturnType<typeof dkimVerify>>
-type DkimResult = Omit<Dkim, 'results'> & { results: (Dkim['results'][number] & Signed)[] }
 type SpfResult = Awaited<ReturnType<typeof spf>>
 type ArcResult = Awaited<ReturnType<typeof arc>>
 
@@ -39,8 +27,6 @@ export interface Evidence {
   dmarc: Dmarc | null | { error: string }
 }
 
-const PIECE = 64 * 1024
-const MAX_LINE = 512 * 1024
 /**
  * mailauth takes quadratic time in the length of a record and its expanded macros. A key of 4,096 bits takes
  * 800 characters.
@@ -52,7 +38,7 @@ const MAX_MACROS = 40
 interface GatherOptions {
   resolver: DnsResolver
   mta: string
-  signal: AbortSignal
+  signal: { readonly aborted: boolean }
 }
 
 /**
@@ -65,10 +51,8 @@ export async function gather(
   { resolver, mta, signal }: GatherOptions,
 ): Promise<Evidence> {
   const guardedResolver = guarded(resolver, signal)
-  const pieces = Readable.from(inTurns(screened, signal), { objectMode: false })
   const [dkim, spfEvidence, dmarc] = await Promise.all([
-    // Without a sender, mailauth would look for a Return-Path header.
-    dkimVerify(pieces, { resolver: guardedResolver, sender: '<>' }),
+    verifyDkim(screened, { resolver: guardedResolver, signal }),
     checkSpf(envelope, mta, guardedResolver),
     findDmarc(from, guardedResolver).catch((error: NodeJS.ErrnoException) => ({
       error: error.code ?? 'EUNKNOWN',
@@ -87,7 +71,7 @@ const codedError = (code: string, message: string) => Object.assign(new Error(me
  * parse.
  */
 const guarded =
-  (resolver: DnsResolver, signal: AbortSignal): DnsResolver =>
+  (resolver: DnsResolver, signal: { readonly aborted: boolean }): DnsResolver =>
   async (name, type) => {
     if (signal.aborted) throw codedError('ETIMEOUT', 'the lookups took too long')
     if (!isLookupName(name))
@@ -125,25 +109,3 @@ async function checkSpf(
     }),
   }
 }
-
-/**
- * Yields the message in pieces and lets the event loop turn after each, which mailauth does not do with a
- * buffer of 25 MB. Throws when the time is over, or at a line so long that hashing it (the whole line is
- * processed again with each piece) would use up that time.
- */
-async function* inTurns({ block, body, isSigned }: Screened, signal: AbortSignal): AsyncGenerator<Buffer> {
-  yield block
-  let line = 0
-  for (let at = 0; at < body.length; at += PIECE) {
-    if (signal.aborted) throw new UncheckableError('the checks took too long')
-    const piece = Buffer.from(body.buffer, body.byteOffset + at, Math.min(PIECE, body.length - at))
-    line = piece.includes(0x0a) ? piece.length - piece.lastIndexOf(0x0a) : line + piece.length
-    if (isSigned && line > MAX_LINE)
-      throw new UncheckableError(`the body has a line longer than ${MAX_LINE / 1024} KiB`)
-    yield piece
-    if (body.length > PIECE) await setImmediate()
-  }
-}
-
-/** A message that cannot be verified; the reason is shown in its checks. */
-export class UncheckableError extends Error {}
