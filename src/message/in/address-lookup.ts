@@ -15,7 +15,7 @@ const EXISTING = {
   name: 'addresses exist',
   text: `
     select exists (select from address a where a.channel = q.channel and a.value = q.address) as found
-      from json_to_recordset($1) with ordinality as q(channel "Channel", address text, n) order by q.n`,
+      from json_to_recordset($1) as q(n int, channel "Channel", address text) order by q.n`,
 }
 
 const MAX = 200
@@ -28,7 +28,7 @@ export const createAddressLookup = ({ pool }: Pick<Db, 'pool'>): AddressLookup =
     async (addresses) => {
       const { rows } = await pool.query<{ found: boolean }>({
         ...EXISTING,
-        values: [JSON.stringify(addresses)],
+        values: [JSON.stringify(addresses.map((each, n) => ({ n, ...each })))],
       })
       return rows.map(({ found }) => found)
     },
