@@ -54,8 +54,10 @@ const reconsider = async (
   }
   const own = await deps.prisma.address.findFirst({ where: { id: addressId, agentId } })
   const asked = { ...sender, messageId: null, inReplyTo: null, references: [] }
-  const message = own && { ...asked, recipients: [own.value] }
-  const [[target = null] = []] = message ? await findTargets(deps, [{ message, chat: false }]) : []
+  const addressed = own && { ...asked, recipients: [own.value] }
+  const [[target = null] = []] = addressed
+    ? await findTargets(deps, [{ message: addressed, chat: false }])
+    : []
   const { admission } = admit({
     self: null,
     spam: null,
