@@ -13,6 +13,7 @@ import { createIndexer } from './message/reading/search.ts'
 import { listenerOf } from './rest/listener.ts'
 import { createRest } from './rest/router.ts'
 import { Streams } from './stream/streams.ts'
+import { createOauth } from './web/oauth/oauth.ts'
 import { createWeb } from './web/web.ts'
 import { createLanes } from './webhook/delivery/lanes.ts'
 import { oldestDueDelivery } from './webhook/delivery/lease.ts'
@@ -34,6 +35,7 @@ export const startInterfaces = async (
   const graphql = createGraphql({ ...operations, ...config.graphql })
   const mcp = createMcp(operations)
   const web = createWeb(operations)
+  const oauth = createOauth(operations)
   const rest = listenerOf(createRest(operations).fetch)
   metrics.gauge('ams_streams', 'Open event streams', () => streams.size)
   metrics.gauge('ams_graphql_subscriptions', 'Open GraphQL subscriptions', () => graphql.size)
@@ -50,6 +52,7 @@ export const startInterfaces = async (
       graphql: (request, response) => graphql.handle(request, response),
       mcp: (request, response) => mcp.handle(request, response),
       web: (request, response, path) => web.handle(request, response, path),
+      oauth: (request, response, path) => oauth.handle(request, response, path),
       stream: (request, response, agentId, connectionId) =>
         streams.serve(request, response, agentId, connectionId),
       metrics: () => metrics.page(),

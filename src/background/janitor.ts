@@ -1,4 +1,5 @@
 import { pruneConnections } from '../agent/connection.ts'
+import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
 import { Routine } from '../core/routine.ts'
 import type { RootDb } from '../db/client.ts'
@@ -19,7 +20,7 @@ import { pruneSessions } from '../workspace/session-token.ts'
 
 const INTERVAL_MS = 10 * 60_000
 
-type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & { keyring: Keyring }
+type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & ConnectedAppDeps & { keyring: Keyring }
 
 const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const now = deps.clock.now()
@@ -31,6 +32,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     rates: await pruneRates(deps, now, signal),
     connections: await pruneConnections(deps, now, signal),
     subscriptions: await pruneSubscriptions(deps, now),
+    apps: await pruneApps(deps, now),
     sessions: await pruneSessions(deps, now),
   }
   deps.log.debug(gone, 'deleted expired rows')

@@ -615,6 +615,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connected-apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the apps that members have connected to agents of the workspace (members only)
+         * @description A connected app is an OAuth client, such as a hosted MCP client, that acts as an agent at `/mcp`.
+         */
+        get: operations["listConnectedApps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connected-apps/{appId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Disconnect an app (members only)
+         * @description The app's access and refresh tokens are revoked, its open streams are closed, and its event subscriptions end.
+         */
+        delete: operations["disconnectApp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/connection": {
         parameters: {
             query?: never;
@@ -1433,7 +1473,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -1851,6 +1891,59 @@ export interface components {
             senders: string[];
             /** @description Senders that are refused even if they are listed or on the team */
             blocked: string[];
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "name": "ChatGPT",
+         *       "host": "chatgpt.com",
+         *       "clientId": "https://chatgpt.com/oauth/client.json",
+         *       "agent": {
+         *         "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *         "name": "Support Bot"
+         *       },
+         *       "member": {
+         *         "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *         "email": "ann@example.com"
+         *       },
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "lastUsedAt": "2026-11-20T09:30:00.000Z",
+         *       "expiresAt": "2026-11-27T09:30:00.000Z"
+         *     }
+         */
+        ConnectedApp: {
+            /** Format: uuid */
+            id: string;
+            /** @description The name that the app gave itself */
+            name: string;
+            /** @description The host that the app is reached at */
+            host: string;
+            /** @description The OAuth client */
+            clientId: string;
+            /** @description The agent that the app acts as */
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            };
+            /** @description The member who connected it; it ends when they are removed */
+            member: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When a member must connect it again
+             */
+            expiresAt: string;
         };
         /**
          * @example {
@@ -2685,7 +2778,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -4306,6 +4399,64 @@ export interface operations {
             path: {
                 id: string;
                 tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConnectedApps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectedApp"][];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnectApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                appId: string;
             };
             cookie?: never;
         };

@@ -27,6 +27,7 @@ export interface Skins {
   graphql: Handler
   mcp: Handler
   web(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
+  oauth(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
   stream(
     request: IncomingMessage,
     response: ServerResponse,
@@ -53,6 +54,10 @@ const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
 /** Links whose last segment is a secret, and the pages of signed-in members. */
 const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$))/
+
+/** The authorization server, and the documents that tell clients about it (RFC 8414, RFC 9728, OpenID Connect). */
+const OAUTH =
+  /^\/(?:oauth\/|\.well-known\/(?:oauth-(?:authorization-server|protected-resource(?:\/mcp)?)|openid-configuration)$)/
 
 /** Returns whether a browser opens the service's URL. */
 const opensRoot = ({ method, headers }: IncomingMessage, path: string): boolean =>
@@ -115,6 +120,7 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
     if (opensRoot(request, path)) return void response.writeHead(303, { Location: '/app' }).end()
+    if (OAUTH.test(path)) return skins.oauth(request, response, path)
     if (WEB.test(path)) return skins.web(request, response, path)
     const [, agentId, connectionId] = STREAM.exec(path) ?? []
     if (!agentId || !connectionId) return skins.rest(request, response)
@@ -132,7 +138,7 @@ const loggable = (url: string): string =>
   url
     .split('?', 1)[0]!
     .replace(/(\/(?:approve|join|setup)\/).+/i, '$1…')
-    .replace(/\b(a(?:[aimps]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
+    .replace(/\b(a(?:[aimoprs]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
 
 type Observers = Pick<HttpOptions, 'log' | 'metrics'>
 

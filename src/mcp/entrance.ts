@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RESOURCE_METADATA } from '../auth/oauth/resource.ts'
 import { readUpTo } from '../core/body.ts'
 import { messageOf } from '../core/errors.ts'
 import { checkShape } from '../core/json.ts'
@@ -69,13 +70,19 @@ export const isForeign = (
   return true
 }
 
-const REALM = 'Bearer realm="Agent Messaging Service"'
-
-/** Without a token there is no `error` (RFC 6750, 3.1): clients would take it for a rejected token. */
-export const challenge = (response: ServerResponse, hasToken: boolean, message: string): void =>
-  refuse(response, 401, message, {
-    headers: { 'WWW-Authenticate': hasToken ? `${REALM}, error="invalid_token"` : REALM },
-  })
+/**
+ * Says where clients learn how to get a token (RFC 9728, 5.1). Without a token there is no `error` (RFC 6750,
+ * 3.1): clients would take it for a rejected token.
+ */
+export const challenge = (
+  response: ServerResponse,
+  { hasToken, publicUrl }: { hasToken: boolean; publicUrl: string },
+  message: string,
+): void => {
+  const metadata = `resource_metadata="${publicUrl}${RESOURCE_METADATA}"`
+  const parts = ['realm="Agent Messaging Service"', ...(hasToken ? ['error="invalid_token"'] : []), metadata]
+  refuse(response, 401, message, { headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` } })
+}
 
 /** The longest text of a tool, 32,000 characters, takes 384,000 bytes when all of it is escaped. */
 const MAX_BODY_BYTES = 512 * 1024

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+import { resourceOf } from '../auth/oauth/resource.ts'
 import { AppError } from '../core/errors.ts'
 import { clientOf, httpFailure, noteRequester } from '../core/http.ts'
 import { Places } from '../core/places.ts'
@@ -99,12 +100,17 @@ class McpSkin implements Mcp {
   async #viewerOf(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
     const token = bearerOf(request.headers.authorization)
     try {
-      const viewer = await authenticate(this.#deps, token, clientOf(request))
+      const viewer = await authenticate(
+        this.#deps,
+        token,
+        clientOf(request),
+        resourceOf(this.#deps.publicUrl()),
+      )
       noteRequester(response, viewer)
       return viewer
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unauthorized') throw error
-      challenge(response, token !== null, error.message)
+      challenge(response, { hasToken: token !== null, publicUrl: this.#deps.publicUrl() }, error.message)
       return null
     }
   }

@@ -17,6 +17,7 @@ import { accessRoutes } from './resources/access.ts'
 import { addressRoutes } from './resources/addresses.ts'
 import { agentRoutes } from './resources/agents.ts'
 import { auditRoutes } from './resources/audit.ts'
+import { connectedAppRoutes } from './resources/connected-apps.ts'
 import { connectionRoutes } from './resources/connections.ts'
 import { domainRoutes } from './resources/domains.ts'
 import { draftRoutes } from './resources/drafts.ts'
@@ -57,6 +58,7 @@ const GUARDED = [
   '/domains/*',
   '/phone-numbers/*',
   '/tokens/*',
+  '/connected-apps/*',
 ]
 
 const identify: MiddlewareHandler<RestEnv> = async (c, next) => {
@@ -97,6 +99,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     addressRoutes,
     accessRoutes,
     tokenRoutes,
+    connectedAppRoutes,
     connectionRoutes,
     messageRoutes,
     heldMessageRoutes,

@@ -22,6 +22,7 @@ label { display: block; margin-bottom: .3rem; font-weight: 600 }
 input, select, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem }
 input, select { margin-bottom: 1rem }
 button, .button { background: var(--main); border-color: var(--main); color: var(--onmain); font-weight: 600; cursor: pointer }
+.second { margin-top: .75rem; background: none; color: var(--main) }
 .button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }
 a { color: var(--main) }
 summary { margin-bottom: 1rem; cursor: pointer }
@@ -82,11 +83,17 @@ export interface Page {
   cookies?: readonly string[]
 }
 
+/** Returns a page's text and headers. */
+export const pageOf = (page: Page): { text: string; headers: Record<string, string> } => ({
+  text: document(page).text,
+  headers: { ...HEADERS, 'Content-Security-Policy': policyOf(page) },
+})
+
 export const showPage = (response: ServerResponse, page: Page): void => {
-  const bytes = Buffer.from(document(page).text)
+  const { text, headers } = pageOf(page)
+  const bytes = Buffer.from(text)
   if (page.cookies) response.setHeader('Set-Cookie', page.cookies)
-  const headers = { ...HEADERS, 'Content-Security-Policy': policyOf(page), 'Content-Length': bytes.length }
-  response.writeHead(page.status, headers).end(bytes)
+  response.writeHead(page.status, { ...headers, 'Content-Length': bytes.length }).end(bytes)
 }
 
 /** Another page of the service that the browser opens instead. */

@@ -32,7 +32,7 @@ const refuse = (response: ServerResponse, method: string): void => {
 }
 
 /** Shows an unexpected failure to the user; details are logged under the request's id. */
-const showFailure = ({ log }: WebDeps, response: ServerResponse, error: unknown): void => {
+export const showFailure = ({ log }: { log: Logger }, response: ServerResponse, error: unknown): void => {
   const failure = publicError(error)
   const fields = { err: error, requestId: response.getHeader('X-Request-Id') }
   if (failure.code === 'internal') log.error(fields, 'request failed')

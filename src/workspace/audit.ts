@@ -16,6 +16,8 @@ export const ACTIONS = [
   'session.create',
   'session.refuse',
   'session.revoke',
+  'app.connect',
+  'app.disconnect',
   'workspace.update',
   'agent.update',
   'access.set',
@@ -49,6 +51,8 @@ interface Actor {
   kind: ActorKind
   id: string | null
   tokenId: string | null
+  /** Name of the connected app that acted as an agent. */
+  app?: string | undefined
 }
 
 /** Records who did what, when. Resolves once that is committed, or part of the caller's transaction. */
@@ -65,7 +69,7 @@ export const audit = async (
       actorId: actor.id,
       tokenId: actor.tokenId,
       action,
-      detail,
+      detail: actor.app === undefined ? detail : { ...detail, app: actor.app },
       createdAt: clock.now(),
     },
   })

@@ -29,7 +29,7 @@ const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : nu
 /** Returns the holder's bearer tokens, oldest first. */
 export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
   prisma.token.findMany({
-    where: { ...holder, session: null },
+    where: { ...holder, session: null, connectedApp: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
 
@@ -90,7 +90,7 @@ export const revokeToken = async (
   tokenId: string,
 ): Promise<void> => {
   await deps.prisma.$transaction(async (prisma) => {
-    const where = { id: tokenId, ...holder, session: null }
+    const where = { id: tokenId, ...holder, session: null, connectedApp: null }
     if ((await prisma.token.count({ where })) === 0) throw notFound('token')
     await deps.endSubscriptions(prisma, { tokenIds: [tokenId] })
     const { count } = await prisma.token.deleteMany({ where })

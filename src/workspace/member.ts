@@ -46,9 +46,9 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 
 /**
  * Removes a member from the workspace: their tokens and sessions are no longer valid, open streams of these are
- * closed in every process, and the subscriptions made with them end. Their invitations, their links and their entries in
- * the agents' access lists are deleted too. For owners. Throws `conflict` for the last owner, because a
- * workspace needs one.
+ * closed in every process, and the subscriptions made with them end; so do the apps that they connected. Their
+ * invitations, their links and their entries in the agents' access lists are deleted too. For owners. Throws
+ * `conflict` for the last owner, because a workspace needs one.
  */
 export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: string): Promise<void> => {
   ensureOwner(viewer)
@@ -62,20 +62,23 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
     await prisma.$queryRaw`select 1 from member where id = ${memberId}::uuid for update`
     const member = await prisma.member.findFirst({
       where: { id: memberId, workspaceId },
-      include: { tokens: { select: { id: true } } },
+      include: { tokens: { select: { id: true } }, connectedApps: { select: { tokenId: true } } },
     })
     if (!member) throw notFound('member')
     const isLastOwner =
       member.role === 'owner' && (await prisma.member.count({ where: { workspaceId, role: 'owner' } })) === 1
     if (isLastOwner) throw new AppError('conflict', 'The last owner of a workspace cannot be removed.')
-    await deps.endSubscriptions(prisma, { tokenIds: member.tokens.map(({ id }) => id) })
+    const apps = member.connectedApps.map(({ tokenId }) => tokenId)
+    const tokenIds = [...member.tokens.map(({ id }) => id), ...apps]
+    await deps.endSubscriptions(prisma, { tokenIds })
+    await prisma.token.deleteMany({ where: { id: { in: apps } } })
     await prisma.member.delete({ where: { id: memberId } })
     await audit({ ...deps, prisma }, viewer, {
       action: 'member.remove',
       agentId: null,
       detail: { member: memberId, email: member.email },
     })
-    return member.tokens
+    return tokenIds
   })
-  for (const { id } of revoked) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of revoked) deps.notifier.publish(TOKEN_REVOKED, id)
 }

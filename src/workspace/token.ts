@@ -6,10 +6,18 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LENGTH = 43
 
 /**
- * Bearer tokens of members and agents, tokens in the cookies of sessions, and tokens in links for setting up
- * an address, joining and verifying an identity.
+ * Bearer tokens of members and agents, tokens in the cookies of sessions, tokens in links for setting up an
+ * address, joining and verifying an identity, and access and refresh tokens of OAuth clients.
  */
-export type TokenKind = 'member' | 'agent' | 'session' | 'setup' | 'invitation' | 'identity'
+export type TokenKind =
+  | 'member'
+  | 'agent'
+  | 'session'
+  | 'setup'
+  | 'invitation'
+  | 'identity'
+  | 'access'
+  | 'refresh'
 const PREFIX: Record<TokenKind, string> = {
   member: 'amt_',
   agent: 'aat_',
@@ -17,6 +25,8 @@ const PREFIX: Record<TokenKind, string> = {
   setup: 'ast_',
   invitation: 'ait_',
   identity: 'apt_',
+  access: 'aot_',
+  refresh: 'art_',
 }
 
 /** Creates a token. It is shown once; only its `hashToken` is stored. */

@@ -25,6 +25,8 @@ export interface Viewer {
     /** Whether the member must register a passkey before the session allows anything else. */
     readonly enrolling: boolean
   } | null
+  /** Name of the connected app that acts as the agent; undefined without one. */
+  readonly app?: string | undefined
 }
 
 export interface ViewerDeps extends Db {
@@ -56,13 +58,14 @@ export class KnownViewers {
     })
   }
 
-  get(hash: Buffer, now: Date): Viewer | null {
-    const known = this.#viewers.get(hash.toString('latin1'))
+  /** `audience` is what the token was looked up for: it is not valid for anything else. */
+  get(hash: Buffer, now: Date, audience = ''): Viewer | null {
+    const known = this.#viewers.get(hash.toString('latin1') + audience)
     return known && known.until > now.getTime() ? known.viewer : null
   }
 
-  add(hash: Buffer, viewer: Viewer, now: Date): void {
-    const key = hash.toString('latin1')
+  add(hash: Buffer, viewer: Viewer, now: Date, audience = ''): void {
+    const key = hash.toString('latin1') + audience
     this.#viewers.delete(key)
     this.#viewers.set(key, { viewer, until: now.getTime() + TRUSTED_MS })
     if (this.#viewers.size > MAX_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
@@ -85,6 +88,8 @@ interface TokenRow {
   /** Null for a bearer token. */
   session_ends_at: Date | null
   enrolling: boolean | null
+  /** Name of the connected app; undefined for a bearer token of the agent or a member. */
+  app?: string
 }
 
 const BY_HASH = {
@@ -93,6 +98,18 @@ const BY_HASH = {
                 s.ends_at as session_ends_at, s.enrolling
            from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
+}
+
+/**
+ * An access token of a connected app acts as the app's token, with its own expiry. It is valid for one
+ * audience (RFC 8707) and, as its app, ends with the member who connected it.
+ */
+const BY_ACCESS_TOKEN = {
+  name: 'token by access token',
+  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.last_used_at,
+                null as email, null as role, a.name, null as session_ends_at, null as enrolling, coalesce(t.name, '') as app
+           from oauth_record r join connected_app c on c.token_id = r.app_id join token t on t.id = c.token_id join agent a on a.id = t.agent_id
+          where r.hash = $1 and r.kind = 'AccessToken' and r.payload->>'aud' = $2`,
 }
 
 /** `lastUsedAt` is accurate to the minute: a write for every request would cost too much. */
@@ -120,15 +137,16 @@ const sessionExpiry = ({ session_ends_at: endsAt }: TokenRow, now: Date): Date |
 /**
  * Authenticates a bearer token. Throws the same `unauthorized` for every invalid token, so that the reason is
  * not revealed, and `rate_limited` after too many of them from one address. `source` is that address, as
- * returned by `clientOf`.
+ * returned by `clientOf`. Access tokens of connected apps are accepted only where the `audience` is given.
  */
 export const authenticate = async (
   deps: ViewerDeps,
   token: string | null,
   source: string,
+  audience = '',
 ): Promise<Viewer> => {
   if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
-  const viewer = await findViewer(deps, token, source)
+  const viewer = await findViewer(deps, token, source, token.startsWith('aot_') ? audience : '')
   if (!viewer || viewer.session) throw deps.failedTokens.fail(source)
   return viewer
 }
@@ -147,24 +165,31 @@ export const authenticateSession = async (
   return { ...viewer, session: viewer.session }
 }
 
-/** Returns the viewer of a token that is not expired. */
-const findViewer = async (deps: ViewerDeps, token: string, source: string): Promise<Viewer | null> => {
+/** Returns the viewer of a token that is not expired; with an audience, of an access token for it. */
+const findViewer = async (
+  deps: ViewerDeps,
+  token: string,
+  source: string,
+  audience = '',
+): Promise<Viewer | null> => {
   const hash = hashToken(token)
   const now = deps.clock.now()
-  const known = deps.knownViewers.get(hash, now)
-  const viewer = known ?? (await deps.failedTokens.lookUp(source, () => readViewer(deps, hash)))
+  const known = deps.knownViewers.get(hash, now, audience)
+  const viewer = known ?? (await deps.failedTokens.lookUp(source, () => readViewer(deps, hash, audience)))
   return viewer?.expiresAt && viewer.expiresAt <= now ? null : viewer
 }
 
-const readViewer = async (deps: ViewerDeps, hash: Buffer): Promise<Viewer | null> => {
-  const { rows } = await deps.pool.query<TokenRow>({ ...BY_HASH, values: [hash] })
+const readViewer = async (deps: ViewerDeps, hash: Buffer, audience: string): Promise<Viewer | null> => {
+  const statement =
+    audience === '' ? { ...BY_HASH, values: [hash] } : { ...BY_ACCESS_TOKEN, values: [hash, audience] }
+  const { rows } = await deps.pool.query<TokenRow>(statement)
   const row = rows[0]
   if (!row) return null
   const now = deps.clock.now()
   if (row.expires_at && row.expires_at <= now) return null
   noteUse(deps, row)
   const viewer = toViewer(row, now)
-  deps.knownViewers.add(hash, viewer, now)
+  deps.knownViewers.add(hash, viewer, now, audience)
   return viewer
 }
 
@@ -178,6 +203,7 @@ const toViewer = (row: TokenRow, now: Date): Viewer => ({
   role: row.role,
   expiresAt: sessionExpiry(row, now) ?? row.expires_at,
   session: row.session_ends_at && { enrolling: row.enrolling === true },
+  app: row.app,
 })
 
 /** Returns the token in the value of an `Authorization` header, or null if it has none. */

@@ -22,7 +22,10 @@ describeChannel('sms', async () => {
     host: '127.0.0.1',
     port: 0,
     api: true,
-    skins: { rest: none, graphql: none, mcp: none, web: none, stream: none, metrics: none, ready: none },
+    skins: {
+      ...{ rest: none, graphql: none, mcp: none, web: none, oauth: none },
+      ...{ stream: none, metrics: none, ready: none },
+    },
     callbacks: channel.routes!(
       sinkWith({ inbound: (message) => sink.inbound(message), delivery: (report) => sink.delivery(report) }),
     ),

@@ -20,6 +20,9 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner)
 })
 
+const publicUrl = () => service.http.replace('127.0.0.1', 'localhost')
+const metadataUrl = () => `${publicUrl()}/.well-known/oauth-protected-resource/mcp`
+
 const post = (headers: Record<string, string> = {}, body: string | null = null) => {
   const request = rpc('tools/list')
   const given = { ...request.headers, Authorization: `Bearer ${agent.token}`, ...headers }
@@ -47,7 +50,9 @@ describe('tokens', () => {
   test('without one: a challenge that says no error, for clients take that for a broken token', async () => {
     const { status, headers, body } = await postRpc(service.http, null, 'tools/list')
     expect(status).toBe(401)
-    expect(headers.get('www-authenticate')).toBe('Bearer realm="Agent Messaging Service"')
+    expect(headers.get('www-authenticate')).toBe(
+      `Bearer realm="Agent Messaging Service", resource_metadata="${metadataUrl()}"`,
+    )
     expect(body).toEqual({
       jsonrpc: '2.0',
       error: { code: -32000, message: expect.stringMatching(/bearer token/) },
@@ -61,21 +66,19 @@ describe('tokens', () => {
       const { status, headers, body } = await postRpc(service.http, token, 'tools/list')
       expect(status).toBe(401)
       expect(headers.get('www-authenticate')).toBe(
-        'Bearer realm="Agent Messaging Service", error="invalid_token"',
+        `Bearer realm="Agent Messaging Service", error="invalid_token", resource_metadata="${metadataUrl()}"`,
       )
       expect(body.error.message).toBe('This token is not valid.')
     },
   )
 
-  test.each([
-    '/.well-known/oauth-protected-resource',
-    '/.well-known/oauth-protected-resource/mcp',
-    '/.well-known/oauth-authorization-server',
-  ])('there is no authorization server: %s is a plain 404 in JSON', async (path) => {
-    const response = await fetch(service.http + path)
-    expect(response.status).toBe(404)
-    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
-    expect(await response.json()).toEqual({ error: { code: 'not_found', message: 'There is no such path.' } })
+  test.each(['', '/mcp'])('the metadata that it names describes the resource: %s', async (path) => {
+    const response = await fetch(`${service.http}/.well-known/oauth-protected-resource${path}`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
+      resource: `${publicUrl()}/mcp`,
+      authorization_servers: [publicUrl()],
+    })
   })
 })
 

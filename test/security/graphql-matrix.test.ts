@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { storeApp } from '../support/connected-app.ts'
 import { type Ask, startGraphql, type TestTenant } from '../support/graphql.ts'
 import { objectTypes, payloadOf, rootFields, selectionOf } from '../support/graphql-schema.ts'
 import {
@@ -82,6 +83,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
     ...{ agentId, channel: 'email', to: ['bo@example.com'], text: 'hi' },
     attachments: [{ name: 'a.txt', type: 'text/plain', content: 'aGk=' }],
   })
+  const appId = await storeApp(service.deps, { workspaceId: of.workspace, agentId, memberId })
   return {
     self: agent.ask,
     target: {
@@ -99,6 +101,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       memberId,
       domainId: domain.id,
       phoneNumberId: number.data.buyPhoneNumber.phoneNumber.id,
+      appId,
     },
   }
 }

@@ -78,7 +78,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { % } }',
     rule: OWN,
     fields: 'id name createdAt settings plan',
-    members: 'members invitations domains phoneNumbers audit',
+    members: 'members invitations domains phoneNumbers audit connectedApps',
   },
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
@@ -92,6 +92,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { members { % } } }',
     rule: MEMBERS,
     fields: 'id email name role approvalMails createdAt',
+  },
+  ConnectedApp: {
+    reach: '{ workspace { connectedApps { % } } }',
+    rule: MEMBERS,
+    fields: 'id name host clientId agentId agentName memberId memberEmail createdAt lastUsedAt expiresAt',
   },
   Invitation: {
     reach: '{ workspace { invitations { % } } }',
@@ -270,6 +275,7 @@ export interface Target {
   phoneNumberId: string
   invitationId: string
   ownTokenId: string
+  appId: string
 }
 
 interface MutationRow {
@@ -369,6 +375,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
   removeIdentity: { rule: MEMBERS_MISSING, input: () => ({ channel: 'sms', value: '+15550000000' }) },
   buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },
   releasePhoneNumber: { rule: MEMBERS_ID, input: ({ phoneNumberId }) => ({ phoneNumberId }) },
+  disconnectApp: { rule: MEMBERS_ID, input: ({ appId }) => ({ appId }) },
   createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },
   revokeOwnToken: {
     rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),

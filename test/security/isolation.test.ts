@@ -1,6 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { storeApp } from '../support/connected-app.ts'
 import { post } from '../support/letter.ts'
 import {
   createTestAgent,
@@ -59,6 +60,8 @@ const TABLE: Record<string, Row> = {
   'GET /tokens': { member: 200, agent: 403 },
   // The token of the target belongs to the agent, but members find only their own tokens here.
   'DELETE /tokens/{tokenId}': { member: 404, agent: 403 },
+  'GET /connected-apps': { member: 200, agent: 403 },
+  'DELETE /connected-apps/{appId}': { member: 204, agent: 403 },
   'POST /agents': { member: 201, agent: 201, peer: 201, body: { name: 'New', icon: 'bot' } },
   'GET /agents': { member: 200, agent: 200, peer: 200 },
   'GET /agents/{id}': { member: 200, agent: 200 },
@@ -223,6 +226,11 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
       domainId: domain.id,
       phoneNumberId: phoneNumber.id,
       invitationId: invitation.id,
+      appId: await storeApp(service.db, {
+        workspaceId: tenant.id,
+        agentId: agent.id,
+        memberId: tenant.member,
+      }),
       messageId: message.id,
       draftId: draft.body.id,
     },

@@ -30,6 +30,7 @@ beforeAll(async () => {
     graphql: notFound,
     mcp: notFound,
     web: notFound,
+    oauth: notFound,
     stream: notFound,
     metrics: () => metrics.page(),
     ready: async () => undefined,

@@ -201,6 +201,8 @@ const ACTIONS: Record<Action, string> = {
   'secret.reveal': 'Values of secrets were revealed.',
   'token.create': 'A token was created.',
   'token.revoke': 'A token was revoked.',
+  'app.connect': 'A member connected an app to an agent.',
+  'app.disconnect': 'A connected app was disconnected.',
   'session.create': 'A member signed in in a browser.',
   'session.refuse': 'A member could not sign in.',
   'session.revoke': 'Sessions of a member were ended.',

@@ -31,7 +31,7 @@ builder.prismaObjectField(Agent, 'tokens', (t) =>
   t.relation('tokens', {
     type: Token,
     description: "The agent's own tokens, oldest first.",
-    query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+    query: { where: { connectedApp: null }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
   }),
 )
 

@@ -60,6 +60,10 @@ const TAGS = [
     description: 'Signed deliveries (Standard Webhooks), in order, retried for 3 days.',
   },
   { name: 'Secrets', description: "Named values that only the agent's own token can read." },
+  {
+    name: 'Connected apps',
+    description: 'OAuth clients, such as hosted MCP clients, that members have connected to agents.',
+  },
   { name: 'Tokens', description: 'Bearer tokens: shown once, stored as a hash.' },
 ]
 

@@ -1,0 +1,105 @@
+import type { AllClientMetadata, ClientMetadata } from 'oidc-provider'
+import { errors } from './library.ts'
+
+/** The rules for what a client says about itself, in a registration (RFC 7591) or in its metadata document. */
+
+const GRANTS = ['authorization_code', 'refresh_token']
+const MAX_REDIRECT_URIS = 20
+const MAX_URI_LENGTH = 2_000
+const MAX_NAME_LENGTH = 200
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const refuse = (detail: string): never => {
+  throw new errors.InvalidClientMetadata(detail)
+}
+
+const listOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+
+/**
+ * Plain http is for loopback addresses only (RFC 8252, 7.3); a scheme of an app's own has a dot or is not one
+ * that browsers act on themselves. The library refuses fragments, and javascript: and its like.
+ */
+const checkRedirectUri = (text: string): void => {
+  if (text.length > MAX_URI_LENGTH) refuse(`redirect_uris must be at most ${MAX_URI_LENGTH} characters long`)
+  const url = URL.canParse(text) ? new URL(text) : refuse('redirect_uris must only contain valid uris')
+  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
+    refuse('redirect_uris must use https, or http with a loopback host, or a scheme of the app')
+  if (url.username !== '' || url.password !== '') refuse('redirect_uris must not contain credentials')
+}
+
+/** Characters that people cannot see, or that change the direction of the text around them. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu
+
+const nameOf = (value: unknown): string | undefined => {
+  if (typeof value !== 'string') return undefined
+  const name = value.replace(INVISIBLE, ' ').trim()
+  if (name.length > MAX_NAME_LENGTH) refuse(`client_name must be at most ${MAX_NAME_LENGTH} characters long`)
+  return name === '' ? undefined : name
+}
+
+/** What a client may say, as the service stores and uses it: what it cannot have is left out or replaced. */
+type Accepted = Pick<ClientMetadata, 'redirect_uris' | 'grant_types' | 'response_types' | 'client_name'>
+
+const acceptedOf = (given: Record<string, unknown>): Accepted => {
+  const redirectUris = listOf(given.redirect_uris)
+  if (redirectUris.length === 0 || redirectUris.length > MAX_REDIRECT_URIS)
+    refuse(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} uris`)
+  for (const uri of redirectUris) checkRedirectUri(uri)
+  const name = nameOf(given.client_name)
+  return {
+    redirect_uris: redirectUris,
+    grant_types: GRANTS,
+    response_types: ['code'],
+    ...(name === undefined ? {} : { client_name: name }),
+  }
+}
+
+/**
+ * Returns the metadata with which a client is registered. RFC 7591, 2, allows to replace what is not
+ * supported. Every registered client is a public one: a secret that anybody can get proves nothing, and PKCE
+ * binds the code to the client. Throws `InvalidClientMetadata`.
+ */
+export const registeredMetadata = (given: Record<string, unknown>): Partial<AllClientMetadata> => ({
+  ...acceptedOf(given),
+  token_endpoint_auth_method: 'none',
+})
+
+/**
+ * Returns the metadata of a client that publishes it as a document, whose URL is the client's id. Such a
+ * client may authenticate with keys. Throws `InvalidClientMetadata`.
+ */
+export const publishedMetadata = (given: Record<string, unknown>): Record<string, unknown> => {
+  const { client_id, token_endpoint_auth_method: method, jwks, jwks_uri, client_secret } = given
+  if (client_secret !== undefined) refuse('client_id metadata document must not contain client_secret')
+  const keys = { jwks, jwks_uri, token_endpoint_auth_method: 'private_key_jwt' }
+  return {
+    client_id,
+    ...acceptedOf(given),
+    ...(method === 'private_key_jwt' ? keys : { token_endpoint_auth_method: 'none' }),
+  }
+}
+
+/** Who a client is, as far as the service knows. */
+export interface ClientIdentity {
+  name: string
+  /** The host whose document describes the client, else the host or the scheme of its redirect URI. */
+  host: string
+  /** Whether the host vouches for the name. Anybody can register a client with any name. */
+  isVerified: boolean
+  /** Whether codes go to a program on the member's own computer. */
+  isLocal: boolean
+}
+
+const placeOf = (url: URL): string => url.host || `${url.protocol}//`
+
+export const identityOf = (
+  client: { clientId: string; clientName?: string | undefined },
+  redirectUri: string,
+): ClientIdentity => {
+  const isVerified = client.clientId.startsWith('https://')
+  const target = new URL(redirectUri)
+  const isLocal = target.protocol === 'http:' || !target.protocol.startsWith('http')
+  const host = placeOf(isVerified ? new URL(client.clientId) : target)
+  return { name: client.clientName ?? host, host, isVerified, isLocal }
+}

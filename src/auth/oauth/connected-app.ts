@@ -1,0 +1,162 @@
+import { findAgent } from '../../agent/permission.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, notFound } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
+import type { Notifier } from '../../db/notify.ts'
+import { createAppToken, deleteAppTokens } from '../../workspace/app-token.ts'
+import { audit } from '../../workspace/audit.ts'
+import { ensureMember } from '../../workspace/member.ts'
+import { type EndSubscriptions, hashToken, TOKEN_REVOKED } from '../../workspace/token.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+
+export interface ConnectedAppDeps extends Db {
+  clock: Clock
+  notifier: Pick<Notifier, 'publish'>
+  endSubscriptions: EndSubscriptions
+}
+
+/** A member must consent again after this time, in seconds, however often the app refreshes its tokens. */
+export const CONSENT_S = 365 * 24 * 3600
+
+const include = {
+  member: true,
+  token: { include: { agent: true } },
+} satisfies Prisma.ConnectedAppInclude
+type AppRow = Prisma.ConnectedAppGetPayload<{ include: typeof include }>
+
+/** Returns an app in its public form. */
+const presentApp = ({ clientId, host, createdAt, member, token }: AppRow) => ({
+  id: token.id,
+  name: token.name ?? host,
+  host,
+  clientId,
+  agentId: token.agentId!,
+  agentName: token.agent!.name,
+  memberId: member.id,
+  memberEmail: member.email,
+  createdAt,
+  lastUsedAt: token.lastUsedAt,
+  expiresAt: token.expiresAt!,
+})
+
+export type ConnectedApp = ReturnType<typeof presentApp>
+
+/** The OAuth client that a member connects. */
+export interface AppClient {
+  clientId: string
+  name: string
+  /** The host that it is reached at. */
+  host: string
+}
+
+/**
+ * Connects a client to an agent as its app, which the client's access tokens act as. Returns the app's id.
+ * Throws `unauthorized` when the member was removed, and the errors of `findAgent`.
+ */
+export const connectApp = async (
+  deps: ConnectedAppDeps,
+  viewer: Viewer,
+  agentId: string,
+  { clientId, name, host }: AppClient,
+): Promise<string> => {
+  ensureMember(viewer)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
+  const createdAt = deps.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + CONSENT_S * 1000)
+  return deps.prisma.$transaction(async (tx) => {
+    // A concurrent removal of the member ends the app too.
+    const held = await tx.$queryRaw<
+      unknown[]
+    >`select 1 from member where id = ${viewer.id}::uuid for key share`
+    if (held.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
+    const { id } = await createAppToken(tx, { workspaceId, agentId, name, createdAt, expiresAt })
+    await tx.connectedApp.create({ data: { tokenId: id, memberId: viewer.id, clientId, host, createdAt } })
+    // A registered client that nobody has connected is deleted after a day.
+    await tx.oauthRecord.updateMany({
+      where: { kind: 'Client', hash: Uint8Array.from(hashToken(clientId)) },
+      data: { expiresAt: new Date(expiresAt.getTime() + CONSENT_S * 1000) },
+    })
+    const detail = { token: id, name, host, client: clientId }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'app.connect', agentId, detail })
+    return id
+  })
+}
+
+/** Returns the apps that are connected to agents of the workspace, oldest first. For members. */
+export const listApps = async (
+  { prisma, clock }: ConnectedAppDeps,
+  viewer: Viewer,
+): Promise<ConnectedApp[]> => {
+  ensureMember(viewer)
+  const found = await prisma.connectedApp.findMany({
+    where: { token: { workspaceId: viewer.workspaceId, expiresAt: { gt: clock.now() } } },
+    orderBy: [{ createdAt: 'asc' }, { tokenId: 'asc' }],
+    include,
+  })
+  return found.map(presentApp)
+}
+
+type Actor = Parameters<typeof audit>[1]
+
+/** Deletes an app with its tokens; false when it does not exist (any more). */
+const deleteApp = async (
+  deps: ConnectedAppDeps,
+  where: Prisma.ConnectedAppWhereInput,
+  actorOf: (app: AppRow) => Actor,
+  reason?: string,
+): Promise<boolean> => {
+  const ended = await deps.prisma.$transaction(async (tx) => {
+    const app = await tx.connectedApp.findFirst({ where, include })
+    if (!app) return null
+    const { id, agentId, name } = app.token
+    const held = await tx.$queryRaw<unknown[]>`select 1 from token where id = ${id}::uuid for update`
+    if (held.length === 0) return null
+    await deleteAppTokens(tx, deps.endSubscriptions, [id])
+    const detail = { token: id, name, host: app.host, ...(reason === undefined ? {} : { reason }) }
+    await audit({ ...deps, prisma: tx }, actorOf(app), { action: 'app.disconnect', agentId, detail })
+    return id
+  })
+  if (ended) deps.notifier.publish(TOKEN_REVOKED, ended)
+  return ended !== null
+}
+
+/**
+ * Disconnects an app: its tokens are no longer valid, its open streams are closed in every process, and its
+ * subscriptions end. For members of the workspace.
+ */
+export const disconnectApp = async (deps: ConnectedAppDeps, viewer: Viewer, appId: string): Promise<void> => {
+  ensureMember(viewer)
+  const where = { tokenId: appId, token: { workspaceId: viewer.workspaceId } }
+  if (!(await deleteApp(deps, where, () => viewer))) throw notFound('app')
+}
+
+/** Disconnects an app that revoked its own token, or whose tokens were stolen. May be called repeatedly. */
+export const endApp = async (deps: ConnectedAppDeps, appId: string, reason: string): Promise<void> => {
+  const actorOf = ({ token: { id, agentId, workspaceId } }: AppRow): Actor => ({
+    workspaceId,
+    kind: 'agent',
+    id: agentId,
+    tokenId: id,
+  })
+  await deleteApp(deps, { tokenId: appId }, actorOf, reason)
+}
+
+const DEAD = `
+  select c.token_id as id from connected_app c join token t on t.id = c.token_id
+   where t.expires_at <= $1
+      or c.created_at < $1::timestamptz - interval '1 hour' and not exists (select 1 from oauth_record r where r.app_id = c.token_id and r.expires_at > $1
+                        and r.kind in ('AccessToken', 'AuthorizationCode', 'RefreshToken') and r.consumed_at is null)
+  order by 1 limit 1000`
+
+/**
+ * Deletes expired records, and apps that can never return: without a token or code that is still valid.
+ * Idempotent; any process may call it at any time.
+ */
+export const pruneApps = async (deps: ConnectedAppDeps, now: Date): Promise<number> => {
+  const { rows } = await deps.pool.query<{ id: string }>(DEAD, [now])
+  const before = new Date(now.getTime() - 3_600_000)
+  for (const { id } of rows) await endApp(deps, id, 'its tokens have expired')
+  await deps.pool.query(`delete from oauth_record where expires_at < $1`, [before])
+  return rows.length
+}

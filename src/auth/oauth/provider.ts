@@ -1,0 +1,248 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type Library from 'oidc-provider'
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
+import { AppError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Db } from '../../db/client.ts'
+import { publicError } from '../../db/failure.ts'
+import { newToken } from '../../workspace/token.ts'
+import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
+import { registeredMetadata } from './client-metadata.ts'
+import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
+import { errors, interactionPolicy, Provider } from './library.ts'
+import { NoRecords, Records } from './records.ts'
+import { resourceOf, SCOPE } from './resource.ts'
+import { UnitOfWork } from './unit-of-work.ts'
+
+export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
+  pool: Db['pool']
+  log: Logger
+  /** Whether this client's document may be fetched now, for a request from this address. */
+  mayFetch(source: string): boolean
+  /** Path of the page where a member consents, for the id of an authorization request. */
+  consentPath(id: string): string
+  /** Returns the page of an error that cannot be reported to the client. */
+  errorPage(code: string, description: string): { text: string; headers: Record<string, string> }
+}
+
+const ACCESS_TOKEN_S = 3600
+/** A refresh token that is not used for this long expires; a used one is replaced. */
+const REFRESH_TOKEN_S = 30 * 24 * 3600
+/** A member has this long to sign in and consent. */
+const REQUEST_S = 3600
+/** RFC 6749, 4.1.2, allows ten minutes; clients need a second. */
+const CODE_S = 60
+
+/** Endpoints below PUBLIC_URL. */
+export const ROUTES = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+  jwks: '/oauth/jwks',
+} as const
+
+/** Cookies ignore ports, so their names contain it. Browsers accept `__Secure-` only over https (RFC 6265bis). */
+const cookiesOf = (publicUrl: string): NonNullable<Configuration['cookies']> => {
+  const { protocol, port } = new URL(publicUrl)
+  const secure = protocol === 'https:'
+  const name = (what: string) => `${secure ? '__Secure-' : ''}ams-oauth-${what}${port && `-${port}`}`
+  const options = { httpOnly: true, sameSite: 'strict', secure, signed: false } as const
+  return {
+    names: { session: name('session'), interaction: name('request'), resume: name('resume') },
+    long: options,
+    short: options,
+  }
+}
+
+/** Members consent to each request, whatever they consented to before. */
+const policy = () => [
+  new interactionPolicy.Prompt(
+    { name: 'consent', requestable: true },
+    new interactionPolicy.Check('consent_required', 'the user must consent', (ctx) => {
+      const { Check } = interactionPolicy
+      return ctx.oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT
+    }),
+  ),
+]
+
+/**
+ * The library insists on a key for ID tokens. The service issues none, and its other tokens are random strings,
+ * so that there is no signing key to keep secret: nothing is ever signed with this one.
+ */
+const unusedKey = (): Record<string, unknown> => ({
+  ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
+})
+
+/** The library's only hook between parsing a registration and checking it. */
+const acceptRegistration = (ctx: KoaContextWithOIDC): string => {
+  const body = ctx.oidc.body as Record<string, unknown>
+  const accepted = registeredMetadata(body)
+  for (const name of Object.keys(body)) delete body[name]
+  Object.assign(body, accepted)
+  return newToken('access').slice('aot_'.length)
+}
+
+const features = (
+  deps: ProviderDeps,
+  documents: ClientDocuments,
+  resource: string,
+  sourceOf: (ctx: KoaContextWithOIDC) => string,
+): NonNullable<Configuration['features']> => ({
+  devInteractions: { enabled: false },
+  dPoP: { enabled: false },
+  userinfo: { enabled: false },
+  rpInitiatedLogout: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  registration: { enabled: true, idFactory: acceptRegistration, issueRegistrationAccessToken: false },
+  revocation: {
+    enabled: true,
+    allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+  },
+  clientIdMetadataDocument: {
+    enabled: true,
+    ack: 'draft-02',
+    allowFetch: async (ctx, url) => (await documents.isFresh(url)) || deps.mayFetch(sourceOf(ctx)),
+    cacheDuration: { min: 60, max: 60 },
+  },
+  resourceIndicators: {
+    enabled: true,
+    defaultResource: () => resource,
+    useGrantedResource: () => true,
+    getResourceServerInfo: (_ctx, indicator) => {
+      if (indicator !== resource) throw new errors.InvalidTarget(`the only resource is ${resource}`)
+      return { scope: SCOPE, audience: resource, accessTokenFormat: 'opaque', accessTokenTTL: ACCESS_TOKEN_S }
+    },
+  },
+})
+
+const configurationOf = (
+  deps: ProviderDeps,
+  publicUrl: string,
+  unit: UnitOfWork,
+  sourceOf: (ctx: KoaContextWithOIDC) => string,
+): Configuration => {
+  const documents = new ClientDocuments(deps)
+  const end = (appId: string) => {
+    const revoked = Provider.ctx?.oidc.route === 'revocation'
+    return endApp(deps, appId, revoked ? 'revoked by the app' : 'a code or refresh token was used twice')
+  }
+  const records = { clock: deps.clock, unit, endApp: end }
+  return {
+    adapter: (kind: string) => (kind === 'Session' ? new NoRecords() : new Records(kind, records)),
+    features: features(deps, documents, resourceOf(publicUrl), sourceOf),
+    routes: ROUTES,
+    scopes: [SCOPE],
+    claims: {},
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    jwks: { keys: [unusedKey()] },
+    clientAuthMethods: ['none', 'private_key_jwt'],
+    clientDefaults: {
+      application_type: 'native',
+      id_token_signed_response_alg: 'ES256',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    clientBasedCORS: () => false,
+    cookies: cookiesOf(publicUrl),
+    fetch: documents.fetch,
+    findAccount: async (_ctx, memberId) => {
+      const found = await deps.prisma.member.count({ where: { id: memberId } })
+      return found === 0 ? undefined : { accountId: memberId, claims: async () => ({ sub: memberId }) }
+    },
+    loadExistingGrant: async (ctx) => {
+      const id = ctx.oidc.result?.consent?.grantId
+      return id === undefined ? undefined : ctx.oidc.provider.Grant.find(id)
+    },
+    interactions: { policy: policy(), url: (_ctx, { uid }) => deps.consentPath(uid) },
+    issueRefreshToken: () => true,
+    rotateRefreshToken: true,
+    expiresWithSession: () => false,
+    revokeGrantPolicy: () => true,
+    ttl: {
+      AccessToken: ACCESS_TOKEN_S,
+      AuthorizationCode: CODE_S,
+      Grant: CONSENT_S,
+      Interaction: REQUEST_S,
+      RefreshToken: REFRESH_TOKEN_S,
+      Session: REQUEST_S,
+    },
+    renderError: (ctx, { error, error_description: description = '' }) => {
+      const { text, headers } = deps.errorPage(error, description)
+      ctx.set(headers)
+      ctx.body = text
+    },
+  }
+}
+
+/** Sends the cookies of the request, but none of a session: members consent to each request. */
+const withoutSession =
+  (name: string): Parameters<Library['use']>[0] =>
+  async (ctx, next) => {
+    await next()
+    const cookies = [ctx.res.getHeader('set-cookie') ?? []].flat().map(String)
+    const kept = cookies.filter((cookie) => !cookie.startsWith(name))
+    if (kept.length < cookies.length) {
+      ctx.remove('set-cookie')
+      if (kept.length > 0) ctx.set('set-cookie', kept)
+    }
+  }
+
+/**
+ * Makes the library spell tokens as the service spells its own: the prefix tells log filters, and scanners for
+ * leaked secrets, what they are.
+ */
+const spellTokens = (prototype: object, kind: 'access' | 'refresh'): void => {
+  const model = prototype as { generateTokenId(): string }
+  const { generateTokenId } = model
+  model.generateTokenId = function () {
+    generateTokenId.call(this) // it also settles the token's format
+    return newToken(kind)
+  }
+}
+
+/** What the service supports, of what the library always lists in the metadata (RFC 8414). */
+const SUPPORTED = {
+  claims_parameter_supported: undefined,
+  claims_supported: undefined,
+  id_token_signing_alg_values_supported: [],
+  response_modes_supported: ['query'],
+  scopes_supported: [SCOPE],
+}
+
+const describeItself: Parameters<Library['use']>[0] = async (ctx, next) => {
+  await next()
+  if (ctx.method !== 'GET' || ctx.status !== 200) return
+  if (ctx.path.startsWith('/.well-known/')) ctx.body = { ...(ctx.body as object), ...SUPPORTED }
+  if (ctx.path === ROUTES.jwks) ctx.body = { keys: [] }
+}
+
+/**
+ * Creates the authorization server of OAuth 2.1 for PUBLIC_URL. It keeps everything in the database, so any
+ * process can answer any request. `sourceOf` returns the address that limits count a request for.
+ */
+export const createProvider = (
+  deps: ProviderDeps,
+  publicUrl: string,
+  sourceOf: (ctx: KoaContextWithOIDC) => string,
+): Library => {
+  const unit = new UnitOfWork(deps)
+  const configuration = configurationOf(deps, publicUrl, unit, sourceOf)
+  const provider = new Provider(publicUrl, configuration)
+  provider.proxy = true // the server in front of it sets the headers: see `prepare`
+  spellTokens(provider.AccessToken.prototype, 'access')
+  spellTokens(provider.RefreshToken.prototype, 'refresh')
+  provider.use((_ctx, next) => unit.run(next))
+  provider.use(describeItself)
+  provider.use(withoutSession(configuration.cookies?.names?.session ?? ''))
+  const failed = (error: Error) => {
+    const { code } = publicError(error)
+    if (code === 'unavailable') deps.log.warn({ err: error }, 'database unavailable')
+    else if (!(error instanceof AppError)) deps.log.error({ err: error }, 'OAuth request failed')
+  }
+  provider.on('server_error', (_ctx, error) => failed(error))
+  provider.on('error' as 'server_error', (error: unknown) => failed(error as Error))
+  return provider
+}

@@ -1,0 +1,110 @@
+import type { Agent } from '../../agent/agent.ts'
+import type { ClientIdentity } from '../../auth/oauth/client-metadata.ts'
+import { type Html, html } from '../../core/html.ts'
+import type { Page } from '../page.ts'
+
+/** What the consent page shows. */
+export interface Asked {
+  client: ClientIdentity
+  /** Where the browser goes afterwards: a host, or an app's scheme. */
+  returnsTo: string
+  workspace: string
+  email: string
+  agents: readonly Pick<Agent, 'id' | 'name'>[]
+  /** Value of the field that protects the form. */
+  formToken: string
+}
+
+/** Why a form was rejected, and its content. */
+export interface Wrong {
+  status: number
+  problem: string
+  form: URLSearchParams
+}
+
+export const NEW_AGENT = 'new'
+
+const whoAsks = ({ client, returnsTo }: Asked): Html => {
+  const { name, host, isVerified, isLocal } = client
+  const where = isLocal
+    ? html`You will return to an app on your own device (<strong>${returnsTo}</strong>).`
+    : html`You will return to <strong>${returnsTo}</strong>.`
+  return isVerified
+    ? html`<p><strong>${name}</strong> of <strong>${host}</strong> wants to act as one of your agents. ${where}</p>`
+    : html`<p>An app that calls itself <strong>${name}</strong> wants to act as one of your agents. ${where}</p>
+<p class="soft">Nobody has verified this name. Go on only if you have just connected this app yourself.</p>`
+}
+
+const ABILITIES = html`<h2>It will be able to</h2>
+<ul>
+<li>read all messages and attachments of the agent, and be told about new ones</li>
+<li>send, answer and forward messages as the agent, and mark and label them</li>
+<li>read the agent’s addresses and the names of its secrets</li>
+<li>create other agents, if your workspace allows agents to do that</li>
+</ul>
+<h2>It will not be able to</h2>
+<ul>
+<li>read the values of secrets</li>
+<li>change who may write to the agent</li>
+<li>read the messages of your other agents</li>
+</ul>`
+
+const options = ({ agents }: Asked, chosen: string): Html[] =>
+  [...agents, { id: NEW_AGENT, name: 'A new agent' }].map(
+    ({ id, name }) => html`<option value="${id}"${id === chosen ? ' selected' : ''}>${name}</option>`,
+  )
+
+const form = (asked: Asked, wrong: Wrong | null): Html => {
+  const chosen = wrong?.form.get('agent') ?? asked.agents[0]?.id ?? NEW_AGENT
+  return html`<form method="post">
+<input type="hidden" name="form" value="${asked.formToken}">
+<label for="agent">Which agent will it be?</label>
+<select id="agent" name="agent">${options(asked, chosen)}</select>
+<label for="name">Name of a new agent</label>
+<input id="name" name="name" value="${wrong?.form.get('name') ?? asked.client.name}" maxlength="100" autocomplete="off" aria-describedby="name-hint">
+<p class="soft" id="name-hint">Only used if you choose a new agent.</p>
+${ABILITIES}
+<p>This lasts until you disconnect the app, at most a year.</p>
+<button name="decision" value="allow">Allow</button>
+<button name="decision" value="deny" class="second">Deny</button>
+</form>`
+}
+
+export const consentPage = (asked: Asked, wrong: Wrong | null): Page => ({
+  status: wrong?.status ?? 200,
+  title: `Connect ${asked.client.name}?`,
+  body: html`${whoAsks(asked)}
+<p class="soft">You are signed in as ${asked.email}, in the workspace ${asked.workspace}.</p>
+${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${form(asked, wrong)}`,
+})
+
+/**
+ * A page that leads on to the client. Not a redirect: Chromium applies the policy for the target of a form to
+ * redirects after it.
+ */
+export const returnPage = (title: string, returnsTo: string, next: string): Page => ({
+  status: 200,
+  title,
+  next,
+  body: html`<p>You are being returned to <strong>${returnsTo}</strong>.</p>
+<p><a class="button" href="${next}">Continue</a></p>
+<p class="soft">You can close this page if it stays open.</p>`,
+})
+
+/** The request was not made in this browser, or it was decided, or an hour has passed. */
+export const EXPIRED: Page = {
+  status: 400,
+  title: 'This request has expired',
+  body: html`<p>Start again in the app that you want to connect.</p>
+<p class="soft">A request can be answered once, within an hour, in the browser in which it was made.</p>`,
+}
+
+/** An error that cannot be reported to the client, because it is unknown where the client is. */
+export const refusedPage = (code: string, description: string): Page => ({
+  status: 400,
+  title: 'This app could not be connected',
+  body: html`<p>The app’s request was not valid, so it has not been connected.</p>
+<code>${code}${description && `: ${description}`}</code>
+<p class="soft">This is for the people who made the app.</p>`,
+})

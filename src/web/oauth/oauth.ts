@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Library from 'oidc-provider'
+import { createProvider, type ProviderDeps, ROUTES } from '../../auth/oauth/provider.ts'
+import { resourceOf, SCOPE } from '../../auth/oauth/resource.ts'
+import { AppError, noSuchPath } from '../../core/errors.ts'
+import { clientOf } from '../../core/http.ts'
+import type { RateLimits } from '../../workspace/rate-limits.ts'
+import { pageOf } from '../page.ts'
+import { showFailure } from '../web.ts'
+import { type ConsentDeps, serveConsent } from './consent.ts'
+import { refusedPage } from './consent-page.ts'
+import { ensureWithin, isWithin, type Limited } from './limits.ts'
+import { prepare } from './request.ts'
+
+export type OauthDeps = Omit<ProviderDeps, 'mayFetch' | 'consentPath' | 'errorPage'> &
+  ConsentDeps & { rates: Pick<RateLimits, 'takeAll'> }
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** Paths of the library, with the methods that they accept and the limit that they count for. */
+const ENDPOINTS: readonly { path: RegExp; methods: readonly string[]; limit?: Limited }[] = [
+  {
+    path: /^\/\.well-known\/(?:oauth-authorization-server|openid-configuration)$/,
+    methods: ['GET', 'HEAD', 'OPTIONS'],
+  },
+  {
+    path: new RegExp(`^${ROUTES.authorization}(?:/[\\w-]{1,100})?$`),
+    methods: ['GET', 'HEAD'],
+    limit: 'authorize',
+  },
+  { path: new RegExp(`^${ROUTES.token}$`), methods: ['POST'], limit: 'token' },
+  { path: new RegExp(`^${ROUTES.registration}$`), methods: ['POST'], limit: 'register' },
+  { path: new RegExp(`^${ROUTES.revocation}$`), methods: ['POST'], limit: 'token' },
+  { path: new RegExp(`^${ROUTES.jwks}$`), methods: ['GET', 'HEAD', 'OPTIONS'] },
+]
+const CONSENT = /^\/oauth\/consent\/[\w-]{1,100}$/
+/** RFC 9728, 3.1: the path of the resource after the well-known one; some clients ask without it. */
+const RESOURCE = /^\/\.well-known\/oauth-protected-resource(?:\/mcp)?$/
+
+const ensureMethod = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  methods: readonly string[],
+): void => {
+  const { method = '' } = request
+  if (methods.includes(method)) return
+  response.setHeader('Allow', methods.join(', '))
+  throw new AppError('invalid_input', `${method} is not allowed here.`)
+}
+
+class OauthServer {
+  readonly #deps: OauthDeps
+  #current: { publicUrl: string; provider: Library; handle: Handle } | undefined
+
+  constructor(deps: OauthDeps) {
+    this.#deps = deps
+  }
+
+  /** Serves /oauth/* and the well-known documents; `path` has no query. */
+  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    if (CONSENT.test(path)) return this.#consent(request, response)
+    if (RESOURCE.test(path)) return this.#describeResource(request, response)
+    const endpoint = ENDPOINTS.find((each) => each.path.test(path))
+    if (!endpoint) throw noSuchPath()
+    ensureMethod(request, response, endpoint.methods)
+    if (endpoint.limit) ensureWithin(this.#deps.rates, endpoint.limit, clientOf(request))
+    const { publicUrl, handle } = this.#server()
+    prepare(request, publicUrl, path)
+    await handle(request, response)
+  }
+
+  /** PUBLIC_URL is known once the port is. */
+  #server() {
+    const publicUrl = this.#deps.publicUrl()
+    if (this.#current?.publicUrl === publicUrl) return this.#current
+    const provider = createProvider(
+      {
+        ...this.#deps,
+        mayFetch: (source) => isWithin(this.#deps.rates, 'document', source),
+        consentPath: (id) => `/oauth/consent/${id}`,
+        errorPage: (code, description) => pageOf(refusedPage(code, description)),
+      },
+      publicUrl,
+      (ctx) => (ctx ? clientOf(ctx.req) : ''),
+    )
+    const created = { publicUrl, provider, handle: provider.callback() }
+    this.#current = created
+    return created
+  }
+
+  async #consent(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      ensureMethod(request, response, ['GET', 'HEAD', 'POST'])
+      await serveConsent(this.#deps, { provider: this.#server().provider, request, response })
+    } catch (error) {
+      if (response.headersSent || request.destroyed) throw error
+      showFailure(this.#deps, response, error)
+    }
+  }
+
+  #describeResource(request: IncomingMessage, response: ServerResponse): void {
+    ensureMethod(request, response, ['GET', 'HEAD'])
+    const publicUrl = this.#deps.publicUrl()
+    const body = JSON.stringify({
+      resource: resourceOf(publicUrl),
+      authorization_servers: [publicUrl],
+      scopes_supported: [SCOPE],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Agent Messaging Service',
+    })
+    const headers = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' }
+    response.writeHead(200, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  }
+}
+
+/** The authorization server for hosted clients of MCP, with the page on which members consent. */
+export const createOauth = (deps: OauthDeps): OauthServer => new OauthServer(deps)

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+import { SCOPE } from '../../auth/oauth/resource.ts'
+
+/** Parameters of OpenID Connect: there are no ID tokens that they could apply to. */
+const IGNORED = ['acr_values', 'claims', 'claims_locales', 'display', 'id_token_hint', 'max_age', 'nonce']
+
+/**
+ * Returns the query of an authorization request as the library gets it. There is one scope, which RFC 6749,
+ * 3.3, allows to replace others by. Consent is asked for anyway, so that of `prompt` only `none` means
+ * something. Answers go into the query of the redirect URI: another `response_mode` is refused.
+ */
+const authorizationQuery = (query: string): string => {
+  const given = new URLSearchParams(query)
+  for (const name of IGNORED) given.delete(name)
+  if (given.get('prompt') !== 'none') given.delete('prompt')
+  if (given.has('response_mode') && given.get('response_mode') !== 'query')
+    given.set('response_mode', 'unsupported')
+  given.set('scope', SCOPE)
+  return given.toString()
+}
+
+/**
+ * Prepares a request for the library, which derives its own URLs from the request: they are those of
+ * PUBLIC_URL, whatever the client or a proxy put into the headers.
+ */
+export const prepare = (request: IncomingMessage, publicUrl: string, path: string): void => {
+  const { host, protocol, pathname } = new URL(publicUrl)
+  const { headers } = request
+  delete headers['x-forwarded-host']
+  delete headers['x-forwarded-for']
+  headers.host = host
+  headers['x-forwarded-proto'] = protocol.slice(0, -1)
+  const [, query = ''] = (request.url ?? '').split(/\?(.*)/s, 2)
+  const kept = path === '/oauth/authorize' ? authorizationQuery(query) : query
+  request.url = kept === '' ? path : `${path}?${kept}`
+  // What koa takes for the part of the URL that a parent application has removed.
+  Object.assign(request, { originalUrl: pathname.replace(/\/$/, '') + request.url })
+}
