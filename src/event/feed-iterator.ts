@@ -12,9 +12,8 @@ export class FeedIterator implements AsyncIterableIterator<FeedItem[], void>, Si
   readonly #start: LogPosition
   readonly #signal: AbortSignal
   #follower: Follower | null = null
-  #items: FeedItem[] | null = null
-  #failure: { error: unknown } | null = null
-  #wake: (() => void) | null = null
+  #waiting: { resolve(result: Result): void; reject(error: unknown): void } | null = null
+  #ended = false
 
   constructor(feed: Pick<Feed, 'follow' | 'unfollow'>, start: LogPosition, signal: AbortSignal) {
     this.#feed = feed
@@ -22,50 +21,49 @@ export class FeedIterator implements AsyncIterableIterator<FeedItem[], void>, Si
     this.#signal = signal
   }
 
-  async next(): Promise<Result> {
-    if (this.#signal.aborted) return this.return()
-    if (this.#follower) this.#follower.resume()
-    else this.#open()
-    while (!this.#signal.aborted) {
-      if (this.#failure) throw this.#failure.error
-      const items = this.#items
-      this.#items = null
-      if (items) return { done: false, value: items }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    return this.return()
+  next(): Promise<Result> {
+    if (this.#ended || this.#signal.aborted) return this.return()
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      if (this.#follower) this.#follower.resume()
+      else this.#open()
+    })
   }
 
-  async return(): Promise<Result> {
-    this.#signal.removeEventListener('abort', this.#rouse)
-    if (this.#follower) this.#feed.unfollow(this.#follower)
-    return DONE
+  return(): Promise<Result> {
+    this.#end()
+    return Promise.resolve(DONE)
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  receive(items: FeedItem[]): boolean {
-    this.#items = items
-    this.#rouse()
+  receive(items: readonly FeedItem[]): boolean {
+    this.#takeWaiting()?.resolve({ done: false, value: [...items] })
     return false
   }
 
   failed(error: unknown): void {
-    this.#failure = { error }
-    this.#rouse()
+    this.#takeWaiting()?.reject(error)
+    this.#end()
   }
 
   #open(): void {
-    this.#signal.addEventListener('abort', this.#rouse)
+    this.#signal.addEventListener('abort', this.#end)
     this.#follower = this.#feed.follow(this.#start, this)
   }
 
-  readonly #rouse = (): void => {
-    this.#wake?.()
-    this.#wake = null
+  readonly #end = (): void => {
+    this.#ended = true
+    this.#signal.removeEventListener('abort', this.#end)
+    if (this.#follower) this.#feed.unfollow(this.#follower)
+    this.#takeWaiting()?.resolve(DONE)
+  }
+
+  #takeWaiting() {
+    const waiting = this.#waiting
+    this.#waiting = null
+    return waiting
   }
 }

@@ -47,7 +47,7 @@ export class Connections {
       const connection = this.#bySocket.get(socket)
       if (!connection) return
       connection.response = response
-      response.once('close', () => this.#forgetIfAuthenticated(connection))
+      response.on('close', () => this.#forgetIfAuthenticated(connection))
     })
   }
 

@@ -30,7 +30,7 @@ export class PipelinedRequests {
     this.#queues.set(socket, queue)
     const begin = () => {
       queue.busy = true
-      response.once('close', () => this.#next(socket, queue))
+      response.on('close', () => this.#next(socket, queue))
       work()
     }
     if (!queue.busy) begin()

@@ -153,7 +153,7 @@ const logRequest = (
   requestId: string,
 ): void => {
   const started = performance.now()
-  response.once('close', () => {
+  response.on('close', () => {
     metrics?.count(
       'requests',
       response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted',

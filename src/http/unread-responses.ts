@@ -42,7 +42,7 @@ export class UnreadResponses {
     server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
       this.#open.add(response)
       this.#timer ??= setInterval(() => this.#check(), this.#limits.unreadCheckMs).unref()
-      response.once('close', () => this.#forget(response))
+      response.on('close', () => this.#forget(response))
     })
   }
 

@@ -68,7 +68,15 @@ export class KnownViewers {
     const key = hash.toString('latin1') + audience
     this.#viewers.delete(key)
     this.#viewers.set(key, { viewer, until: now.getTime() + TRUSTED_MS })
-    if (this.#viewers.size > MAX_KNOWN) this.#viewers.delete(this.#viewers.keys().next().value!)
+    this.#forgetOldest(now)
+  }
+
+  /** Removes what is no longer trusted: thousands of open streams need their viewers only once. */
+  #forgetOldest(now: Date): void {
+    for (const [key, { until }] of this.#viewers) {
+      if (until > now.getTime() && this.#viewers.size <= MAX_KNOWN) return
+      this.#viewers.delete(key)
+    }
   }
 }
 
