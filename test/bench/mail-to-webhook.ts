@@ -103,7 +103,7 @@ export const benchMailToWebhook: Suite = async (report) => {
   const against = 'smtp-server, one insert, signed POST'
   const rate = { name: `mail in to webhook out, ${AGENTS} sessions`, against, unit: 'mails/s' }
   const [whole] = await compareAll([rate], throughput(ends, ours, 400), throughput(ends, limit, 400), {
-    seconds: 20,
+    seconds: 10,
   })
   report(whole!)
   const name = 'mail in to webhook out, 1 session'
@@ -114,7 +114,7 @@ export const benchMailToWebhook: Suite = async (report) => {
     ],
     latency(ends, ours, 150),
     latency(ends, limit, 150),
-    { seconds: 20 },
+    { seconds: 10 },
   )
   for (const row of latencies) report(row)
 }

@@ -39,6 +39,22 @@ const { json, names } = parse(process.argv.slice(2))
 const rows: BenchRow[] = []
 const skipped: Skipped[] = []
 let machine: Machine = machineOf('not used')
+const print = (): void => {
+  const { cpu, memory, node, postgres } = machine
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ machine, rows, skipped }, null, 2)}\n`
+      : `${cpu}, ${memory}, Node ${node}, PostgreSQL ${postgres}\n${tableOf(rows, skipped)}`,
+  )
+}
+
+// What was measured so far is not lost; the suite ends when it is disconnected.
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => {
+    print()
+    process.exit(1)
+  })
+
 for (const name of names) {
   process.stderr.write(`${name} …\n`)
   await runSuite(name, (report) => {
@@ -49,9 +65,4 @@ for (const name of names) {
     } else machine = machineOf(report.postgres)
   })
 }
-const { cpu, memory, node, postgres } = machine
-process.stdout.write(
-  json
-    ? `${JSON.stringify({ machine, rows, skipped }, null, 2)}\n`
-    : `${cpu}, ${memory}, Node ${node}, PostgreSQL ${postgres}\n${tableOf(rows, skipped)}`,
-)
+print()

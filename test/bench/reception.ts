@@ -95,11 +95,11 @@ export const benchReception: Suite = async (report) => {
   await run({ kind: 'plain', sessions: 1, mails: 150 }, insert, [{}, { goal: atMost(1.5) }], 8)
   for (const kind of ['plain', 'signed'] as const) {
     const load: Load = { kind, sessions: 20, mails: 400 }
-    await run(load, insert, [{}], 10)
+    await run(load, insert, [{}], 8)
   }
   for (const peer of await startPeers(report, to)) {
     const goals = peer.against.startsWith('Postfix') ? [{ goal: atLeast(0.8) }] : [{}]
     for (const kind of ['plain', 'signed'] as const)
-      await run({ kind, sessions: 20, mails: 400 }, peer, goals, 14)
+      await run({ kind, sessions: 20, mails: 400 }, peer, goals, 8)
   }
 }
