@@ -733,7 +733,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List an agent's messages */
+        /**
+         * List an agent's messages
+         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.
+         */
         get: operations["listMessages"];
         put?: never;
         /** Send a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`) */

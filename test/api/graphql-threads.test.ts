@@ -112,15 +112,8 @@ test('listing the threads of an agent with many messages reads a bounded number 
   const places = statements.find(
     (text) => text.includes('cross join lateral') && !text.includes('message_count'),
   )!
-  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [
-    [chat.id],
-    21,
-    null,
-    null,
-    null,
-    null,
-  ])
-  expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(50_000)
+  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [[chat.id], 10_000, 21])
+  expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(100_000)
 })
 
 test('a thread can be read by its id or by the id of any of its messages', async () => {

@@ -95,7 +95,8 @@ export const messagesOf = async (
   )
   if (read instanceof Error) throw read
   const edges = read.rows.map((row) => ({ cursor: messageCursor(row), node: row }))
-  return { edges, pageInfo: pageInfoOf(edges, read.more, page) }
+  const pageInfo = pageInfoOf(edges, read.more, page)
+  return { edges, pageInfo: read.end ? { ...pageInfo, endCursor: messageCursor(read.end) } : pageInfo }
 }
 
 /** Returns the newest message of an agent or thread. */
@@ -132,7 +133,8 @@ export const messageOf = (
 builder.prismaObjectField(Agent, 'messages', (t) =>
   t.field({
     type: MessageConnection,
-    description: "The agent's messages, newest first.",
+    description:
+      "The agent's messages, newest first. In a large mailbox, a page of a search or of some filters may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
     complexity: ({ first }) => pageCost(first),
     args: {
       first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),

@@ -7,10 +7,10 @@ import {
   findThread,
   MAX_UNREAD,
   type Participant as ParticipantShape,
-  readThreadPlaces,
   readThreads,
   type Thread as ThreadShape,
 } from '../../message/reading/thread.ts'
+import { readThreadPlaces } from '../../message/reading/thread-places.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
@@ -94,7 +94,8 @@ const THREAD_ROWS = 5
 builder.prismaObjectFields(Agent, (t) => ({
   threads: t.field({
     type: ThreadConnection,
-    description: "The agent's threads, most recent activity first.",
+    description:
+      "The agent's threads, most recent activity first. In a large mailbox a page may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
     complexity: ({ first }) => pageCost(first, 5),
     args: {
       first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
@@ -119,10 +120,10 @@ builder.prismaObjectFields(Agent, (t) => ({
         id,
         async (agentIds: readonly string[]) => {
           const lists = await readThreadPlaces(context.deps, agentIds, request)
-          const shown = lists.flatMap((places) => places.slice(0, page.first))
+          const shown = lists.flatMap(({ places }) => places.slice(0, page.first))
           const threads = await readThreads(context.deps, shown)
           const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
-          return lists.map((places) => ({ places, byId }))
+          return lists.map((list) => ({ ...list, byId }))
         },
       )
       const edges = read.places.slice(0, page.first).flatMap((place) => {
@@ -131,10 +132,8 @@ builder.prismaObjectFields(Agent, (t) => ({
           ? [{ cursor: messageCursor({ id: place.messageId, createdAt: place.createdAt }), node }]
           : []
       })
-      return {
-        edges,
-        pageInfo: pageInfoOf(edges, read.places.length > page.first, page),
-      }
+      const pageInfo = pageInfoOf(edges, read.places.length > page.first || read.end !== null, page)
+      return { edges, pageInfo: read.end ? { ...pageInfo, endCursor: messageCursor(read.end) } : pageInfo }
     },
   }),
   lastMessage: t.field({

@@ -1,6 +1,5 @@
 import { readMoment } from '../../core/cursor.ts'
-import type { Channel, Direction, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
-import { asPhrases, foundIn } from './search.ts'
+import { Channel, Direction, MessageStatus, type Refusal } from '../../db/generated/prisma/enums.ts'
 
 /** Which of an agent's messages a list shows. */
 export interface MessageFilter {
@@ -42,38 +41,149 @@ const patternOf = (from: string): string =>
     .replaceAll(/[\\%_]/g, '\\$&')
     .replace(/^\*(?=@)/, '%')
 
-/**
- * Returns the SQL conditions under which a message `m` of the agent `agentId` (also SQL) matches the filter
- * and comes after the cursor. The filter's `thread` must be the thread's own id here. `parameter` adds a
- * value to the statement and returns its placeholder. Throws `invalid_input` for a cursor that does not come
- * from a list of messages.
- */
-export const conditionsOf = (
-  filter: MessageFilter,
-  cursor: string | undefined,
-  agentId: string,
-  parameter: (value: unknown) => string,
+/** Adds a value to a statement and returns its placeholder. */
+export type Parameter = (value: unknown) => string
+
+/** The conditions of a filter that depend on the message itself: not its thread, its time or its words. */
+export type Marks = Omit<MessageFilter, 'thread' | 'q' | 'since' | 'until'>
+
+const marksOf = ({ thread: _thread, q: _q, since: _since, until: _until, ...marks }: MessageFilter): Marks =>
+  marks
+
+/** Returns the SQL conditions under which a message `m` has these marks. */
+export const marked = (
+  { channel, direction, status, label, unread, refusal, hasAttachment, from }: Marks,
+  parameter: Parameter,
 ): string[] => {
-  const { channel, direction, status, thread, q, since, until } = filter
-  const { label, unread, refusal, hasAttachment, from } = filter
   const conditions: string[] = []
   if (channel) conditions.push(`m.channel = ${parameter(channel)}::"Channel"`)
   if (direction) conditions.push(`m.direction = ${parameter(direction)}::"Direction"`)
   if (status) conditions.push(`m.status = ${parameter(status)}::"MessageStatus"`)
-  if (thread) conditions.push(`m.thread_id = ${parameter(thread)}::uuid`)
-  if (q) conditions.push(`m.id in (${foundIn(agentId, parameter(asPhrases(q)))})`)
-  if (since) conditions.push(`m.created_at >= ${parameter(since)}::timestamptz`)
-  if (until) conditions.push(`m.created_at <= ${parameter(until)}::timestamptz`)
   if (label !== undefined) conditions.push(hasLabel('m', parameter(label)))
   if (unread !== undefined) conditions.push(unread ? isUnread('m') : `not (${isUnread('m')})`)
-  // The status is the condition of `message_refused_idx`.
   if (refusal) conditions.push(`m.status = 'refused' and m.refusal = ${parameter(refusal)}::"Refusal"`)
   if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
   if (from !== undefined)
     conditions.push(`m.direction = 'inbound' and lower(m.counterpart) like ${parameter(patternOf(from))}`)
+  return conditions
+}
+
+/** The part of a list that a page is taken from. */
+export interface Range {
+  /** The agent, or one of its threads, whose messages are listed (SQL). */
+  owner: { agentId: string; threadId?: string | undefined }
+  filter: MessageFilter
+  cursor?: string | undefined
+}
+
+/**
+ * Returns the SQL conditions under which a message `m` of the agent is in the range. The filter's `thread`
+ * must be the thread's own id here. Throws `invalid_input` for a cursor that does not come from a list of
+ * messages.
+ */
+const inRange = ({ owner, filter, cursor }: Range, parameter: Parameter): string[] => {
+  const { thread, since, until } = filter
+  const conditions: string[] = []
+  if (owner.threadId !== undefined) conditions.push(`m.thread_id = ${owner.threadId}`)
+  if (thread) conditions.push(`m.thread_id = ${parameter(thread)}::uuid`)
+  if (since) conditions.push(`m.created_at >= ${parameter(since)}::timestamptz`)
+  if (until) conditions.push(`m.created_at <= ${parameter(until)}::timestamptz`)
   if (cursor !== undefined) {
     const [createdAt, id] = readMoment(cursor)
     conditions.push(`(m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`)
   }
   return conditions
+}
+
+/** Returns the SQL condition under which a message `m` is in the range and meets the whole filter except `q`. */
+export const meets = (range: Range, parameter: Parameter): string =>
+  [
+    `m.agent_id = ${range.owner.agentId}`,
+    ...inRange(range, parameter),
+    ...marked(marksOf(range.filter), parameter),
+  ].join(' and ')
+
+/** Channels, directions and statuses: all combinations of them are kinds of messages. */
+interface Kinds {
+  channels: readonly string[]
+  directions: readonly string[]
+  statuses: readonly string[]
+}
+
+const STORED = Object.values(Channel).filter((channel) => channel !== 'url')
+
+/** The values that are among these and equal each of those given. */
+const only = <Value>(values: readonly Value[], ...given: (Value | undefined)[]): Value[] =>
+  values.filter((value) => given.every((one) => one === undefined || one === value))
+
+const kindsOf = ({ channel, direction, status, refusal, from }: MessageFilter): Kinds => ({
+  channels: only(STORED, channel),
+  directions: only(Object.values(Direction), direction, from === undefined ? undefined : 'inbound'),
+  statuses: only(Object.values(MessageStatus), status, refusal && 'refused'),
+})
+
+/** How a list is read: what an index serves, and what has to be tested for each message. */
+export interface Access {
+  /** Kinds of messages to merge; null: all messages that meet `where`, in one list. */
+  kinds: Kinds | null
+  where: string[]
+  tested: Marks
+}
+
+/** Returns how the list with this filter is read. */
+export const accessOf = (filter: MessageFilter, ofThread: boolean): Access => {
+  const marks = marksOf(filter)
+  const { channel, direction, status, label, unread, refusal, from } = filter
+  if (ofThread || filter.thread !== undefined) return { kinds: null, where: [], tested: marks }
+  if ([channel, direction, status, refusal, from].some((one) => one !== undefined))
+    return {
+      kinds: kindsOf(filter),
+      where: [],
+      tested: { ...marks, channel: undefined, direction: undefined, status: undefined },
+    }
+  if (label !== undefined) return { kinds: null, where: ["m.labels <> '{}'"], tested: marks }
+  if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
+  return { kinds: null, where: [], tested: marks }
+}
+
+const NEWEST_FIRST = 'order by m.created_at desc, m.id desc'
+
+/**
+ * Selects the places (`id`, `created_at`) of the newest `limit` messages in the range that `access` serves,
+ * newest first. It reads about as many messages, even if the filter excludes all: the lists of the kinds are
+ * merged, each of which is in order in `message_kind_idx`. An index for one condition would still have to be
+ * read to its end for the others.
+ */
+export const newestPlaces = (
+  access: Access,
+  { limit, ...range }: Range & { limit: string },
+  parameter: Parameter,
+): string => {
+  const { kinds, where } = access
+  const place = [`m.agent_id = ${range.owner.agentId}`, ...where, ...inRange(range, parameter)].join(' and ')
+  const list = (condition: string) =>
+    `select m.id, m.created_at from message m where ${condition} ${NEWEST_FIRST} limit ${limit}`
+  if (!kinds) return list(place)
+  const each = (values: readonly string[], type: string) =>
+    `unnest((select ${parameter(values)}::"${type}"[]))`
+  return `
+    select p.id, p.created_at
+      from ${each(kinds.channels, 'Channel')} c cross join ${each(kinds.directions, 'Direction')} d
+     cross join ${each(kinds.statuses, 'MessageStatus')} s
+     cross join lateral (${list(`${place} and m.channel = c and m.direction = d and m.status = s`)}) p
+     order by p.created_at desc, p.id desc limit ${limit}`
+}
+
+/** Selects the same messages `m` as `newestPlaces`: a statement without its columns. */
+export const newestMessages = (
+  access: Access,
+  { limit, ...range }: Range & { limit: string },
+  parameter: Parameter,
+): string => {
+  const { agentId } = range.owner
+  if (access.kinds)
+    return `from (${newestPlaces(access, { ...range, limit }, parameter)}) p
+      cross join lateral (select * from message where id = p.id and agent_id = ${agentId} limit 1) m ${NEWEST_FIRST}`
+  const place = [`m.agent_id = ${agentId}`, ...access.where, ...inRange(range, parameter)]
+  return `from message m where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}`
 }

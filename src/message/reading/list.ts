@@ -1,23 +1,29 @@
 import { authorizeAgent, findAgent } from '../../agent/permission.ts'
-import { type Page, writeCursor } from '../../core/cursor.ts'
+import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type ReadableField } from '../row.ts'
-import { conditionsOf, type MessageFilter } from './filter.ts'
+import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
+import {
+  begin,
+  type Found,
+  findMessages,
+  KEYS,
+  type MessageListKey,
+  messageCursor,
+  type Place,
+} from './find.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
+import { nameOf } from './prepared.ts'
 import { type MessageWithFiles, PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
 import { findThread } from './thread.ts'
+
+export { type MessageListKey, messageCursor }
 
 export interface MessagePageRequest {
   limit: number
   cursor?: string | undefined
-}
-
-/** An agent, or one of its threads, whose messages are read. All keys of one read are of the same kind. */
-export interface MessageListKey {
-  agentId: string
-  threadId?: string
 }
 
 /** `Field`s of messages, newest first (by id within one millisecond). */
@@ -25,28 +31,11 @@ export interface MessagePage<Field extends ReadableField> {
   rows: MessageFields<Field>[]
   /** Whether there are more messages after this page. */
   more: boolean
+  /** The place after which the next page starts, if that is not the last row: a search stopped there. */
+  end?: Place
 }
 
 export type MessageFields<Field extends ReadableField> = Pick<MessageWithFiles, Field | 'id' | 'createdAt'>
-
-/** Returns the cursor of a message in its list. */
-export const messageCursor = ({ createdAt, id }: Pick<MessageWithFiles, 'createdAt' | 'id'>): string =>
-  writeCursor(createdAt.getTime(), id)
-
-/**
- * Maximum number of statements prepared on each connection. Clients choose the selected fields; statements
- * past this limit are planned each time.
- */
-const MAX_PREPARED = 100
-const prepared = new Map<string, string>()
-
-const nameOf = (text: string): string | undefined => {
-  const known = prepared.get(text)
-  if (known !== undefined || prepared.size >= MAX_PREPARED) return known
-  const name = `messages ${prepared.size}`
-  prepared.set(text, name)
-  return name
-}
 
 /** Which messages a page contains, and which fields are read. */
 interface MessagePageRead<Field extends ReadableField> extends MessagePageRequest {
@@ -61,29 +50,36 @@ interface MessagePageRead<Field extends ReadableField> extends MessagePageReques
   workspaceId?: string
 }
 
-/**
- * Returns the statement that reads the pages. Parameters inside `(select …)` are unknown to the planner, which
- * then expects the same cost with and without their values: PostgreSQL keeps one plan instead of planning at
- * every call, which takes three times as long as reading a page. A search is planned at every call, because
- * the best plan depends on its words.
- */
+/** Selects the messages `m` of each key `k`: a statement without its columns. */
+type Source = (statement: ReturnType<typeof begin>) => string
+
+const newestOf =
+  ({ filter, limit, cursor }: MessagePageRequest & { filter: MessageFilter }): Source =>
+  ({ owner, hidden, parameter, ofThreads }) => {
+    const range = { owner, filter, cursor, limit: hidden(limit + 1, 'bigint') }
+    return newestMessages(accessOf(filter, ofThreads), range, parameter)
+  }
+
+/** The messages that searches found, each read by its key: the planner would rather read the whole mailbox. */
+const foundOf =
+  (pages: readonly Found[]): Source =>
+  ({ hidden }) => {
+    const found = pages.flatMap(({ places }, index) => places.map(({ id }) => ({ ord: index + 1, id })))
+    const [ords, ids] = [found.map(({ ord }) => ord), found.map(({ id }) => id)]
+    return `from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}) as f(ord, id)
+      cross join lateral (select * from message where id = f.id and agent_id = k.agent_id limit 1) m
+      where f.ord = k.ord order by m.created_at desc, m.id desc`
+  }
+
+/** Returns the statement that reads the pages. */
 const statementOf = (
   keys: readonly MessageListKey[],
-  { filter, fields, bounded, limit, cursor, workspaceId }: MessagePageRead<ReadableField>,
-  mostBytes: number,
+  { fields, bounded, workspaceId }: Omit<MessagePageRead<ReadableField>, 'filter' | 'limit'>,
+  { source, mostBytes }: { source: Source; mostBytes: number },
 ): { text: string; values: unknown[] } => {
-  const ofThreads = keys[0]?.threadId !== undefined
-  const values: unknown[] = [
-    keys.map(({ agentId }) => agentId),
-    keys.map(({ threadId }) => threadId ?? null),
-    limit + 1,
-  ]
-  const parameter = (value: unknown) => `$${values.push(value)}`
-  const conditions = [
-    'm.agent_id = k.agent_id',
-    ...(ofThreads ? ['m.thread_id = k.thread_id'] : []),
-    ...conditionsOf(filter, cursor, 'k.agent_id', parameter),
-  ].join(' and ')
+  const statement = begin(keys)
+  const { values, parameter } = statement
+  const from = source(statement)
   const mostOfTexts = fields.some(isText) ? `${parameter(mostBytes)}::int` : ''
   const columns = bounded ? columnsWithin(fields, mostOfTexts) : columnsOf(fields)
   // A subquery, because a join might read all agents of the workspace.
@@ -91,13 +87,7 @@ const statementOf = (
     workspaceId === undefined
       ? ''
       : `where (select a.workspace_id from agent a where a.id = k.agent_id) = ${parameter(workspaceId)}`
-  const most = filter.q === undefined ? '(select $3::bigint)' : '$3'
-  const text = `
-    select k.ord::int as key, p.*
-      from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(agent_id, thread_id, ord)
-      cross join lateral (
-        select ${columns} from message m where ${conditions} order by m.created_at desc, m.id desc limit ${most}
-      ) p ${owned}`
+  const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (select ${columns} ${from}) p ${owned}`
   return { text, values }
 }
 
@@ -105,14 +95,14 @@ const selectPages = async <Field extends ReadableField>(
   db: Db,
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
+  source: Source = newestOf(read),
 ): Promise<MessagePage<Field>[]> => {
   const share = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
   // Even if all messages have as much, the pages together stay below the limit.
   const mostBytes = Math.floor(share / (read.limit + 1))
-  const { text, values } = statementOf(keys, read, mostBytes)
-  const name = nameOf(text)
+  const { text, values } = statementOf(keys, read, { source, mostBytes })
   type Row = MessageFields<Field> & { key: number; textBytes?: number }
-  const { rows } = await db.pool.query<Row>({ ...(name === undefined ? {} : { name }), text, values })
+  const { rows } = await db.pool.query<Row>({ ...nameOf(text), text, values })
   const lists = keys.map((): Row[] => [])
   for (const row of rows) lists[row.key - 1]?.push(row)
   const pages = lists.map((list) => {
@@ -135,10 +125,26 @@ const selectPages = async <Field extends ReadableField>(
   }))
 }
 
+/** Reads a page for each key, whose filter names a thread by its own id. */
+const readPages = async <Field extends ReadableField>(
+  db: Db,
+  keys: readonly MessageListKey[],
+  read: MessagePageRead<Field>,
+): Promise<MessagePage<Field>[]> => {
+  const { tested } = accessOf(read.filter, begin(keys).ofThreads)
+  if (read.filter.q === undefined && marked(tested, String).length === 0) return selectPages(db, keys, read)
+  const found = await findMessages(db, keys, read)
+  const pages = await selectPages(db, keys, read, foundOf(found))
+  return pages.map((page, index) => {
+    const { next } = found[index]!
+    return page.more || !next ? page : { rows: page.rows, more: true, end: next }
+  })
+}
+
 /**
- * Reads a page of messages for each of these agents or threads, newest first, in a single statement (for a
- * nested `take`, Prisma reads all rows and cuts them in memory). An agent that does not have the filter's
- * thread gets an error in place of its page.
+ * Reads a page of messages for each of these agents or threads, newest first: a single statement unless it has
+ * to search (for a nested `take`, Prisma reads all rows and cuts them in memory). An agent that does not have
+ * the filter's thread gets an error in place of its page.
  */
 export const readMessagePages = async <Field extends ReadableField>(
   db: Db,
@@ -146,11 +152,11 @@ export const readMessagePages = async <Field extends ReadableField>(
   read: MessagePageRead<Field>,
 ): Promise<(MessagePage<Field> | AppError)[]> => {
   const { filter } = read
-  if (filter.thread === undefined) return selectPages(db, keys, read)
+  if (filter.thread === undefined) return readPages(db, keys, read)
   const thread = await findThread(db, filter.thread)
   const has = ({ agentId }: MessageListKey) => thread?.agentId === agentId
   const ofThread = (threadId: string) =>
-    selectPages(db, keys.filter(has), { ...read, filter: { ...filter, thread: threadId } })
+    readPages(db, keys.filter(has), { ...read, filter: { ...filter, thread: threadId } })
   const pages = thread ? await ofThread(thread.threadId) : []
   return keys.map((key) =>
     has(key) ? pages.shift()! : invalidInput('thread', 'is not a message of this agent'),
@@ -182,11 +188,11 @@ export const listMessages = async (
   // The statement that reads the page also checks that the workspace has the agent: a separate query would
   // make a page a fifth slower. A viewer without access gets that error first.
   const ensureReadable = () => findAgent(deps, viewer, agentId)
-  const { rows, more } = await readOwnPage(deps, viewer, agentId, request).catch(async (error: unknown) => {
+  const page = await readOwnPage(deps, viewer, agentId, request).catch(async (error: unknown) => {
     await ensureReadable()
     throw error
   })
+  const { rows, more, end = rows.at(-1) } = page
   if (rows.length === 0) await ensureReadable()
-  const last = rows.at(-1)
-  return { items: rows, nextCursor: more && last ? messageCursor(last) : null }
+  return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
 }

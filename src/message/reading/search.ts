@@ -63,7 +63,7 @@ const WORDS = `(
 const RUNS = new RegExp(`(?<=(.?))${UNSPACED}+`, 'gu')
 
 /**
- * Prepares a search query for `foundIn`: all kinds of quotation marks become plain ones, and letters of
+ * Prepares a search query for `queryOf`: all kinds of quotation marks become plain ones, and letters of
  * unspaced scripts become phrases.
  */
 export const asPhrases = (q: string): string =>
@@ -83,19 +83,37 @@ export const asPhrases = (q: string): string =>
 const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
 
 /**
- * Returns a statement that selects the ids of an agent's messages matching `q`, in the syntax of search
- * engines: words, `"a phrase"`, `or`, `-without`. Both parameters are SQL; the value of `q` must have gone
- * through `asPhrases`. Messages that are not yet indexed are searched directly.
+ * Returns the query `q` (SQL) in the syntax of search engines: words, `"a phrase"`, `or`, `-without`. Its value
+ * must have gone through `asPhrases`. A scalar subquery, so that it is parsed once for each statement.
  */
-export const foundIn = (agentId: string, q: string): string => {
-  const query = `websearch_to_tsquery('simple', ${spaced(q)})`
-  return `
-    select s.message_id from message_search s
-     where s.words @@ ((quote_literal(${agentWord(agentId)}))::tsquery && ${query}) and numnode(${query}) > 0
-    union all
-    select m.id from unindexed_message u join message m on m.id = u.message_id and m.agent_id = u.agent_id
-     where u.agent_id = ${agentId} and ${WORDS} @@ ${query}`
-}
+const queryOf = (q: string): string => `(select websearch_to_tsquery('simple', ${spaced(q)}))`
+
+/** The condition under which an indexed message `w` of the agent matches. Messages not indexed yet never do. */
+export const matches = (w: string, agentId: string, q: string): string =>
+  `(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${agentId}) @@ ${queryOf(q)}`
+
+/**
+ * All of an agent's messages that match and are indexed, in no order. Costs as much as there are messages
+ * that match, if only 0.3 µs for each that `limit` cuts off.
+ */
+export const allMatching = (agentId: string, q: string, limit: number): string => `
+  select s.message_id from message_search s
+   where s.words @@ (select (quote_literal(${agentWord(agentId)}))::tsquery && t.query
+                       from (select ${queryOf(q)} as query) t where numnode(t.query) > 0) limit ${limit}`
+
+/**
+ * Limits on what a search reads of messages that are not indexed yet. Usually there are none, because they
+ * are indexed within a second; after an upgrade that indexes everything again there may be a million.
+ */
+const UNINDEXED = { messages: 100, bytes: 1024 * 1024 }
+
+/** Of an agent's newest messages that are not indexed yet, those that match and meet the `condition` on `m`. */
+export const unindexedMatching = (agentId: string, q: string, condition: string): string => `
+  select m.id, m.created_at from (
+    select m.*, sum(octet_length(m.text)) over (order by m.id desc rows between unbounded preceding and 1 preceding) as before
+      from (select message_id from unindexed_message where agent_id = ${agentId} order by message_id desc limit ${UNINDEXED.messages}) u
+      cross join lateral (select * from message where id = u.message_id and agent_id = ${agentId} limit 1) m
+  ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition} and ${WORDS} @@ ${queryOf(q)}`
 
 const INDEX = {
   name: 'index messages',

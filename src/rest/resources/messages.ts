@@ -115,6 +115,8 @@ const list = createRoute({
   path: '/agents/{id}/messages',
   operationId: 'listMessages',
   summary: "List an agent's messages",
+  description:
+    'In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.',
   tags,
   security,
   request: {

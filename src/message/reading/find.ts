@@ -1,0 +1,221 @@
+import { writeCursor } from '../../core/cursor.ts'
+import type { Db } from '../../db/client.ts'
+import {
+  accessOf,
+  type MessageFilter,
+  marked,
+  meets,
+  newestPlaces,
+  type Parameter,
+  type Range,
+} from './filter.ts'
+import { nameOf } from './prepared.ts'
+import { allMatching, asPhrases, matches, unindexedMatching } from './search.ts'
+
+/**
+ * Lists with conditions that no index serves in the list's order: words, and some filters. What a page costs
+ * is limited, whatever the size of the mailbox:
+ *
+ * 1. The newest messages are tested one by one. Most searches are for words of recent messages.
+ * 2. For words, the search index finds all other matches, if they are few.
+ * 3. Otherwise older messages are tested, up to a limit. The page may then be shorter than requested, and its
+ *    cursor is the place where the search stopped.
+ */
+
+export interface SearchLimits {
+  /** Number of messages tested first. */
+  recent: number
+  /** Number of matches that are read through the search index. */
+  few: number
+  /** Number of messages tested in one statement, and of such statements for a page. */
+  far: number
+  maxFar: number
+}
+
+/**
+ * 200 messages take 0.6 ms, as much as the index takes to find a rare word; 2,000 matches 25 ms, while sorting
+ * all those of a common word took 20 s; 10,000 messages 50 ms.
+ */
+export const LIMITS: SearchLimits = { recent: 200, few: 2_000, far: 10_000, maxFar: 5 }
+
+/** The place of a message in a list. */
+export interface Place {
+  id: string
+  createdAt: Date
+}
+
+/** Returns the cursor of a message in its list. */
+export const messageCursor = ({ createdAt, id }: Place): string => writeCursor(createdAt.getTime(), id)
+
+export interface Found {
+  /** Newest first. */
+  places: Place[]
+  /** The place after which the next page starts; null when there are no more matches. */
+  next: Place | null
+}
+
+/** An agent, or one of its threads. All keys of a search are of the same kind. */
+export interface MessageListKey {
+  agentId: string
+  threadId?: string | undefined
+}
+
+export interface SearchRequest {
+  filter: MessageFilter
+  cursor?: string | undefined
+  limit: number
+}
+
+/** The keys `k` of a statement: $1 are the agents, $2 the threads. */
+export const KEYS =
+  'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(agent_id, thread_id, ord)'
+
+/**
+ * Begins a statement about keys. `hidden` parameters are unknown to the planner, which then expects the same
+ * cost with and without their values: PostgreSQL keeps one plan instead of planning at every call, which takes
+ * three times as long as reading a page.
+ */
+export const begin = (keys: readonly MessageListKey[]) => {
+  const values: unknown[] = [keys.map(({ agentId }) => agentId), keys.map(({ threadId }) => threadId ?? null)]
+  const ofThreads = keys[0]?.threadId !== undefined
+  const owner = { agentId: 'k.agent_id', threadId: ofThreads ? 'k.thread_id' : undefined }
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  const hidden = (value: unknown, type: string) => `(select ${parameter(value)}::${type})`
+  return { values, parameter, hidden, owner, ofThreads }
+}
+
+const wordsOf = ({ q }: MessageFilter, parameter: Parameter): string | null =>
+  q === undefined ? null : `${parameter(asPhrases(q))}::text`
+
+interface PlaceRow {
+  key: number
+  source: 'match' | 'unindexed' | 'end'
+  id: string
+  created_at: Date
+}
+
+const run = async ({ pool }: Pick<Db, 'pool'>, text: string, values: unknown[]): Promise<PlaceRow[]> =>
+  (await pool.query<PlaceRow>({ ...nameOf(text), text, values })).rows
+
+const toPlace = ({ id, created_at }: PlaceRow): Place => ({ id, createdAt: created_at })
+
+/** Messages that were tested. */
+interface Tested {
+  /** Those that match. */
+  matches: Place[]
+  /** Those that match among the newest that are not in the search index yet. */
+  unindexed: Place[]
+  /** The last one tested; null when there are no more. */
+  end: Place | null
+}
+
+/**
+ * Tests the `size` messages of each key after the cursor, until there are more matches than the limit. At the
+ * `start`, it also looks in those that are not in the search index yet.
+ */
+const test = async (
+  db: Pick<Db, 'pool'>,
+  keys: readonly MessageListKey[],
+  { filter, cursor, limit }: SearchRequest,
+  { size, start }: { size: number; start: boolean },
+): Promise<Tested[]> => {
+  const { values, parameter, hidden, owner, ofThreads } = begin(keys)
+  const range: Range = { owner, filter, cursor }
+  const q = wordsOf(filter, parameter)
+  const access = accessOf(filter, ofThreads)
+  const most = hidden(size, 'bigint')
+  const seen = newestPlaces(access, { ...range, limit: most }, parameter)
+  const tested = marked(access.tested, parameter)
+  const message =
+    tested.length === 0
+      ? ''
+      : 'cross join lateral (select * from message where id = w.id and agent_id = k.agent_id limit 1) m'
+  const conditions = [...tested, ...(q === null ? [] : [matches('w', owner.agentId, q)])]
+  const parts = [
+    `select 'match' as source, f.* from (
+       select w.id, w.created_at from (${seen}) w ${message} where ${conditions.join(' and ') || 'true'}
+        order by w.created_at desc, w.id desc limit ${hidden(limit + 1, 'bigint')}) f`,
+    `select 'end', e.id, e.created_at from (
+       select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
+    ...(q === null || !start
+      ? []
+      : [`select 'unindexed', u.* from (${unindexedMatching(owner.agentId, q, meets(range, parameter))}) u`]),
+  ]
+  const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${parts.join(' union all ')}) p`
+  const rows = await run(db, text, values)
+  return keys.map((_, index) => {
+    const of = (source: PlaceRow['source']) =>
+      rows.filter((row) => row.key === index + 1 && row.source === source).map(toPlace)
+    return { matches: of('match'), unindexed: of('unindexed'), end: of('end')[0] ?? null }
+  })
+}
+
+/** All matches of the words after the cursor, found through the index; null when too many messages match. */
+const lookUp = async (
+  db: Pick<Db, 'pool'>,
+  key: MessageListKey,
+  { filter, cursor, limit }: SearchRequest,
+  few: number,
+): Promise<Place[] | null> => {
+  const { values, parameter, owner } = begin([key])
+  const q = wordsOf(filter, parameter)!
+  const text = `
+    with found as materialized (${allMatching('($1::uuid[])[1]', q, few + 1)}),
+    page as (
+      select m.id, m.created_at from ${KEYS} cross join found
+       cross join lateral (select * from message where id = found.message_id and agent_id = k.agent_id limit 1) m
+       where ${meets({ owner, filter, cursor }, parameter)} and (select count(*) from found) <= ${few}
+       order by m.created_at desc, m.id desc limit ${parameter(limit + 1)}
+    )
+    select 'end' as source, null::uuid as id, null::timestamptz as created_at where (select count(*) from found) > ${few}
+    union all select 'match', id, created_at from page`
+  const rows = await run(db, text, values)
+  return rows[0]?.source === 'end' ? null : rows.map(toPlace)
+}
+
+const newestFirst = (a: Place, b: Place): number =>
+  b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
+
+/** Makes a page of matches, of which there may be more than requested. `end`: where the search stopped. */
+const pageOf = (found: readonly Place[], limit: number, end: Place | null): Found => {
+  // A message that was indexed meanwhile is found twice.
+  const known = [...new Map(found.map((place) => [place.id, place])).values()]
+  const sorted = known.filter((place) => end === null || newestFirst(place, end) <= 0).sort(newestFirst)
+  const places = sorted.slice(0, limit)
+  return { places, next: sorted.length > limit ? places.at(-1)! : end }
+}
+
+/** Completes a page after its newest messages were tested. */
+const complete = async (
+  db: Pick<Db, 'pool'>,
+  key: MessageListKey,
+  { limit, filter }: SearchRequest,
+  { matches, unindexed, end, few, far, maxFar }: Tested & SearchLimits,
+): Promise<Found> => {
+  const found = [...matches]
+  let last = end
+  for (let n = 0; found.length <= limit && last && n < maxFar; n++) {
+    const rest = { filter, cursor: messageCursor(last), limit: limit - found.length }
+    const others = n === 0 && filter.q !== undefined ? await lookUp(db, key, rest, few) : null
+    if (others) return pageOf([...found, ...others, ...unindexed], limit, null)
+    const [more] = await test(db, [key], rest, { size: far, start: false })
+    found.push(...more!.matches)
+    last = more!.end
+  }
+  return pageOf([...found, ...unindexed], limit, found.length > limit ? null : last)
+}
+
+/** Finds a page of each key's messages, newest first: one statement for all that are found among the newest. */
+export const findMessages = async (
+  db: Pick<Db, 'pool'>,
+  keys: readonly MessageListKey[],
+  request: SearchRequest,
+  limits: SearchLimits = LIMITS,
+): Promise<Found[]> => {
+  const newest = await test(db, keys, request, { size: limits.recent, start: true })
+  const pages: Found[] = []
+  // One after the other: a query over many agents must not take all connections.
+  for (const [index, tested] of newest.entries())
+    pages.push(await complete(db, keys[index]!, request, { ...tested, ...limits }))
+  return pages
+}

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Prisma } from '../../src/db/generated/prisma/client.ts'
+import type { MessageFilter } from '../../src/message/reading/filter.ts'
+import { findMessages, messageCursor } from '../../src/message/reading/find.ts'
+import { indexMessages } from '../../src/message/reading/search.ts'
+import { readThreadPlaces, type ThreadPage } from '../../src/message/reading/thread-places.ts'
+import { createTestAgent, startService } from '../support/service.ts'
+
+// Without a worker, so that the test controls when messages are indexed.
+const service = await startService({ environment: { ROLES: 'api' } })
+const owner = await service.workspace()
+const [agent, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner, 'Other')]
+const { prisma } = service.db
+
+/** Small enough for every path to be taken in a small mailbox. */
+const SMALL = { recent: 5, few: 4, far: 6, maxFar: 2 }
+const COUNT = 120
+const START = Date.parse('2026-11-20T00:00:00Z')
+
+const KINDS = [
+  { direction: 'inbound', status: 'received' },
+  { direction: 'inbound', status: 'received' },
+  { direction: 'inbound', status: 'refused', refusal: 'spam' },
+  { direction: 'inbound', status: 'refused', refusal: 'sender' },
+  { direction: 'inbound', status: 'imported' },
+  { direction: 'outbound', status: 'sent' },
+  { direction: 'outbound', status: 'imported' },
+] as const
+const CHANNELS = ['email', 'email', 'sms', 'telegram'] as const
+
+const THREADS = Array.from({ length: 4 }, () => randomUUID())
+
+/** A mailbox in which all properties vary independently, and pairs of messages have the same time. */
+const rowOf = (agentId: string, n: number) => ({
+  id: randomUUID(),
+  workspaceId: owner.id,
+  agentId,
+  addressId: randomUUID(),
+  channel: CHANNELS[n % 4]!,
+  ...{ refusal: null, ...KINDS[n % 7]! },
+  counterpart: n % 3 === 0 ? 'ann@example.com' : `bob${n}@example.org`,
+  to: ['x@example.com'],
+  text: ['all', n % 2 === 0 && 'even', n % 40 === 3 && 'rare', n < 60 && 'former'].filter(Boolean).join(' '),
+  threadReferences: [],
+  threadId: THREADS[n % 5] ?? THREADS[0]!,
+  labels: n % 11 === 0 ? ['urgent'] : n % 6 === 0 ? ['later'] : [],
+  readAt: n % 4 === 1 ? new Date(START) : null,
+  createdAt: new Date(START + Math.floor(n / 2)),
+})
+type Row = ReturnType<typeof rowOf>
+
+const rows = Array.from({ length: COUNT }, (_, n) => rowOf(agent.id, n))
+const withFile = new Set(rows.filter((_, n) => n % 13 === 0).map(({ id }) => id))
+const store = async (data: readonly Row[]) => {
+  await prisma.message.createMany({ data: [...data] as Prisma.MessageCreateManyInput[] })
+  await prisma.unindexedMessage.createMany({
+    data: data.map(({ id, agentId }) => ({ messageId: id, agentId })),
+  })
+}
+await store(rows.slice(0, 110))
+await store(Array.from({ length: 30 }, (_, n) => rowOf(other.id, n)))
+while ((await indexMessages(service.db)) > 0);
+await store(rows.slice(110)) // the newest are not indexed yet
+await prisma.attachment.createMany({
+  data: [...withFile].map((messageId) => ({
+    ...{ messageId, agentId: agent.id, index: 0, name: 'a', type: 'text/plain', size: 1 },
+    content: Uint8Array.of(1),
+  })),
+})
+
+const isUnread = ({ status, readAt }: Row) => status === 'received' && readAt === null
+const tests: { [Field in keyof MessageFilter]-?: (row: Row, wanted: never) => boolean } = {
+  channel: ({ channel }, wanted) => channel === wanted,
+  direction: ({ direction }, wanted) => direction === wanted,
+  status: ({ status }, wanted) => status === wanted,
+  thread: ({ threadId }, wanted) => threadId === wanted,
+  q: ({ text }, wanted) => text.split(' ').includes(wanted),
+  since: ({ createdAt }, wanted: Date) => createdAt >= wanted,
+  until: ({ createdAt }, wanted: Date) => createdAt <= wanted,
+  label: ({ labels }, wanted) => labels.includes(wanted),
+  unread: (row, wanted) => isUnread(row) === wanted,
+  refusal: ({ refusal }, wanted) => refusal === wanted,
+  hasAttachment: ({ id }, wanted) => withFile.has(id) === wanted,
+  from: ({ direction, counterpart }, wanted: string) =>
+    direction === 'inbound' &&
+    (counterpart === wanted || (counterpart.endsWith(wanted.replace('*', '')) && wanted.startsWith('*'))),
+}
+
+const matching = (filter: MessageFilter): string[] =>
+  rows
+    .filter((row) =>
+      Object.entries(filter).every(([field, wanted]) =>
+        tests[field as keyof MessageFilter](row, wanted as never),
+      ),
+    )
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id)
+
+const filters: MessageFilter[] = [
+  ...['all', 'even', 'rare', 'former', 'absent'].map((q) => ({ q })),
+  { q: 'even', channel: 'sms' },
+  { q: 'former', status: 'sent' },
+  { q: 'all', label: 'urgent' },
+  { q: 'even', hasAttachment: true, unread: false },
+  { q: 'even', thread: THREADS[1]! },
+  { q: 'all', since: new Date(START + 20), until: new Date(START + 30) },
+  { channel: 'telegram' },
+  { direction: 'outbound' },
+  { status: 'refused' },
+  { status: 'failed' },
+  { channel: 'sms', direction: 'inbound', status: 'received' },
+  { status: 'received', direction: 'outbound' },
+  { refusal: 'spam' },
+  { refusal: 'self' },
+  { refusal: 'spam', status: 'sent' },
+  { from: 'ann@example.com' },
+  { from: 'nobody@example.com' },
+  { from: 'ann@example.com', direction: 'outbound' },
+  { label: 'urgent' },
+  { label: 'later', unread: true },
+  { label: 'none' },
+  { unread: true },
+  { unread: false },
+  { unread: true, channel: 'email' },
+  { hasAttachment: true },
+  { hasAttachment: true, unread: true },
+  { hasAttachment: false, status: 'sent' },
+  { thread: THREADS[2]! },
+  { thread: THREADS[2]!, status: 'received' },
+  { since: new Date(START + 50) },
+]
+
+test.each(filters)('the pages of a list with %j have each match once, newest first', async (filter) => {
+  for (const limit of [1, 3, 7]) {
+    const found: string[] = []
+    let cursor: string | undefined
+    let pages = 0
+    do {
+      const [page] = await findMessages(service.db, [{ agentId: agent.id }], { filter, cursor, limit }, SMALL)
+      expect(page!.places.length).toBeLessThanOrEqual(limit)
+      found.push(...page!.places.map(({ id }) => id))
+      cursor = page!.next ? messageCursor(page!.next) : undefined
+      expect(pages++).toBeLessThan(COUNT)
+    } while (cursor !== undefined)
+    expect(found).toEqual(matching(filter))
+  }
+})
+
+test.each(filters)('the API lists the same with %j', async (filter) => {
+  const query = Object.entries(filter).map(([field, wanted]): [string, string] => [
+    field,
+    wanted instanceof Date ? wanted.toISOString() : String(wanted),
+  ])
+  // A thread is named by one of its messages.
+  const thread = rows.find(({ threadId }) => threadId === filter.thread)?.id
+  const parameters = new URLSearchParams({
+    ...Object.fromEntries(query),
+    ...(thread ? { thread } : {}),
+    limit: '100',
+  })
+  const found: string[] = []
+  let cursor: string | null = ''
+  do {
+    if (cursor) parameters.set('cursor', cursor)
+    const { body } = await agent.api('GET', `/agents/${agent.id}/messages?${parameters}`)
+    found.push(...body.items.map(({ id }: Row) => id))
+    cursor = body.nextCursor
+  } while (cursor !== null)
+  expect(found).toEqual(matching(filter))
+})
+
+test('a page ends where the search stopped, and the next one goes on there', async () => {
+  const keys = [{ agentId: agent.id }]
+  const request = { filter: { q: 'former' }, limit: 10 }
+  const [first] = await findMessages(service.db, keys, request, SMALL)
+  expect(first!.places).toEqual([])
+  const cursor = messageCursor(first!.next!)
+  const [second] = await findMessages(service.db, keys, { ...request, cursor }, SMALL)
+  expect(second!.next!.createdAt.getTime()).toBeLessThan(first!.next!.createdAt.getTime())
+})
+
+test('a search in several agents, or threads, finds the messages of each', async () => {
+  const keys = [{ agentId: other.id }, { agentId: agent.id }]
+  const pages = await findMessages(service.db, keys, { filter: { q: 'rare' }, limit: 9 }, SMALL)
+  expect(pages.map(({ places }) => places.length)).toEqual([1, 3])
+  const threads = [THREADS[1]!, THREADS[2]!].map((threadId) => ({ agentId: agent.id, threadId }))
+  const found = await findMessages(service.db, threads, { filter: { status: 'sent' }, limit: 99 })
+  expect(found.map(({ places }) => places.map(({ id }) => id))).toEqual(
+    threads.map(({ threadId }) => matching({ thread: threadId, status: 'sent' }).slice(0, 99)),
+  )
+})
+
+const threadFilters: Omit<ThreadPage, 'limit' | 'before'>[] = [
+  {},
+  { channel: 'sms' },
+  { label: 'urgent' },
+  { label: 'none' },
+  { unread: true },
+  { unread: false, channel: 'email' },
+]
+
+const newestFirst = (a: Row, b: Row) =>
+  b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
+
+const threadsWith = ({ channel, label, unread }: (typeof threadFilters)[number]): string[] => {
+  const of = (threadId: string) => rows.filter((row) => row.threadId === threadId).sort(newestFirst)
+  return [...new Set([...rows].sort(newestFirst).map(({ threadId }) => threadId))].filter((threadId) => {
+    const messages = of(threadId)
+    return (
+      (channel === undefined || messages[0]!.channel === channel) &&
+      (label === undefined || messages.some(({ labels }) => labels.includes(label))) &&
+      (unread === undefined || messages.some(isUnread) === unread)
+    )
+  })
+}
+
+test.each(threadFilters)('the pages of threads with %j have each once, in order', async (filter) => {
+  for (const limit of [1, 3]) {
+    const found: string[] = []
+    let before: ThreadPage['before'] | null
+    let pages = 0
+    do {
+      const request = { ...filter, limit, before: before ?? undefined }
+      const [list] = await readThreadPlaces(service.db, [agent.id], request, SMALL)
+      const last = list!.places.at(-1)
+      found.push(...list!.places.map(({ threadId }) => threadId))
+      before =
+        list!.end ??
+        (list!.places.length < limit ? null : { id: last!.messageId, createdAt: last!.createdAt })
+      expect(pages++).toBeLessThan(COUNT)
+    } while (before)
+    expect(found).toEqual(threadsWith(filter))
+  }
+})
+
+test('the threads of several agents are read at once', async () => {
+  const lists = await readThreadPlaces(service.db, [other.id, agent.id], { limit: 3 })
+  expect(lists.map(({ places }) => places.map(({ agentId }) => agentId))).toEqual([
+    [other.id, other.id, other.id],
+    [agent.id, agent.id, agent.id],
+  ])
+})
