@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { BenchRow, Report, Skipped } from './row.ts'
-import { SUITES } from './suites.ts'
+import { SUITES, timeOf } from './suites.ts'
 import { type Machine, machineOf, tableOf } from './table.ts'
 
 /**
@@ -10,7 +10,6 @@ import { type Machine, machineOf, tableOf } from './table.ts'
  * prints their rows. A suite that fails or takes too long loses only its own remaining rows.
  */
 
-const SUITE_MS = 120_000
 /** Time to stop the processes and databases that a suite started. */
 const STOP_MS = 15_000
 
@@ -26,10 +25,10 @@ const runSuite = async (name: string, take: (report: Report) => void): Promise<v
   const child = fork(join(import.meta.dirname, 'run-suite.ts'), [name], { execArgv: ['--import', 'tsx'] })
   child.on('message', (report) => take(report as Report))
   const late = setTimeout(() => {
-    take({ skipped: `${name}: what had not finished after ${SUITE_MS / 1000} s` })
+    take({ skipped: `${name}: what had not finished after ${timeOf(name) / 1000} s` })
     child.send('stop')
     setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref()
-  }, SUITE_MS)
+  }, timeOf(name))
   const [code] = await once(child, 'exit')
   clearTimeout(late)
   if (code !== 0) process.exitCode = 1

@@ -1,4 +1,5 @@
 import { benchFanOut } from './fan-out.ts'
+import { benchGrowth } from './growth.ts'
 import { benchMailToWebhook } from './mail-to-webhook.ts'
 import { benchMcp } from './mcp.ts'
 import { benchMemory } from './memory.ts'
@@ -22,4 +23,12 @@ export const SUITES: Record<string, Suite> = {
   webhooks: benchWebhooks,
   'webhook-backlog': benchBacklog,
   'mail-to-webhook': benchMailToWebhook,
+  growth: benchGrowth,
 }
+
+const SUITE_MS = 120_000
+/** Filling a database with a million messages takes minutes. */
+const GROWTH_MS = 900_000
+
+/** Returns the maximum time of a suite in milliseconds. */
+export const timeOf = (name: string): number => (name === 'growth' ? GROWTH_MS : SUITE_MS)
