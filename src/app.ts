@@ -7,6 +7,7 @@ import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/setup/telegram.ts'
 import { Subscriptions } from './agent/subscriptions.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
+import { EmailLinks } from './auth/email-links.ts'
 import type { Foundation } from './boot/foundation.ts'
 import type { Channel, Channels } from './channel/channel.ts'
 import { createEmailChannel } from './channel/email/email-channel.ts'
@@ -43,6 +44,8 @@ import { KnownViewers } from './workspace/viewer.ts'
 export interface App {
   /** URL of the HTTP server: `http://host:port`. */
   readonly http: string
+  /** The URL at which clients reach the service. */
+  readonly publicUrl: string
   /** Address of the SMTP server, `host:port`; null when this process does not have the `smtp` role. */
   readonly smtp: string | null
   /** Stops accepting work, finishes work in progress for at most `graceMs`, closes all but the foundation. */
@@ -129,6 +132,18 @@ const createChannels = (config: Config, platform: Platform, operations: () => Op
   return { channels, sinkOf, bots: telegram.provider, manager: telegram.manager, mailer }
 }
 
+/** Creates what signing in by email needs, with the rate limits. */
+const signingIn = ({ smtp, dataDir }: Config, platform: Platform, { mailer }: ChannelParts) => {
+  const rates = new RateLimits(platform)
+  const isSent = smtp.relayUrl !== undefined || smtp.direct
+  return {
+    rates,
+    emailLinks: new EmailLinks({ ...platform, mailer, rates }),
+    /** Folder with the mail that is not sent; null if mail is sent. */
+    capturedMail: isSent ? null : join(dataDir, 'outbox'),
+  }
+}
+
 /** Creates the dependencies of all operations: the earlier stages and what this process shares. */
 const createOperations = (
   config: Config,
@@ -138,6 +153,7 @@ const createOperations = (
 ) => ({
   ...platform,
   ...parts,
+  ...signingIn(config, platform, parts),
   externalCalls: new ExternalCalls(),
   addresses: createAddressLookup(platform),
   targets: createTargetLookup(platform),
@@ -153,7 +169,6 @@ const createOperations = (
   failedTokens: new FailedTokens(platform.clock),
   largeBodies: new LargeBodies(),
   plans: new Plans(platform),
-  rates: new RateLimits(platform),
   rateLimit: config.rateLimit,
   forgetMember,
   endSubscriptions,
@@ -188,11 +203,13 @@ export const startApp = async (
   const workers = config.roles.has('worker') ? startWorkers(operations) : []
   return {
     http: server.url,
+    publicUrl: operations.publicUrl(),
     smtp: ports[0]?.address ?? null,
     stop: async (graceMs) => {
       // Streams first: otherwise their clients would keep the HTTP server open.
       await Promise.all(interfaces.map((each) => each.stop(graceMs)))
       await Promise.all([server, ...ports, ...workers].map((part) => part.stop(graceMs)))
+      await operations.emailLinks.stop()
       await operations.mailer.stop()
       await Promise.all(Object.values(operations.channels).map((channel) => channel.close?.()))
       forget()

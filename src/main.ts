@@ -1,3 +1,4 @@
+import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
 import { type Command, readCommand, USAGE, UsageError } from './cli/command-line.ts'
@@ -38,6 +39,13 @@ const serve = async (config: Config, log: Logger, foundation: Foundation): Promi
   // Loaded only when needed: invalid settings and commands such as `token` do not need most of it.
   const { startApp } = await import('./app.ts')
   const app = await startApp(config, foundation, log)
+  if (ownerToken && config.roles.has('api')) {
+    const { url } = await createOperatorLink(
+      { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl },
+      {},
+    )
+    say(`Sign in in a browser (once, within 10 minutes; later with npm start -- sign-in): ${url}`)
+  }
   if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
     log.warn(
       { outbox: `${config.dataDir}/outbox` },
@@ -100,6 +108,18 @@ const addNumber = async (
   return { workspace, id, value }
 }
 
+/** Creates a link to sign in, for the URL at which the running service is reached. */
+const createLink = (
+  { publicUrl, port }: Config,
+  { db }: Foundation,
+  { member, workspace }: { member: string | undefined; workspace: string | undefined },
+): Promise<object> => {
+  if (!publicUrl && port === 0)
+    throw new ConfigError(['PORT is 0: set PUBLIC_URL to the URL at which the service is reached.'])
+  const deps = { ...db, clock: systemClock, publicUrl: () => publicUrl ?? `http://localhost:${port}` }
+  return createOperatorLink(deps, { email: member, workspaceId: workspace })
+}
+
 const dispatch = async (requested: Command): Promise<void> => {
   if (requested.name === 'help') return say(USAGE)
   const config = readConfig(process.env)
@@ -117,6 +137,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return command(config, log, ({ db }) =>
         createMemberToken({ ...db, clock: systemClock }, requested.member, requested.workspace),
       )
+    case 'sign-in':
+      return command(config, log, (foundation) => createLink(config, foundation, requested))
     case 'number':
       return command(config, log, (foundation) => addNumber(config, log, foundation, requested))
     case 'domain':

@@ -78,6 +78,7 @@ export const createPlatform = (
   return {
     ...{ prisma: db.prisma, pool: db.pool, apart: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier },
+    challengeKey: deriveKey(masterKey, 'challenges for passkeys'),
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },
     approvalKey: deriveKey(masterKey, 'links to approve messages'),
     returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),

@@ -22,14 +22,20 @@ export interface Credential {
 }
 
 /**
- * Throws `forbidden` unless the request comes from a page of PUBLIC_URL, whose origin browsers send with every
- * request that is not a GET. SameSite would not suffice: it ignores ports, so the cookie comes along with
- * requests of every page on this host.
+ * Returns whether the request comes from a page of PUBLIC_URL, whose origin browsers send with every request
+ * that is not a GET. SameSite would not suffice: it ignores ports, so the cookie comes along with requests of
+ * every page on this host.
  */
+export const isOwnOrigin = (
+  { publicUrl }: Pick<CredentialDeps, 'publicUrl'>,
+  request: IncomingMessage,
+): boolean => request.headers.origin === publicPlace(publicUrl()).origin
+
+/** Throws `forbidden` unless the request comes from a page of PUBLIC_URL. */
 export const checkOrigin = (deps: Pick<CredentialDeps, 'publicUrl'>, request: IncomingMessage): void => {
+  if (isOwnOrigin(deps, request)) return
   const { origin } = publicPlace(deps.publicUrl())
-  if (request.headers.origin !== origin)
-    throw new AppError('forbidden', `This can be used from pages of ${origin} only.`)
+  throw new AppError('forbidden', `This can be used from pages of ${origin} only.`)
 }
 
 /**

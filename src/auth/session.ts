@@ -97,10 +97,21 @@ export const createSession = async (
 /** Whose sessions: one member's, or those of everyone in the workspace. */
 export type SessionsOf = { memberId: string } | 'everyone'
 
-/** Throws `forbidden` unless the sessions are the viewer's own or the viewer is an owner. */
-const ensureMayManage = (viewer: Viewer, of: SessionsOf): void => {
+/**
+ * Throws `forbidden` unless the sessions are the viewer's own or the viewer is an owner, and `not_found` for
+ * someone who is no member of the workspace.
+ */
+const ensureMayManage = async (
+  { prisma }: Pick<Db, 'prisma'>,
+  viewer: Viewer,
+  of: SessionsOf,
+): Promise<void> => {
   ensureMember(viewer)
-  if (of === 'everyone' || of.memberId !== viewer.id) ensureOwner(viewer)
+  if (of !== 'everyone' && of.memberId === viewer.id) return
+  ensureOwner(viewer)
+  const { workspaceId } = viewer
+  if (of !== 'everyone' && (await prisma.member.count({ where: { id: of.memberId, workspaceId } })) === 0)
+    throw notFound('member')
 }
 
 const tokensOf = ({ workspaceId }: Viewer, of: SessionsOf) => ({
@@ -115,7 +126,7 @@ export const listSessions = async (
   viewer: Viewer,
   of: SessionsOf,
 ): Promise<PublicSession[]> => {
-  ensureMayManage(viewer, of)
+  await ensureMayManage({ prisma }, viewer, of)
   const found = await prisma.session.findMany({
     where: { token: { ...tokensOf(viewer, of), expiresAt: { gt: clock.now() } } },
     orderBy: [{ token: { lastUsedAt: 'desc' } }, { tokenId: 'desc' }],
@@ -160,6 +171,6 @@ export const revokeSession = async (deps: SessionDeps, viewer: Viewer, sessionId
 
 /** Ends all of these sessions, including the viewer's own; returns how many. Those of others: for owners. */
 export const revokeSessions = async (deps: SessionDeps, viewer: Viewer, of: SessionsOf): Promise<number> => {
-  ensureMayManage(viewer, of)
+  await ensureMayManage(deps, viewer, of)
   return (await endSessions(deps, viewer, tokensOf(viewer, of))).length
 }

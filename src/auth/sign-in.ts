@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
 import { clientOf } from '../core/http.ts'
+import { audit } from '../workspace/audit.ts'
 import { authenticate } from '../workspace/viewer.ts'
 import { browserOf } from './browser.ts'
 import { writeCookie } from './cookie.ts'
@@ -12,11 +13,28 @@ import { createSession, revokeSession, SESSION_MS, type SessionDeps, type Way } 
 export type SignInDeps = SessionDeps & CredentialDeps
 
 /**
+ * What a workspace that requires passkeys says to another way of signing in. Without a passkey the session only
+ * allows to register one. So does the operator's link, with which members come back who have lost theirs.
+ */
+const ruleFor = async (
+  { prisma }: SignInDeps,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  way: Way,
+): Promise<'free' | 'enrolling' | 'refused'> => {
+  if (way === 'passkey') return 'free'
+  const where = { id: workspaceId }
+  const workspace = await prisma.workspace.findUnique({ where, select: { requirePasskeys: true } })
+  if (!workspace?.requirePasskeys) return 'free'
+  const passkeys = await prisma.passkey.count({ where: { memberId: id } })
+  return passkeys > 0 && way !== 'link' ? 'refused' : 'enrolling'
+}
+
+/**
  * Signs a member in in the browser that sent the request; an earlier session of this browser ends. Returns the
  * Set-Cookie header. Throws `unauthorized` when the member has been removed, and `forbidden` where browsers do
- * not accept the cookie.
+ * not accept the cookie, or where the workspace requires the member's passkey.
  */
-const signIn = async (
+export const signIn = async (
   deps: SignInDeps,
   request: IncomingMessage,
   member: { id: string; workspaceId: string },
@@ -27,7 +45,14 @@ const signIn = async (
     throw new AppError('forbidden', `Browsers sign in only over https, and PUBLIC_URL is ${place.origin}.`)
   const previous = await findPageViewer(deps, request)
   const browser = browserOf(request.headers['user-agent'])
-  const { token } = await createSession(deps, member, { way, browser })
+  const rule = await ruleFor(deps, member, way)
+  if (rule === 'refused') {
+    const actor = { workspaceId: member.workspaceId, kind: 'member', id: member.id, tokenId: null } as const
+    const detail = { way, reason: 'passkey required', browser }
+    await audit(deps, actor, { action: 'session.refuse', agentId: null, detail })
+    throw new AppError('forbidden', 'This workspace requires your passkey to sign in.')
+  }
+  const { token } = await createSession(deps, member, { way, browser, enrolling: rule === 'enrolling' })
   if (previous) await endOwn(deps, previous)
   return writeCookie(deps.publicUrl(), request, 'session', { value: token, seconds: SESSION_MS / 1000 })
 }

@@ -1,5 +1,6 @@
 import { pruneConnections } from '../agent/connection.ts'
 import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
+import { pruneSignInLinks } from '../auth/sign-in-link.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
 import { Routine } from '../core/routine.ts'
 import type { RootDb } from '../db/client.ts'
@@ -34,6 +35,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     subscriptions: await pruneSubscriptions(deps, now),
     apps: await pruneApps(deps, now),
     sessions: await pruneSessions(deps, now),
+    signInLinks: await pruneSignInLinks(deps, now),
   }
   deps.log.debug(gone, 'deleted expired rows')
 }

@@ -7,6 +7,8 @@ export const USAGE = `Usage:
   npm start                                             start the service
   npm start -- workspace --name NAME --owner EMAIL      create a workspace and print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    create a token for a member and print it
+  npm start -- sign-in [--member EMAIL] [--workspace ID]
+                                                        print a link to sign in in a browser, by default as the first owner
   npm start -- rotate-key                               change the master key and print how many keys were encrypted again
   npm start -- rotate-key --data-keys                   change the workspaces' data keys and print how many values were encrypted again
   npm start -- number --value NUMBER [--workspace ID]   add a phone number of the Twilio account to the pool
@@ -26,6 +28,7 @@ export type Command =
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
+  | { name: 'sign-in'; member: string | undefined; workspace: string | undefined }
   | { name: 'number'; value: string; workspace: string | undefined }
 
 const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
@@ -83,6 +86,8 @@ export const readCommand = (args: string[]): Command => {
     }
   const workspace = values.workspace && read('workspace', values.workspace, id)
   if (name === 'token') return { name, member: required('member', values.member, email), workspace }
+  if (name === 'sign-in')
+    return { name, member: values.member && read('member', values.member, email), workspace }
   if (name === 'number') return { name, value: required('value', values.value, phoneNumber), workspace }
   if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
   const plain = PLAIN.find((one) => one === name)

@@ -18,7 +18,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update the workspace's name, what agents may do on their own, or how long refused messages are kept (members only) */
+        /** Update the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept (members only) */
         patch: operations["updateWorkspace"];
         trace?: never;
     };
@@ -1405,6 +1405,7 @@ export interface components {
          *       "settings": {
          *         "agentsMaySetAccess": true,
          *         "agentsMayCreateAgents": true,
+         *         "requirePasskeys": false,
          *         "keepRefusedDays": 30
          *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z"
@@ -1449,6 +1450,7 @@ export interface components {
             settings: {
                 agentsMaySetAccess: boolean;
                 agentsMayCreateAgents: boolean;
+                requirePasskeys: boolean;
                 keepRefusedDays: number;
             };
             /** Format: date-time */
@@ -2749,6 +2751,8 @@ export interface operations {
                     agentsMaySetAccess?: boolean;
                     /** @description Whether an agent's token may create agents */
                     agentsMayCreateAgents?: boolean;
+                    /** @description Whether members need a passkey to sign in (set by owners only) */
+                    requirePasskeys?: boolean;
                     /** @description Days after which refused messages are deleted */
                     keepRefusedDays?: number;
                 };

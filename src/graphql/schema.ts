@@ -32,6 +32,7 @@ import './types/delivery.ts'
 import './types/webhook-operation.ts'
 import './types/change.ts'
 import './types/viewer.ts'
+import './types/session.ts'
 
 /**
  * Gives invalid enum values REST's error. GraphQL's own message names a type that the client may not know.

@@ -1,22 +1,34 @@
-import type { Clock } from '../core/clock.ts'
+import type { IncomingMessage } from 'node:http'
+import { isOwnOrigin } from '../auth/credential.ts'
+import { publicPlace } from '../auth/public-url.ts'
+import { type SignInDeps, signIn } from '../auth/sign-in.ts'
 import { html } from '../core/html.ts'
 import { memberName } from '../core/rules.ts'
-import { findInvitation, join } from '../workspace/invitation.ts'
+import { findInvitation, type Joined, join } from '../workspace/invitation.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { checked } from './rule.ts'
 
-type JoinDeps = Parameters<typeof join>[0] & { clock: Clock; publicUrl(): string }
+type JoinDeps = SignInDeps
 
 const ADVICE = 'Ask the person who invited you for a new one.'
 
-const welcome = (
-  deps: JoinDeps,
-  { workspace, email, token }: NonNullable<Awaited<ReturnType<typeof join>>>,
-): Page => ({
+/**
+ * Signs the new member in. Not when the form came from another site, which could sign its visitors in as someone
+ * it has invited.
+ */
+const cookiesFor = async (deps: JoinDeps, joined: Joined, request: IncomingMessage): Promise<string[]> =>
+  isOwnOrigin(deps, request) && publicPlace(deps.publicUrl()).canSignIn
+    ? [await signIn(deps, request, joined, 'invitation')]
+    : []
+
+const welcome = (deps: JoinDeps, { workspace, email, token }: Joined, cookies: readonly string[]): Page => ({
   status: 200,
   title: `Welcome to ${workspace}`,
-  body: html`<p>You are a member now, as <strong>${email}</strong>. This is your token:</p>
+  cookies,
+  body: html`<p>You are a member now, as <strong>${email}</strong>${cookies.length > 0 ? ', and signed in in this browser' : ''}.</p>
+${cookies.length > 0 ? html`<p><a class="button" href="/app">Go to the workspace</a></p>` : []}
+<p>For programs, this is your token:</p>
 <code>${token}</code>
 <p><strong>Copy it now.</strong> It is shown only once and can't be viewed again. Anyone who has it can act as you, so keep it like a password.</p>
 <p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
@@ -43,10 +55,10 @@ ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
   return {
     show: (token) => form(token, null),
     again: form,
-    submit: async (token, fields) => {
+    submit: async (token, fields, request) => {
       const name = fields.get('name')?.trim() || null
       const joined = await join(deps, token, name === null ? null : checked(memberName, 'name', name))
-      return joined ? welcome(deps, joined) : form(token, null)
+      return joined ? welcome(deps, joined, await cookiesFor(deps, joined, request)) : form(token, null)
     },
   }
 }

@@ -15,7 +15,7 @@ export interface Wrong extends Problem {
 export interface Link {
   show(token: string): Promise<Page>
   /** Throws an `AppError` whose message is shown to the user. */
-  submit(token: string, form: URLSearchParams): Promise<Page>
+  submit(token: string, form: URLSearchParams, request: IncomingMessage): Promise<Page>
   /** Shows the page again, with the problem and the submitted values. */
   again(token: string, wrong: Wrong): Promise<Page>
 }
@@ -45,9 +45,14 @@ export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => 
   return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }
 }
 
-const submitted = async (link: Link, token: string, form: URLSearchParams): Promise<Page> => {
+const submitted = async (
+  link: Link,
+  token: string,
+  form: URLSearchParams,
+  request: IncomingMessage,
+): Promise<Page> => {
   try {
-    return await link.submit(token, form)
+    return await link.submit(token, form, request)
   } catch (error) {
     return link.again(token, { ...problemOf(error), form })
   }
@@ -65,5 +70,5 @@ export const serveLink = async (
   // Closes the connection, so that the rest of an unread body is not parsed as the next request.
   if (!form) response.setHeader('Connection', 'close')
   const unreadable = { status: 400, problem: 'This form could not be read.', form: new URLSearchParams() }
-  showPage(response, form ? await submitted(link, token, form) : await link.again(token, unreadable))
+  showPage(response, form ? await submitted(link, token, form, request) : await link.again(token, unreadable))
 }

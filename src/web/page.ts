@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readUpTo } from '../core/body.ts'
 import { Html, html } from '../core/html.ts'
+import { type ScriptName, scriptPath } from './app/scripts.ts'
 
 /** Style of the web pages: one column, without external resources. */
 
@@ -26,6 +27,22 @@ button, .button { background: var(--main); border-color: var(--main); color: var
 .button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }
 a { color: var(--main) }
 summary { margin-bottom: 1rem; cursor: pointer }
+h2 { margin: 2rem 0 .75rem; font-size: 1.1rem }
+ul { margin: 0 0 1rem; padding: 0; list-style: none }
+li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-top: 1px solid var(--line) }
+li p { font-size: .875rem }
+li form { flex: none }
+li button { width: auto }
+.plain { background: transparent; border-color: var(--line); color: inherit; font-weight: 500 }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+form + form { margin-top: 1rem }
+.ways + details { margin-top: 1.5rem }
+details:not([open]) > summary { margin-bottom: 0 }
+details + .ways, .ways > details + p { margin-top: .75rem }
+.with-link { display: none }
+.has-link .with-link { display: block }
+[role=alert]:empty { display: none }
+.has-link .ways, .has-link #link-form label, .has-link #link-form input, .has-link summary { display: none }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
 pre { margin: 0 0 1rem; padding: .8rem; max-height: 24rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: inherit }
 form + form { margin-top: 1.75rem }
@@ -47,16 +64,16 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-const policyOf = ({ script }: Page): string =>
+const policyOf = ({ scripts = [] }: Page): string =>
   [
     "default-src 'none'",
-    ...(script ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(scripts.length > 0 ? ["script-src 'self'"] : []),
     `style-src 'sha256-${STYLE_HASH}'`,
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ...(script ? ["require-trusted-types-for 'script'; trusted-types 'none'"] : []),
+    ...(scripts.length > 0 ? ["require-trusted-types-for 'script'; trusted-types 'none'"] : []),
   ].join('; ')
 
-const document = ({ title, body, script, next }: Page): Html => html`<!doctype html>
+const document = ({ title, body, scripts = [], next }: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -64,7 +81,7 @@ const document = ({ title, body, script, next }: Page): Html => html`<!doctype h
 ${next ? html`<meta http-equiv="refresh" content="0; url=${next}">` : []}
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
-${script ? html`<script src="${script}" defer></script>` : []}
+${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}
 </head>
 <body><main><h1>${title}</h1>${body}</main></body>
 </html>
@@ -75,8 +92,8 @@ export interface Page {
   status: number
   title: string
   body: Html
-  /** Path of the script that it runs; none if omitted. */
-  script?: string
+  /** The scripts that it runs; none if omitted. */
+  scripts?: readonly ScriptName[]
   /** Path on this service that the browser opens immediately. */
   next?: string
   /** Set-Cookie headers. */

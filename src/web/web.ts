@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { SignInDeps } from '../auth/sign-in.ts'
 import { AppError } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { httpFailure } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { publicError } from '../db/failure.ts'
-import { serveApp } from './app/app.ts'
+import { type AppDeps, serveApp } from './app/app.ts'
 import { createApproveLink } from './approve.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
@@ -15,7 +14,7 @@ import { createSetupPages } from './setup.ts'
 type WebDeps = Parameters<typeof createApproveLink>[0] &
   Parameters<typeof createJoinLink>[0] &
   Parameters<typeof createSetupPages>[0] &
-  SignInDeps & { log: Logger }
+  AppDeps & { log: Logger }
 
 export interface Web {
   /** `path` has no query and is below /approve/, /join/, /setup/ or /app. */

@@ -172,6 +172,8 @@ export const findInvitation = async (
 
 /** Result for a person who joins, shown once. */
 export interface Joined {
+  id: string
+  workspaceId: string
   workspace: string
   email: string
   token: string
@@ -210,6 +212,6 @@ export const join = async (
     })
     const actor = { workspaceId, kind: 'member', id: member.id, tokenId: null } as const
     await audit({ ...deps, prisma }, actor, { action: 'member.join', agentId: null, detail: { email, role } })
-    return { workspace: workspace.name, email, token }
+    return { id: member.id, workspaceId, workspace: workspace.name, email, token }
   })
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Plan, Workspace } from '../db/generated/prisma/client.ts'
 import { audit } from './audit.ts'
-import { ensureMember } from './member.ts'
+import { ensureMember, ensureOwner } from './member.ts'
 import { type Usage, usageOf } from './usage.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -20,6 +20,8 @@ export interface WorkspaceChanges {
   name?: string | undefined
   agentsMaySetAccess?: boolean | undefined
   agentsMayCreateAgents?: boolean | undefined
+  /** Whether members need a passkey to sign in. For owners. */
+  requirePasskeys?: boolean | undefined
   /** 1 to 365. */
   keepRefusedDays?: number | undefined
 }
@@ -28,7 +30,7 @@ export interface WorkspaceChanges {
 export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
   const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } =
     workspace.plan
-  const { agentsMaySetAccess, agentsMayCreateAgents, keepRefusedDays } = workspace
+  const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys, keepRefusedDays } = workspace
   return {
     id: workspace.id,
     name: workspace.name,
@@ -38,7 +40,7 @@ export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
       usage,
       changeAddress,
     },
-    settings: { agentsMaySetAccess, agentsMayCreateAgents, keepRefusedDays },
+    settings: { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys, keepRefusedDays },
     createdAt: workspace.createdAt.toISOString(),
   }
 }
@@ -52,13 +54,14 @@ export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer)
   return { workspace, usage }
 }
 
-/** Changes the given settings. For members. */
+/** Changes the given settings. For members; `requirePasskeys` for owners. */
 export const updateWorkspace = async (
   deps: SettingsDeps,
   viewer: Viewer,
   changes: WorkspaceChanges,
 ): Promise<WorkspaceView> => {
   ensureMember(viewer)
+  if (changes.requirePasskeys !== undefined) ensureOwner(viewer)
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   await deps.prisma.$transaction(async (prisma) => {
     await prisma.workspace.update({ where: { id: viewer.workspaceId }, data })

@@ -6,13 +6,14 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LENGTH = 43
 
 /**
- * Bearer tokens of members and agents, tokens in the cookies of sessions, tokens in links for setting up an
- * address, joining and verifying an identity, and access and refresh tokens of OAuth clients.
+ * Bearer tokens of members and agents, tokens in the cookies of sessions, tokens in links for signing in,
+ * setting up an address, joining and verifying an identity, and access and refresh tokens of OAuth clients.
  */
 export type TokenKind =
   | 'member'
   | 'agent'
   | 'session'
+  | 'sign_in'
   | 'setup'
   | 'invitation'
   | 'identity'
@@ -22,6 +23,7 @@ const PREFIX: Record<TokenKind, string> = {
   member: 'amt_',
   agent: 'aat_',
   session: 'ams_',
+  sign_in: 'asl_',
   setup: 'ast_',
   invitation: 'ait_',
   identity: 'apt_',

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
+import type { Member } from '../db/generated/prisma/client.ts'
 import { audit } from './audit.ts'
 import { wrapDataKey } from './keyring.ts'
 import { hashToken, newToken } from './token.ts'
@@ -71,15 +72,15 @@ export const createFirstWorkspace = async (
 }
 
 /**
- * Creates a token for a member with this email address. Throws `not_found`, or `conflict` when the member
- * exists in several workspaces.
+ * Returns the member with this email address. Throws `not_found`, or `conflict` when there is one in several
+ * workspaces.
  */
-export const createMemberToken = async (
-  deps: Db & { clock: Clock },
+export const findOnlyMember = async (
+  { prisma }: Db,
   email: string,
   workspaceId?: string,
-): Promise<MemberToken> => {
-  const members = await deps.prisma.member.findMany({
+): Promise<Member> => {
+  const members = await prisma.member.findMany({
     where: { email: email.toLowerCase(), ...(workspaceId ? { workspaceId } : {}) },
     take: 2,
   })
@@ -90,6 +91,16 @@ export const createMemberToken = async (
       'conflict',
       `${email} is a member of several workspaces: name one with --workspace ID.`,
     )
+  return member
+}
+
+/** Creates a token for the member with this email address. Throws the errors of `findOnlyMember`. */
+export const createMemberToken = async (
+  deps: Db & { clock: Clock },
+  email: string,
+  workspaceId?: string,
+): Promise<MemberToken> => {
+  const member = await findOnlyMember(deps, email, workspaceId)
   const token = newToken('member')
   const data = {
     workspaceId: member.workspaceId,

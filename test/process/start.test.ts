@@ -9,6 +9,7 @@ import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { openTwilio } from '../support/sms.ts'
+import { surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
@@ -42,7 +43,7 @@ beforeAll(
 )
 afterAll(() => cleanUp(dataDir))
 
-test('the first start prints the owner token once, then a ready line', async () => {
+test('the first start prints the owner token and a link to sign in once, then a ready line', async () => {
   service = run(settings)
   ready = await service.ready()
   expect(ready).toEqual({
@@ -51,12 +52,18 @@ test('the first start prints the owner token once, then a ready line', async () 
     smtp: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
   })
   const lines = service.stdout.trimEnd().split('\n')
-  expect(lines).toHaveLength(2)
+  expect(lines).toHaveLength(3)
   token = /amt_[0-9A-Za-z]{43}/.exec(lines[0]!)![0]
   expect(service.stderr).not.toContain(token)
   expect(readFileSync(join(dataDir, 'owner-token'), 'utf8').trim()).toBe(token)
   owner = apiOf(ready.http, token)
   expect((await owner('GET', '/agents')).body).toEqual([])
+  const link = /http:\/\/localhost:\d+\/app\/sign-in#asl_[0-9A-Za-z]{43}$/.exec(lines[1]!)![0]
+  expect(new URL(link).port).toBe(new URL(ready.http).port)
+  const surfer = surf({ http: ready.http })
+  expect((await surfer.submit('/app/sign-in/link', { link })).location).toBe('/app')
+  expect((await surfer.get('/app')).text).toContain('boss@example.com')
+  expect(service.stderr).not.toMatch(/a(?:sl|ms)_[0-9A-Za-z]{8}/)
 })
 
 test('other users can pass through DATA_DIR but read nothing in it', () => {
@@ -90,7 +97,7 @@ test('an incoming mail prints nothing on stdout', async () => {
   expect(
     (await deliver(ready.smtp, { envelope: { from: 'boss@example.com', to: agent.address }, raw })).response,
   ).toMatch(/^250/)
-  expect(service.stdout.trimEnd().split('\n')).toHaveLength(2)
+  expect(service.stdout.trimEnd().split('\n')).toHaveLength(3)
 })
 
 test('SIGTERM stops the service within 10 seconds despite open streams, and stops PostgreSQL', async () => {
@@ -148,6 +155,25 @@ test('the workspace and token commands print one JSON line with a working token 
   const again = await runCommand('token', '--member', 'Boss@Example.com')
   expect((await apiOf(ready.http, again.token)('GET', '/agents')).body).toMatchObject([{ id: agent.id }])
   expect((await owner('GET', '/agents')).status).toBe(200)
+})
+
+test('the sign-in command prints one JSON line with a link that works in the running service', async () => {
+  const publicUrl = { PUBLIC_URL: ready.http.replace('127.0.0.1', 'localhost') }
+  const command = run({ ...settings, ...publicUrl }, 'sign-in', '--member', 'boss@example.com')
+  expect(await command.exited).toEqual({ code: 0, signal: null })
+  const made = JSON.parse(command.stdout)
+  expect(made).toEqual({
+    workspace: expect.any(String),
+    member: expect.any(String),
+    url: expect.stringMatching(/#asl_/),
+    expiresAt: expect.any(String),
+  })
+  const surfer = surf({ http: ready.http })
+  expect((await surfer.submit('/app/sign-in/link', { link: made.url })).status).toBe(303)
+  expect((await surfer.ask('{ viewer { email } }')).status).toBe(200)
+  const unknown = run(settings, 'sign-in')
+  expect((await unknown.exited).code).toBe(2)
+  expect(unknown.stderr).toContain('set PUBLIC_URL')
 })
 
 test('the number command assigns a number of the Twilio account to a workspace', async () => {

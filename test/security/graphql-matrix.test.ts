@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createSession } from '../../src/auth/session.ts'
 import { hashToken, newToken } from '../../src/workspace/token.ts'
 import { storeApp } from '../support/connected-app.ts'
 import { type Ask, startGraphql, type TestTenant } from '../support/graphql.ts'
@@ -84,6 +85,11 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
     attachments: [{ name: 'a.txt', type: 'text/plain', content: 'aGk=' }],
   })
   const appId = await storeApp(service.deps, { workspaceId: of.workspace, agentId, memberId })
+  const session = await createSession(
+    service.deps,
+    { id: of.member, workspaceId: of.workspace },
+    { way: 'token', browser: 'Firefox' },
+  )
   return {
     self: agent.ask,
     target: {
@@ -97,6 +103,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       deliveryId: webhooks[0].deliveries.edges[0].node.id,
       tokenId: spare.data.createToken.record.id,
       ownTokenId: own.data.createOwnToken.record.id,
+      sessionId: session.id,
       invitationId: invited.data.inviteMember.invitation.id,
       memberId,
       domainId: domain.id,

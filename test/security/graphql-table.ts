@@ -66,7 +66,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { % } }',
     rule: OWN,
     fields: 'kind id name email role tokenId expiresAt workspace agent may',
-    members: 'tokens identities',
+    members: 'tokens identities sessions',
   },
   ViewerMay: {
     reach: '{ viewer { may { % } } }',
@@ -83,7 +83,7 @@ export const TYPES: Record<string, TypeRow> = {
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
     rule: OWN,
-    fields: 'agentsMaySetAccess agentsMayCreateAgents keepRefusedDays',
+    fields: 'agentsMaySetAccess agentsMayCreateAgents requirePasskeys keepRefusedDays',
   },
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
   PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
@@ -117,6 +117,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { identities { % } } }',
     rule: MEMBERS,
     fields: 'channel value verifiedAt',
+  },
+  Session: {
+    reach: '{ viewer { sessions { % } } }',
+    rule: MEMBERS,
+    fields: 'id memberId browser createdAt lastUsedAt expiresAt current',
   },
   PhoneNumberOffer: {
     reach: '{ availablePhoneNumbers(country: "US") { % } }',
@@ -276,6 +281,7 @@ export interface Target {
   invitationId: string
   ownTokenId: string
   appId: string
+  sessionId: string
 }
 
 interface MutationRow {
@@ -376,6 +382,11 @@ export const MUTATIONS: Record<string, MutationRow> = {
   buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },
   releasePhoneNumber: { rule: MEMBERS_ID, input: ({ phoneNumberId }) => ({ phoneNumberId }) },
   disconnectApp: { rule: MEMBERS_ID, input: ({ appId }) => ({ appId }) },
+  revokeSession: {
+    rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
+    input: ({ sessionId }) => ({ sessionId }),
+  },
+  revokeSessions: { rule: OWNERS, input: ({ memberId }) => ({ memberId }) },
   createOwnToken: { rule: MEMBERS, input: () => ({ name: 'another' }) },
   revokeOwnToken: {
     rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
@@ -387,6 +398,10 @@ export const CONFLICTS = ['removeAddress']
 
 export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   viewer: { query: '{ viewer { id } }', rule: OWN },
+  sessions: {
+    query: 'query ($memberId: UUID!) { sessions(memberId: $memberId) { id } }',
+    rule: OWNERS,
+  },
   workspace: { query: '{ workspace { id } }', rule: OWN },
   availablePhoneNumbers: { query: '{ availablePhoneNumbers(country: "US") { value } }', rule: MEMBERS },
   agents: { query: '{ agents { id } }', rule: OWN },

@@ -32,7 +32,7 @@ export const expectPage = (
   expect(status).toBe(expected)
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(headers.get('content-security-policy')).toMatch(
-    /^default-src 'none'; (?:script-src 'self'; connect-src 'self'; )?style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'(?:; require-trusted-types-for 'script'; trusted-types 'none')?$/,
+    /^default-src 'none'; (?:script-src 'self'; )?style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'(?:; require-trusted-types-for 'script'; trusted-types 'none')?$/,
   )
   expect(headers.get('referrer-policy')).toBe('same-origin')
   expect(headers.get('cache-control')).toBe('no-store')

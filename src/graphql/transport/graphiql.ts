@@ -16,7 +16,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const FIRST_QUERY = `# The owner of the token. Enter the token into the headers below: {"Authorization": "Bearer …"}
+const FIRST_QUERY = `# You, if you are signed in at /app in this browser. To use a token, enter it into the headers below:
+# {"Authorization": "Bearer …"}
 {
   viewer {
     kind
@@ -38,7 +39,8 @@ const makePage = async (): Promise<Buffer> => {
     endpoint: '/graphql',
     subscriptionsProtocol: 'SSE',
     defaultQuery: FIRST_QUERY,
-    headers: '{"Authorization": "Bearer "}',
+    // What a session needs to count (see `credentialOf`).
+    headers: '{"X-Requested-By": "GraphiQL"}',
     shouldPersistHeaders: false,
   })
   return promisify(gzip)(html)
@@ -51,8 +53,8 @@ export const wantsPage = ({ method, url = '', headers }: IncomingMessage): boole
   method === 'GET' && /^\/graphql\/?$/.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 
 /**
- * Serves GraphiQL without a CDN and without a token: it can query nothing until a token is entered into its
- * headers.
+ * Serves GraphiQL without a CDN and without a token: it can query nothing until a member is signed in in this
+ * browser, or a token is entered into its headers.
  */
 export const servePage = async (response: ServerResponse): Promise<void> => {
   page ??= makePage()

@@ -67,7 +67,7 @@ const permissionsOf = (
   }
 }
 
-const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller: the member or the agent whose token was sent with the request.',
   fields: (t) => ({
     kind: t.expose('kind', { type: ViewerKind, description: 'Whether the caller is a member or an agent.' }),

@@ -60,7 +60,10 @@ const Plan = builder.objectRef<PlanRow & { workspaceId: string }>('Plan').implem
   }),
 })
 
-type SettingsRow = Pick<WorkspaceRow, 'agentsMaySetAccess' | 'agentsMayCreateAgents' | 'keepRefusedDays'>
+type SettingsRow = Pick<
+  WorkspaceRow,
+  'agentsMaySetAccess' | 'agentsMayCreateAgents' | 'requirePasskeys' | 'keepRefusedDays'
+>
 
 const Settings = builder.objectRef<SettingsRow>('WorkspaceSettings').implement({
   description: 'What agents may do on their own, and how long refused messages are kept.',
@@ -70,6 +73,9 @@ const Settings = builder.objectRef<SettingsRow>('WorkspaceSettings').implement({
     }),
     agentsMayCreateAgents: t.exposeBoolean('agentsMayCreateAgents', {
       description: 'Whether agents may create agents.',
+    }),
+    requirePasskeys: t.exposeBoolean('requirePasskeys', {
+      description: 'Whether members need a passkey to sign in.',
     }),
     keepRefusedDays: t.exposeInt('keepRefusedDays', {
       description: 'Days after which refused messages are deleted.',
@@ -86,7 +92,12 @@ export const Workspace = builder.prismaObject('Workspace', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     settings: t.field({
       type: Settings,
-      select: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: true },
+      select: {
+        agentsMaySetAccess: true,
+        agentsMayCreateAgents: true,
+        requirePasskeys: true,
+        keepRefusedDays: true,
+      },
       description: 'What agents may do on their own, and how long refused messages are kept.',
       resolve: (workspace) => workspace,
     }),
@@ -122,6 +133,9 @@ const UpdateWorkspaceInput = builder.inputType('UpdateWorkspaceInput', {
       description: 'Whether agents may set who can send messages on their channels.',
     }),
     agentsMayCreateAgents: t.boolean({ description: 'Whether agents may create agents.' }),
+    requirePasskeys: t.boolean({
+      description: 'Whether members need a passkey to sign in. Set by owners only.',
+    }),
     keepRefusedDays: t.int({ description: 'Days after which refused messages are deleted: 1 to 365.' }),
   }),
 })
@@ -144,14 +158,15 @@ builder.mutationField('updateWorkspace', (t) =>
     nullable: true,
     idempotency: 'ignored',
     description:
-      "Changes the workspace's name, what agents may do on their own, or how long refused messages are kept. Members only.",
+      "Changes the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept. Members only.",
     args: { input: t.arg({ type: UpdateWorkspaceInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
-      const { agentsMaySetAccess, agentsMayCreateAgents } = input
+      const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys } = input
       const { workspace } = await updateWorkspace(deps, viewer, {
         ...checked({ name: workspaceName, keepRefusedDays }, input),
         agentsMaySetAccess: given(agentsMaySetAccess),
         agentsMayCreateAgents: given(agentsMayCreateAgents),
+        requirePasskeys: given(requirePasskeys),
       })
       return workspace
     },

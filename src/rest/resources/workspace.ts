@@ -36,6 +36,7 @@ const WorkspaceView = z
     settings: z.object({
       agentsMaySetAccess: z.boolean(),
       agentsMayCreateAgents: z.boolean(),
+      requirePasskeys: z.boolean(),
       keepRefusedDays: count,
     }),
     createdAt: time,
@@ -66,7 +67,12 @@ const WorkspaceView = z
         },
         changeAddress: false,
       },
-      settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: 30 },
+      settings: {
+        agentsMaySetAccess: true,
+        agentsMayCreateAgents: true,
+        requirePasskeys: false,
+        keepRefusedDays: 30,
+      },
       createdAt: TIME,
     },
   })
@@ -89,7 +95,7 @@ const update = createRoute({
   path: '/workspace',
   operationId: 'updateWorkspace',
   summary:
-    "Update the workspace's name, what agents may do on their own, or how long refused messages are kept (members only)",
+    "Update the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept (members only)",
   tags,
   security,
   request: body(
@@ -104,6 +110,10 @@ const update = createRoute({
           .boolean()
           .optional()
           .openapi({ description: "Whether an agent's token may create agents" }),
+        requirePasskeys: z
+          .boolean()
+          .optional()
+          .openapi({ description: 'Whether members need a passkey to sign in (set by owners only)' }),
         keepRefusedDays: keepRefusedDays
           .optional()
           .openapi({ description: 'Days after which refused messages are deleted' }),

@@ -1,17 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkOrigin } from '../../auth/credential.ts'
+import type { EmailLinks } from '../../auth/email-links.ts'
 import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
+import { type PasskeyDeps, removePasskey } from '../../auth/passkey.ts'
 import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
+import { returnPath } from '../../auth/return-path.ts'
 import { revokeSession, revokeSessions } from '../../auth/session.ts'
 import { type SignInDeps, signOut } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
+import type { SettingsDeps } from '../../workspace/settings.ts'
 import { type Problem, problemOf } from '../failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page.ts'
 import { checked } from '../rule.ts'
 import { homePage } from './home.ts'
-import { showSignIn, signInAgain, submitToken } from './sign-in.ts'
+import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
+import { scriptAt, sendScript } from './scripts.ts'
+import { showSignIn, signInAgain, submitEmail, submitLink, submitPasskey, submitToken } from './sign-in.ts'
 import { askToSignIn, requireSession } from './visit.ts'
+
+export interface AppDeps extends SignInDeps, PasskeyDeps, SettingsDeps {
+  emailLinks: EmailLinks
+  /** Folder with the mail that is not sent; null if mail is sent. */
+  capturedMail: string | null
+}
 
 /** A request for a page. */
 export interface Visit {
@@ -27,24 +39,28 @@ export interface Submitted extends Visit {
 type Answered = Promise<Page | Redirect>
 
 /** Pages for everyone. */
-const OPEN: Record<string, (deps: SignInDeps, visit: Visit) => Answered> = {
+const OPEN: Record<string, (deps: AppDeps, visit: Visit) => Answered> = {
   '/app/sign-in': showSignIn,
 }
 
 /** Forms for everyone; a rejected one shows the sign-in page again. */
-const OPEN_FORMS: Record<string, (deps: SignInDeps, submitted: Submitted) => Answered> = {
+const OPEN_FORMS: Record<string, (deps: AppDeps, submitted: Submitted) => Answered> = {
+  '/app/sign-in/email': submitEmail,
+  '/app/sign-in/link': submitLink,
+  '/app/sign-in/passkey': submitPasskey,
   '/app/sign-in/token': submitToken,
 }
 
 /** Pages for signed-in members. */
-const PAGES: Record<string, (deps: SignInDeps, page: PageViewer, visit: Visit) => Answered> = {
+const PAGES: Record<string, (deps: AppDeps, page: PageViewer, visit: Visit) => Answered> = {
   '/app': homePage,
+  '/app/passkeys': showPasskeys,
 }
 
 const SIGNED_OUT = '/app/sign-in'
 
 /** Forms for signed-in members. */
-const FORMS: Record<string, (deps: SignInDeps, page: PageViewer, submitted: Submitted) => Answered> = {
+const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitted) => Answered> = {
   '/app/sign-out': async (deps, _page, { request }) => ({
     location: SIGNED_OUT,
     cookies: [await signOut(deps, request)],
@@ -57,7 +73,21 @@ const FORMS: Record<string, (deps: SignInDeps, page: PageViewer, submitted: Subm
     await revokeSessions(deps, viewer, { memberId: viewer.id })
     return { location: SIGNED_OUT }
   },
+  '/app/passkeys': async (deps, page, submitted) => {
+    try {
+      return await submitNewPasskey(deps, page, submitted)
+    } catch (error) {
+      return passkeyPage(deps, page, { to: returnPath(submitted.form.get('to')), wrong: problemOf(error) })
+    }
+  },
+  '/app/passkeys/remove': async (deps, { viewer }, { form }) => {
+    await removePasskey(deps, viewer, checked(uuid, 'passkey', form.get('passkey') ?? ''))
+    return { location: '/app' }
+  },
 }
+
+/** Forms for members who must register a passkey first. */
+const ENROLLING = ['/app/passkeys', '/app/sign-out']
 
 const problemPage = ({ status, problem }: Problem): Page => ({
   status,
@@ -75,19 +105,14 @@ const MISSING: Page = {
  * Returns where to open the same page if the browser used another name of this machine: sessions are for the
  * name in PUBLIC_URL. Behind a proxy the Host header may differ, so that only this machine is redirected.
  */
-const ownName = ({ publicUrl }: SignInDeps, { request, url }: Visit): string | null => {
+const ownName = ({ publicUrl }: AppDeps, { request, url }: Visit): string | null => {
   const place = publicPlace(publicUrl())
   const { host = '' } = request.headers
   const isOther = place.plainLoopback && isLoopbackHost(host) && `http://${host}` !== place.origin
   return isOther && host.endsWith(`:${place.port}`) ? place.origin + url.pathname + url.search : null
 }
 
-const show = async (
-  deps: SignInDeps,
-  path: string,
-  visit: Visit,
-  response: ServerResponse,
-): Promise<void> => {
+const show = async (deps: AppDeps, path: string, visit: Visit, response: ServerResponse): Promise<void> => {
   const elsewhere = ownName(deps, visit)
   if (elsewhere) return reply(response, { location: elsewhere })
   const open = OPEN[path]
@@ -98,21 +123,22 @@ const show = async (
   if (signedIn) reply(response, await page(deps, signedIn, visit))
 }
 
-const submitOpen = async (deps: SignInDeps, path: string, submitted: Submitted): Answered => {
+const submitOpen = async (deps: AppDeps, path: string, submitted: Submitted): Answered => {
   try {
     checkOrigin(deps, submitted.request)
     return await OPEN_FORMS[path]!(deps, submitted)
   } catch (error) {
-    return signInAgain(submitted.form, problemOf(error))
+    return signInAgain(deps, submitted.form, problemOf(error))
   }
 }
 
-const submit = async (deps: SignInDeps, path: string, submitted: Submitted): Answered => {
+const submit = async (deps: AppDeps, path: string, submitted: Submitted): Answered => {
   if (path in OPEN_FORMS) return submitOpen(deps, path, submitted)
   const action = FORMS[path]
   if (!action) return MISSING
   const signedIn = await findPageViewer(deps, submitted.request)
   if (!signedIn) return askToSignIn(submitted.request)
+  if (signedIn.viewer.session.enrolling && !ENROLLING.includes(path)) return { location: '/app/passkeys' }
   try {
     checkForm(deps, signedIn, submitted.request, submitted.form)
     return await action(deps, signedIn, submitted)
@@ -123,13 +149,15 @@ const submit = async (deps: SignInDeps, path: string, submitted: Submitted): Ans
 
 /** Serves /app: GET shows a page and changes nothing, POST submits a form. */
 export const serveApp = async (
-  deps: SignInDeps,
+  deps: AppDeps,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://service.invalid')
   const path = url.pathname.replace(/(?<=.)\/$/, '')
   const visit = { request, url }
+  const script = scriptAt(path)
+  if (script) return sendScript(response, script)
   if (request.method !== 'POST') return show(deps, path, visit, response)
   const form = await readForm(request)
   // Closes the connection, so that the rest of an unread body is not parsed as the next request.

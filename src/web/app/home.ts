@@ -1,42 +1,51 @@
 import type { PageViewer } from '../../auth/page-viewer.ts'
+import { listPasskeys, type PublicPasskey } from '../../auth/passkey.ts'
 import { listSessions, type PublicSession } from '../../auth/session.ts'
-import type { SignInDeps } from '../../auth/sign-in.ts'
 import { type Html, html } from '../../core/html.ts'
+import { readWorkspace } from '../../workspace/settings.ts'
 import type { Page } from '../page.ts'
+import type { AppDeps } from './app.ts'
+import { button, timeOf } from './form.ts'
 
-/** A time that reads the same everywhere, because the page does not know the browser's time zone. */
-const timeOf = (time: Date): Html =>
-  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`
-
-/** A button of one form; `form` is the page's form token. */
-const button = (
-  { formToken }: PageViewer,
-  action: string,
-  label: string,
-  hidden: Record<string, string> = {},
-): Html => html`<form method="post" action="${action}">
-<input type="hidden" name="form" value="${formToken}">
-${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<button>${label}</button>
-</form>`
+const named = (label: string, what: string): Html => html`${label}<span class="unseen"> ${what}</span>`
 
 const sessionRow = (page: PageViewer, session: PublicSession): Html => html`<li>
 <div><strong>${session.browser}</strong>${session.current ? ' (this browser)' : ''}
-<p class="soft">Last used ${timeOf(session.lastUsedAt)}, signed in ${timeOf(session.createdAt)}</p></div>
-${session.current ? [] : button(page, '/app/sessions/end', 'End', { session: session.id })}
+<p class="soft">Last used ${timeOf(session.lastUsedAt)}<br>Signed in ${timeOf(session.createdAt)}</p></div>
+${session.current ? [] : button(page, '/app/sessions/end', named('End', session.browser), { session: session.id })}
 </li>`
 
+const passkeyRow = (page: PageViewer, { id, name, createdAt, lastUsedAt }: PublicPasskey): Html => html`<li>
+<div><strong>${name}</strong>
+<p class="soft">Added ${timeOf(createdAt)}${lastUsedAt ? html`<br>Last used ${timeOf(lastUsedAt)}` : []}</p></div>
+${button(page, '/app/passkeys/remove', named('Remove', name), { passkey: id })}
+</li>`
+
+const passkeys = (page: PageViewer, known: readonly PublicPasskey[]): Html => html`<h2>Passkeys</h2>
+${
+  known.length > 0
+    ? html`<ul>${known.map((one) => passkeyRow(page, one))}</ul>`
+    : html`<p class="soft">With a passkey you sign in by fingerprint, face or device PIN, without waiting for a mail.</p>`
+}
+<p><a class="button plain" href="/app/passkeys">Add a passkey</a></p>`
+
 /** The start page of a signed-in member. */
-export const homePage = async (deps: SignInDeps, page: PageViewer): Promise<Page> => {
+export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> => {
   const { viewer } = page
-  const sessions = await listSessions(deps, viewer, { memberId: viewer.id })
+  const [{ workspace }, sessions, known] = await Promise.all([
+    readWorkspace(deps, viewer),
+    listSessions(deps, viewer, { memberId: viewer.id }),
+    listPasskeys(deps, viewer),
+  ])
+  const currentFirst = [...sessions].sort((a, b) => Number(b.current) - Number(a.current))
   return {
     status: 200,
-    title: 'Agent Messaging Service',
-    body: html`<p>You are signed in as <strong>${viewer.name ?? viewer.email ?? ''}</strong>.</p>
-${button(page, '/app/sign-out', 'Sign out')}
+    title: workspace.name,
+    body: html`<p>You are signed in as <strong>${viewer.name ?? viewer.email ?? ''}</strong>${viewer.name ? ` (${viewer.email})` : ''}, ${viewer.role === 'owner' ? 'an owner' : 'a member'} of this workspace.</p>
+${button(page, '/app/sign-out', html`Sign out`)}
 <h2>Where you are signed in</h2>
-<ul class="rows">${sessions.map((session) => sessionRow(page, session))}</ul>
-${sessions.length > 1 ? button(page, '/app/sessions/end-all', 'Sign out everywhere') : []}`,
+<ul>${currentFirst.map((session) => sessionRow(page, session))}</ul>
+${sessions.length > 1 ? button(page, '/app/sessions/end-all', html`Sign out everywhere`) : []}
+${passkeys(page, known)}`,
   }
 }

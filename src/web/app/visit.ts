@@ -38,9 +38,18 @@ export const askToSignIn = (request: IncomingMessage): Page | Redirect => {
   return comesFromElsewhere(request) ? goOn(path) : { location: signInPath(path) }
 }
 
+/** The page on which passkeys are registered, and the only one for members who must do that first. */
+const PASSKEYS = '/app/passkeys'
+
+const enrolmentOf = ({ viewer }: PageViewer, { url = '' }: IncomingMessage): Redirect | null =>
+  viewer.session.enrolling && url.split('?', 1)[0] !== PASSKEYS
+    ? { location: `${PASSKEYS}?to=${encodeURIComponent(returnPath(url))}` }
+    : null
+
 /**
  * Returns the member who is signed in. Null when nobody is: then the browser has been sent to the sign-in page,
- * from which the member returns to the path of the request.
+ * from which the member returns to the path of the request. So it is when the member must register a passkey
+ * first.
  */
 export const requireSession = async (
   deps: SignInDeps,
@@ -48,6 +57,7 @@ export const requireSession = async (
   response: ServerResponse,
 ): Promise<PageViewer | null> => {
   const signedIn = await findPageViewer(deps, request)
-  if (!signedIn) reply(response, askToSignIn(request))
-  return signedIn
+  const elsewhere = signedIn ? enrolmentOf(signedIn, request) : askToSignIn(request)
+  if (elsewhere) reply(response, elsewhere)
+  return elsewhere ? null : signedIn
 }

@@ -1,0 +1,35 @@
+import type { PageViewer } from '../../auth/page-viewer.ts'
+import { type Html, html } from '../../core/html.ts'
+import type { Problem } from '../failure-words.ts'
+
+const hidden = ([name, value]: [string, string]): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`
+
+/** A form with one button, whose other fields are hidden. */
+export const button = (
+  { formToken }: PageViewer,
+  action: string,
+  label: Html,
+  fields: Record<string, string> = {},
+): Html => html`<form method="post" action="${action}">
+${Object.entries({ form: formToken, ...fields }).map(hidden)}
+<button class="plain">${label}</button>
+</form>`
+
+/** A form whose field `answer` the script of passkeys fills in. It is shown only where that works. */
+export const passkeyForm = (
+  { action, use, options }: { action: string; use: 'create' | 'get'; options: object },
+  fields: Record<string, string>,
+  content: Html,
+): Html => html`<form method="post" action="${action}" data-passkey="${use}" data-options="${JSON.stringify(options)}" hidden>
+${Object.entries({ ...fields, answer: '' }).map(hidden)}
+${content}
+<p class="bad" role="alert"></p>
+</form>`
+
+export const alertOf = (wrong: Problem | null): readonly Html[] =>
+  wrong ? [html`<p class="bad" role="alert">${wrong.problem}</p>`] : []
+
+/** A time that reads the same everywhere, because the page does not know the browser's time zone. */
+export const timeOf = (time: Date): Html =>
+  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`

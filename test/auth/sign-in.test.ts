@@ -1,0 +1,319 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createOperatorLink } from '../../src/auth/operator-link.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { expectPage } from '../support/page.ts'
+import { apiOf, startService, type Tenant, type TestService } from '../support/service.ts'
+import { formTokenIn, type Surfer, signedIn, surf } from '../support/surfer.ts'
+import { until } from '../support/until.ts'
+
+/** Links to sign in, printed and by email, and the last page of an invitation. */
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+let clock: FakeClock
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  clock = createFakeClock()
+  service = await startService({ world: { clock } })
+  owner = await service.workspace('Acme')
+})
+
+const origin = () => service.http.replace('127.0.0.1', 'localhost')
+const printed = async (email = owner.email) => {
+  const deps = { ...service.db, clock, publicUrl: origin }
+  return (await createOperatorLink(deps, { email })).url
+}
+const isSignedIn = async (surfer: Surfer) => (await surfer.ask('{ viewer { id } }')).status === 200
+const use = (surfer: Surfer, link: string, more: Record<string, string> = {}) =>
+  surfer.submit('/app/sign-in/link', { link, ...more })
+/** The newest audit entries of an action. */
+const audited = async (action: string, count = 1) =>
+  (await owner.api('GET', `/audit?action=${action}&limit=${count}`)).body.items as {
+    actor: object
+    detail: object
+  }[]
+
+/** The links in mails to this address, oldest first. Other mail is sent in order, so that absences show. */
+const linksTo = (address: string): string[] => {
+  const outbox = join(service.dataDir, 'outbox')
+  const mails = readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'))
+  return mails
+    .filter((mail) => mail.includes(`To: ${address}`))
+    .flatMap(
+      (mail) =>
+        mail
+          .replace(/=\r\n/g, '')
+          .replaceAll('=3D', '=')
+          .match(/http\S+#asl_\w{43}/g) ?? [],
+    )
+}
+/** Requests a link by email as another client each time: an address may request three an hour. */
+let clients = 0
+const requestLink = async (surfer: Surfer, email: string, to = '') => {
+  const page = await surfer.submit(
+    '/app/sign-in/email',
+    { email, to },
+    { 'X-Forwarded-For': `192.0.2.${++clients}` },
+  )
+  expectPage(page, 200, /If <strong>/)
+  return page
+}
+
+describe('the link that the operator prints', () => {
+  test('signs in once, with its token in the fragment only', async () => {
+    const url = await printed()
+    expect(url).toMatch(/^http:\/\/localhost:\d+\/app\/sign-in#asl_[0-9A-Za-z]{43}$/)
+    expect((await audited('session.link'))[0]).toMatchObject({
+      actor: { kind: 'operator', id: null },
+      detail: { member: owner.member },
+    })
+    const surfer = surf(service)
+    const answer = await use(surfer, url, { to: '/app?x=1' })
+    expect([answer.status, answer.location]).toEqual([303, '/app?x=1'])
+    expect(await isSignedIn(surfer)).toBe(true)
+    expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'link' } })
+    const again = surf(service)
+    expectPage(await use(again, url), 403, /has been used/)
+    expect(await isSignedIn(again)).toBe(false)
+    expect((await audited('session.refuse'))[0]).toMatchObject({
+      actor: { kind: 'member', id: owner.member },
+      detail: { way: 'link', reason: 'used', browser: 'Firefox on Linux' },
+    })
+  })
+
+  test('is not used up by requests that scanners of mail make', async () => {
+    const url = await printed()
+    const { pathname, hash } = new URL(url)
+    const scanner = surf(service)
+    for (const path of [pathname, `${pathname}?link=${hash.slice(1)}`, '/app/sign-in/link'])
+      for (let turn = 0; turn < 3; turn++) await scanner.get(path)
+    expect(scanner.cookies.size).toBe(0)
+    expect((await use(surf(service), url)).status).toBe(303)
+  })
+
+  test('has expired after 10 minutes', async () => {
+    const [one, other] = [await printed(), await printed()]
+    clock.advance(10 * MINUTE_MS - 1)
+    expect((await use(surf(service), one)).status).toBe(303)
+    clock.advance(1)
+    expectPage(await use(surf(service), other), 403, /has expired/)
+    expect((await audited('session.refuse'))[0]).toMatchObject({ detail: { reason: 'expired' } })
+  })
+
+  test('signs in one of 20 browsers that use it at the same moment', async () => {
+    const url = await printed()
+    const browsers = Array.from({ length: 20 }, () => surf(service))
+    const answers = await Promise.all(browsers.map((browser) => use(browser, url)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(19).fill(403)])
+  })
+
+  test('does not work when it is unknown, and its member’s removal ends it', async () => {
+    expectPage(await use(surf(service), `asl_${'x'.repeat(43)}`), 401, /This link is not valid/)
+    expectPage(await use(surf(service), 'https://example.com/'), 400, /not a link to sign in/)
+    const email = 'leaving@example.com'
+    const { body } = await owner.api('POST', '/members/invitations', { email })
+    await surf(service).submit(new URL(body.url).pathname, {})
+    const url = await printed(email)
+    const { id } = (await owner.api('GET', '/members')).body.find(
+      (one: { email: string }) => one.email === email,
+    )
+    await owner.api('DELETE', `/members/${id}`)
+    expectPage(await use(surf(service), url), 401, /This link is not valid/)
+  })
+
+  test('is for the first owner by default', async () => {
+    const deps = { ...service.db, clock, publicUrl: origin }
+    const link = await createOperatorLink(deps, { workspaceId: owner.id })
+    expect(link).toMatchObject({ workspace: owner.id, member: owner.member })
+    await expect(createOperatorLink(deps, { email: 'nobody@example.com' })).rejects.toThrow(
+      'There is no member',
+    )
+  })
+
+  test('replaces the session that the browser had', async () => {
+    const surfer = await signedIn(service, owner.token)
+    const [earlier] = surfer.cookies.values()
+    await use(surfer, await printed())
+    expect([...surfer.cookies.values()][0]).not.toBe(earlier)
+    const copy = surf(service)
+    copy.cookies.set([...surfer.cookies.keys()][0]!, earlier!)
+    expect(await isSignedIn(copy)).toBe(false)
+  })
+})
+
+describe('a link by email', () => {
+  test('signs in in the browser that requested it, and leads where it wanted to go', async () => {
+    const surfer = surf(service)
+    const page = await requestLink(surfer, ` ${owner.email} `, '/app?x=1')
+    expect(page.text).toContain(join(service.dataDir, 'outbox'))
+    expect([...surfer.cookies.keys()]).toEqual([`__Host-ams-browser-${new URL(service.http).port}`])
+    const [link] = await until(() => {
+      const links = linksTo(owner.email)
+      return links.length > 0 && links
+    })
+    expect(link).toContain('/app/sign-in?to=%2Fapp%3Fx%3D1#asl_')
+    const other = surf(service)
+    other.cookies.set([...surfer.cookies.keys()][0]!, 'another browser')
+    for (const stranger of [other, surf(service)]) {
+      expectPage(await use(stranger, link!), 403, /only in the browser in which you asked for it/)
+      expect(await isSignedIn(stranger)).toBe(false)
+    }
+    expect((await audited('session.refuse'))[0]).toMatchObject({
+      detail: { way: 'email', reason: 'browser' },
+    })
+    expect((await use(surfer, link!)).status).toBe(303)
+    expect(await isSignedIn(surfer)).toBe(true)
+    expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'email' } })
+    expectPage(await use(surfer, link!), 403, /has been used/)
+  })
+
+  test('is answered the same for unknown addresses, before anything is looked up', async () => {
+    const member = await service.workspace('Other', 'known@example.com')
+    const { pool } = service.db
+    const client = await pool.connect()
+    // While the tables are locked, nobody can look up whether there is such a member.
+    await client.query('begin')
+    await client.query('lock table member, sign_in_link in access exclusive mode')
+    const pages = []
+    for (const email of ['unknown@example.com', 'known@example.com'])
+      pages.push((await requestLink(surf(service), email)).text.replaceAll(email, 'ADDRESS'))
+    await client.query('commit')
+    client.release()
+    expect(pages[0]).toBe(pages[1])
+    await until(() => linksTo('known@example.com').length > 0)
+    expect(linksTo('unknown@example.com')).toEqual([])
+    expect(member.id).toBeTruthy()
+  })
+
+  test('goes to the addresses of one person in all workspaces, in one mail', async () => {
+    const email = 'both@example.com'
+    await service.workspace('First', email)
+    await service.workspace('Second', email)
+    const surfer = surf(service)
+    await requestLink(surfer, email)
+    const links = await until(() => {
+      const found = linksTo(email)
+      return found.length === 2 && found
+    })
+    for (const link of links) expect((await use(surfer, link)).status).toBe(303)
+  })
+
+  test.each([
+    '',
+    'no address',
+    'a@b@c',
+    `${'x'.repeat(320)}@example.com`,
+    'a@example.com\r\nBcc: b@example.com',
+  ])('is not sent to %j', async (email) => {
+    expectPage(await surf(service).submit('/app/sign-in/email', { email }), 400, /role="alert"/)
+  })
+
+  test('is sent to an address at most 3 times an hour, known or not', async () => {
+    clock.advance(HOUR_MS)
+    for (const email of ['limited@example.com', owner.email]) {
+      for (let turn = 0; turn < 3; turn++) await requestLink(surf(service), email)
+      const headers = { 'X-Forwarded-For': '192.0.2.250' }
+      const page = await surf(service).submit('/app/sign-in/email', { email }, headers)
+      expectPage(page, 429, /At most 3 links an hour/)
+    }
+    clock.advance(HOUR_MS)
+    await requestLink(surf(service), owner.email)
+  })
+
+  test('is requested at most 3 times an hour from one place', async () => {
+    clock.advance(HOUR_MS)
+    const request = (number: number) =>
+      surf(service).submit('/app/sign-in/email', { email: `person${number}@example.com` })
+    for (let turn = 0; turn < 3; turn++) expectPage(await request(turn), 200, /If <strong>/)
+    expectPage(await request(3), 429, /At most 3 links an hour/)
+    expect(apiOf(service.http, owner.token)).toBeTruthy()
+  })
+})
+
+describe('the last page of an invitation', () => {
+  const invite = async () => {
+    const email = `guest${++clients}@example.com`
+    const { body } = await owner.api('POST', '/members/invitations', { email })
+    return { email, path: new URL(body.url).pathname }
+  }
+
+  test('signs the new member in', async () => {
+    const { path } = await invite()
+    const surfer = surf(service)
+    expectPage(await surfer.submit(path, { name: 'Ann' }), 200, /signed in in this browser/)
+    expect(await isSignedIn(surfer)).toBe(true)
+    expect((await surfer.get('/app')).text).toContain('Ann')
+    expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'invitation' } })
+  })
+
+  test('signs nobody in when another site submits it', async () => {
+    const { path } = await invite()
+    const surfer = surf(service)
+    expectPage(await surfer.submit(path, {}, { Origin: 'https://evil.example' }), 200, /Welcome/)
+    expect(surfer.cookies.size).toBe(0)
+  })
+})
+
+test('every way of signing in is on the page, which runs only its own scripts', async () => {
+  const page = await surf(service).get('/app/sign-in')
+  expectPage(page, 200, /Email me a link/)
+  expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+  for (const [, path] of page.text.matchAll(/<script src="([^"]+)"/g)) {
+    const script = await surf(service).get(path!)
+    expect([script.status, script.headers.get('content-type')]).toEqual([
+      200,
+      'text/javascript; charset=utf-8',
+    ])
+  }
+  expect((await surf(service).get('/app/scripts/../app.ts')).status).toBe(404)
+  expect((await surf(service).get('/app/nothing')).status).toBe(404)
+})
+
+test('owners list and end the sessions of others over GraphQL, members their own', async () => {
+  const { body } = await owner.api('POST', '/members/invitations', { email: 'bob@example.com' })
+  const bob = surf(service)
+  await bob.submit(new URL(body.url).pathname, {})
+  const boss = await signedIn(service, owner.token)
+  const read = async (surfer: Surfer, query: string, variables = {}) =>
+    (await (await surfer.ask(query, variables)).json()) as {
+      // biome-ignore lint/suspicious/noExplicitAny: the schema defines the shape of the answers
+      data: any
+      errors?: { extensions: { code: string } }[]
+    }
+  const own = await read(
+    bob,
+    '{ viewer { id sessions { id browser current createdAt lastUsedAt expiresAt } } }',
+  )
+  const { id, sessions } = own.data.viewer
+  expect(sessions).toMatchObject([{ browser: 'Firefox on Linux', current: true }])
+  const all = await read(boss, '{ sessions { memberId current } }')
+  expect(all.data.sessions).toContainEqual({ memberId: id, current: false })
+  expect(all.data.sessions.filter(({ current }: { current: boolean }) => current)).toHaveLength(1)
+  expect((await read(bob, '{ sessions { id } }')).errors?.[0]?.extensions.code).toBe('forbidden')
+  const end = 'mutation ($id: UUID!) { revokeSession(input: { sessionId: $id }) { sessionId } }'
+  const bosses = await read(boss, '{ viewer { tokenId } }')
+  const refused = await read(bob, end, { id: bosses.data.viewer.tokenId })
+  expect(refused.errors?.[0]?.extensions.code).toBe('not_found')
+  expect((await read(boss, end, { id: sessions[0].id })).data.revokeSession).toEqual({
+    sessionId: sessions[0].id,
+  })
+  expect(await isSignedIn(bob)).toBe(false)
+  const everyone = await read(boss, 'mutation { revokeSessions(input: { everyone: true }) { count } }')
+  expect(everyone.data.revokeSessions.count).toBeGreaterThan(0)
+  expect(await isSignedIn(boss)).toBe(false)
+})
+
+test('a session can use an Idempotency-Key, create tokens and sign out', async () => {
+  const surfer = await signedIn(service, owner.token)
+  const create = 'mutation { createOwnToken(input: { name: "laptop" }) { token } }'
+  const key = { 'Idempotency-Key': 'once' }
+  const [one, two] = [await surfer.ask(create, {}, key), await surfer.ask(create, {}, key)]
+  expect(await one.text()).toBe(await two.text())
+  const form = formTokenIn(await surfer.get('/app'))
+  expect((await surfer.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
+  expect(await isSignedIn(surfer)).toBe(false)
+})

@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
+import { expect, test } from 'vitest'
+import { afterFile } from './after-file.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+/** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+if (!CHROMIUM && process.env.CI === 'true')
+  throw new Error('Chromium is not installed: apt-get install chromium')
+if (!CHROMIUM)
+  process.stderr.write(
+    'browser tests are skipped because Chromium is not installed (apt-get install chromium)\n',
+  )
+
+/** A test in a real browser; skipped where there is none, except in continuous integration. */
+export const browserTest = test.skipIf(!CHROMIUM)
+
+const launch = async (): Promise<Browser> => {
+  const options = { executablePath: CHROMIUM!, args: FLAGS }
+  // Rarely, Chromium ends right after its start.
+  return chromium.launch(options).catch(() => chromium.launch(options))
+}
+
+export interface TestBrowser {
+  /** Opens a page with cookies of its own. */
+  page(options?: BrowserContextOptions): Promise<Page>
+}
+
+/** Errors that a page logs; a test may remove those that it expects. */
+const errors = new WeakMap<Page, string[]>()
+
+/** Returns the errors that the page has logged so far, such as violations of its policy. */
+export const errorsOf = (page: Page): string[] => errors.get(page) ?? []
+
+/** Starts a browser, which ends after the file's last test. */
+export const startBrowser = async (): Promise<TestBrowser> => {
+  if (!CHROMIUM) return { page: () => Promise.reject(new Error('there is no browser')) }
+  const browser = await launch()
+  afterFile(() => browser.close())
+  return {
+    page: async (options = {}) => {
+      const context: BrowserContext = await browser.newContext(options)
+      const page = await context.newPage()
+      const logged: string[] = []
+      errors.set(page, logged)
+      page.on('console', (message) => {
+        if (message.type() === 'error') logged.push(message.text())
+      })
+      page.on('pageerror', (error) => logged.push(String(error)))
+      return page
+    },
+  }
+}
+
+/** Takes a picture for the eye when SCREENSHOTS names a folder. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env.SCREENSHOTS
+  if (!folder) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
+
+/** Checks that a page is usable on a narrow screen: nothing of it is wider. */
+export const expectNarrow = async (page: Page): Promise<void> => {
+  const excess = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  expect(excess).toBeLessThanOrEqual(0)
+}
