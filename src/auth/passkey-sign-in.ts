@@ -5,15 +5,15 @@ import type { Member, Passkey } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
 import { browserOf } from './browser.ts'
 import { challengeTime, newChallenge } from './challenge.ts'
-import { type PasskeyDeps, parseAnswer, relyingParty, webauthn } from './passkey.ts'
+import { type ChallengeDeps, parseAnswer, relyingParty, webauthn } from './passkey.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
 
-type Deps = SignInDeps & PasskeyDeps
+type Deps = SignInDeps & ChallengeDeps
 
 const PURPOSE = 'sign in'
 
 /** Returns the options with which a browser asks for any passkey of this service. */
-export const signInOptions = async (deps: PasskeyDeps) => {
+export const signInOptions = async (deps: ChallengeDeps) => {
   const { generateAuthenticationOptions } = await webauthn()
   return generateAuthenticationOptions({
     rpID: relyingParty(deps).id,
@@ -30,7 +30,7 @@ type KnownPasskey = Passkey & { member: Member }
 
 /** Returns the passkey's new counter and the time of the challenge; null when the answer is not valid. */
 const verify = async (
-  deps: PasskeyDeps,
+  deps: ChallengeDeps,
   { credentialId, publicKey, counter }: KnownPasskey,
   answer: SignInAnswer,
 ): Promise<{ counter: number; challengedAt: Date } | null> => {
@@ -58,7 +58,7 @@ const verify = async (
 
 /** Records the use; false when the passkey has signed this challenge, or a later one, before. */
 const noteUse = async (
-  { prisma, clock }: PasskeyDeps,
+  { prisma, clock }: ChallengeDeps,
   { id }: KnownPasskey,
   { counter, challengedAt }: { counter: number; challengedAt: Date },
 ): Promise<boolean> => {

@@ -3,16 +3,22 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Passkey, Prisma } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
+import type { Mailer } from '../workspace/invitation.ts'
 import { ensureMember, ensureOwner } from '../workspace/member.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { challengeTime, newChallenge } from './challenge.ts'
 import { publicPlace } from './public-url.ts'
+import { ensureMayManage } from './session.ts'
 
 export interface PasskeyDeps extends Db {
   clock: Clock
+  mailer: Pick<Mailer, 'send'>
+  publicUrl(): string
+}
+
+export interface ChallengeDeps extends PasskeyDeps {
   /** Signs challenges. */
   challengeKey: Uint8Array
-  publicUrl(): string
 }
 
 /** Loaded only when needed: most requests, and many services, use no passkeys. */
@@ -50,11 +56,18 @@ export const presentPasskey = ({ id, memberId, name, createdAt, lastUsedAt }: Pa
 
 export type PublicPasskey = ReturnType<typeof presentPasskey>
 
-/** Returns the calling member's passkeys, oldest first. */
-export const listPasskeys = async ({ prisma }: Db, viewer: Viewer): Promise<PublicPasskey[]> => {
-  ensureMember(viewer)
+/**
+ * Returns a member's passkeys, oldest first. Those of others: for owners. Throws `not_found` for someone who is
+ * no member of the workspace.
+ */
+export const listPasskeys = async (
+  { prisma }: Db,
+  viewer: Viewer,
+  memberId: string,
+): Promise<PublicPasskey[]> => {
+  await ensureMayManage({ prisma }, viewer, { memberId })
   const found = await prisma.passkey.findMany({
-    where: { memberId: viewer.id },
+    where: { memberId },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
   return found.map(presentPasskey)
@@ -64,7 +77,7 @@ export const listPasskeys = async ({ prisma }: Db, viewer: Viewer): Promise<Publ
 const purposeOf = ({ tokenId }: Viewer) => `register ${tokenId}`
 
 /** Returns the options with which a browser creates a passkey for the calling member. */
-export const passkeyOptions = async (deps: PasskeyDeps, viewer: Viewer) => {
+export const passkeyOptions = async (deps: ChallengeDeps, viewer: Viewer) => {
   ensureMember(viewer)
   const known = await deps.prisma.passkey.findMany({ where: { memberId: viewer.id } })
   const { generateRegistrationOptions } = await webauthn()
@@ -88,7 +101,7 @@ type RegistrationAnswer = Parameters<
   Awaited<ReturnType<typeof webauthn>>['verifyRegistrationResponse']
 >[0]['response']
 
-const verifyRegistration = async (deps: PasskeyDeps, viewer: Viewer, text: string) => {
+const verifyRegistration = async (deps: ChallengeDeps, viewer: Viewer, text: string) => {
   const answer = parseAnswer<RegistrationAnswer>(text)
   const { verifyRegistrationResponse } = await webauthn()
   const { id, origin } = relyingParty(deps)
@@ -109,6 +122,21 @@ const verifyRegistration = async (deps: PasskeyDeps, viewer: Viewer, text: strin
   return verified.registrationInfo.credential
 }
 
+/** Tells a member about a change of their passkeys: who did not make it should know. */
+const tell = (
+  { mailer, publicUrl }: PasskeyDeps,
+  email: string,
+  { name, change }: { name: string; change: 'added' | 'removed' },
+): void =>
+  mailer.send({
+    to: email,
+    subject: `A passkey was ${change}`,
+    text: `The passkey “${name}” with which you sign in to Agent Messaging Service was ${change}.
+
+If this was not you, end your sessions and check your passkeys: ${publicUrl()}/app
+`,
+  })
+
 /** Throws `conflict` when the member has too many. Locks the member, so that concurrent ones are counted. */
 const ensureMore = async (tx: Prisma.TransactionClient, memberId: string): Promise<void> => {
   await tx.$queryRaw`select 1 from member where id = ${memberId}::uuid for no key update`
@@ -121,7 +149,7 @@ const ensureMore = async (tx: Prisma.TransactionClient, memberId: string): Promi
  * verified, `conflict` when it is known already.
  */
 export const addPasskey = async (
-  deps: PasskeyDeps,
+  deps: ChallengeDeps,
   viewer: Viewer,
   { answer, name }: { answer: string; name: string },
 ): Promise<PublicPasskey> => {
@@ -146,6 +174,7 @@ export const addPasskey = async (
     await audit({ ...deps, prisma: tx }, viewer, { action: 'passkey.add', agentId: null, detail })
     return passkey
   })
+  tell(deps, viewer.email ?? '', { name, change: 'added' })
   return presentPasskey(made)
 }
 
@@ -166,9 +195,9 @@ const ensureNotLast = async (tx: Prisma.TransactionClient, memberId: string): Pr
  */
 export const removePasskey = async (deps: PasskeyDeps, viewer: Viewer, passkeyId: string): Promise<void> => {
   ensureMember(viewer)
-  await deps.prisma.$transaction(async (tx) => {
+  const removed = await deps.prisma.$transaction(async (tx) => {
     const where = { id: passkeyId, member: { workspaceId: viewer.workspaceId } }
-    const passkey = await tx.passkey.findFirst({ where })
+    const passkey = await tx.passkey.findFirst({ where, include: { member: true } })
     const own = passkey?.memberId === viewer.id
     if (!passkey || !(own || viewer.role === 'owner')) throw notFound('passkey')
     if (own) await ensureNotLast(tx, viewer.id)
@@ -176,5 +205,7 @@ export const removePasskey = async (deps: PasskeyDeps, viewer: Viewer, passkeyId
     if ((await tx.passkey.deleteMany({ where: { id: passkeyId } })).count === 0) throw notFound('passkey')
     const detail = { passkey: passkeyId, member: passkey.memberId, name: passkey.name }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'passkey.remove', agentId: null, detail })
+    return passkey
   })
+  tell(deps, removed.member.email, { name: removed.name, change: 'removed' })
 }

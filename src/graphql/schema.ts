@@ -33,6 +33,7 @@ import './types/webhook-operation.ts'
 import './types/change.ts'
 import './types/viewer.ts'
 import './types/session.ts'
+import './types/passkey.ts'
 
 /**
  * Gives invalid enum values REST's error. GraphQL's own message names a type that the client may not know.

@@ -258,6 +258,46 @@ describe('the last page of an invitation', () => {
   })
 })
 
+describe('a workspace that requires passkeys', () => {
+  test('lets members without one only register one', async () => {
+    const strict = await service.workspace('Strict')
+    await strict.api('PATCH', '/workspace', { requirePasskeys: true })
+    const surfer = await signedIn(service, strict.token)
+    expect((await surfer.ask('{ viewer { id } }')).status).toBe(403)
+    const home = await surfer.get('/app')
+    expect([home.status, home.location]).toEqual([303, '/app/passkeys?to=%2Fapp'])
+    const page = await surfer.get('/app/passkeys')
+    expectPage(page, 200, /This workspace requires a passkey/)
+    const form = formTokenIn(page)
+    expect((await surfer.submit('/app/sessions/end-all', { form })).location).toBe('/app/passkeys')
+    for (const answer of ['', '{}', '[]', 'null', '{"id":"x"}', `{"id":"${'x'.repeat(10_000)}"}`])
+      expectPage(await surfer.submit('/app/passkeys', { form, answer, name: 'x' }), 400, /role="alert"/)
+    expect((await surfer.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
+  })
+
+  test('is set by owners only', async () => {
+    const { body } = await owner.api('POST', '/members/invitations', { email: 'plain@example.com' })
+    const joined = await surf(service).submit(new URL(body.url).pathname, {})
+    const api = apiOf(service.http, /<code>(amt_\w+)<\/code>/.exec(joined.text)![1]!)
+    expect((await api('PATCH', '/workspace', { requirePasskeys: true })).status).toBe(403)
+    expect((await api('PATCH', '/workspace', { name: 'Acme' })).body.settings.requirePasskeys).toBe(false)
+  })
+
+  test.each([
+    '',
+    '{}',
+    'null',
+    '{"id":"AAAA"}',
+    '{"id":"AAAA","rawId":"AAAA","response":{},"type":"public-key"}',
+  ])('refuses %j as the answer of a passkey', async (answer) => {
+    const surfer = surf(service)
+    const page = await surfer.submit('/app/sign-in/passkey', { answer })
+    expect([400, 401]).toContain(page.status)
+    expect(page.text).toContain('role="alert"')
+    expect(surfer.cookies.size).toBe(0)
+  })
+})
+
 test('every way of signing in is on the page, which runs only its own scripts', async () => {
   const page = await surf(service).get('/app/sign-in')
   expectPage(page, 200, /Email me a link/)

@@ -85,6 +85,15 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
     attachments: [{ name: 'a.txt', type: 'text/plain', content: 'aGk=' }],
   })
   const appId = await storeApp(service.deps, { workspaceId: of.workspace, agentId, memberId })
+  const passkey = await service.deps.prisma.passkey.create({
+    data: {
+      memberId: of.member,
+      credentialId: Buffer.from(randomUUID()),
+      publicKey: Buffer.from('key'),
+      name: 'laptop',
+      createdAt: new Date(),
+    },
+  })
   const session = await createSession(
     service.deps,
     { id: of.member, workspaceId: of.workspace },
@@ -104,6 +113,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       tokenId: spare.data.createToken.record.id,
       ownTokenId: own.data.createOwnToken.record.id,
       sessionId: session.id,
+      passkeyId: passkey.id,
       invitationId: invited.data.inviteMember.invitation.id,
       memberId,
       domainId: domain.id,

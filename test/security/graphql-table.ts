@@ -66,7 +66,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { % } }',
     rule: OWN,
     fields: 'kind id name email role tokenId expiresAt workspace agent may',
-    members: 'tokens identities sessions',
+    members: 'tokens identities sessions passkeys',
   },
   ViewerMay: {
     reach: '{ viewer { may { % } } }',
@@ -122,6 +122,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { sessions { % } } }',
     rule: MEMBERS,
     fields: 'id memberId browser createdAt lastUsedAt expiresAt current',
+  },
+  Passkey: {
+    reach: '{ viewer { passkeys { % } } }',
+    rule: MEMBERS,
+    fields: 'id memberId name createdAt lastUsedAt',
   },
   PhoneNumberOffer: {
     reach: '{ availablePhoneNumbers(country: "US") { % } }',
@@ -282,6 +287,7 @@ export interface Target {
   ownTokenId: string
   appId: string
   sessionId: string
+  passkeyId: string
 }
 
 interface MutationRow {
@@ -382,6 +388,10 @@ export const MUTATIONS: Record<string, MutationRow> = {
   buyPhoneNumber: { rule: MEMBERS, input: () => ({ value: `+1500${randomInt(1e7, 1e8)}` }) },
   releasePhoneNumber: { rule: MEMBERS_ID, input: ({ phoneNumberId }) => ({ phoneNumberId }) },
   disconnectApp: { rule: MEMBERS_ID, input: ({ appId }) => ({ appId }) },
+  removePasskey: {
+    rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
+    input: ({ passkeyId }) => ({ passkeyId }),
+  },
   revokeSession: {
     rule: rule('ok', 'not_found', 'forbidden', 'forbidden', 'not_found', 'forbidden'),
     input: ({ sessionId }) => ({ sessionId }),
@@ -403,6 +413,10 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
     rule: OWNERS,
   },
   workspace: { query: '{ workspace { id } }', rule: OWN },
+  passkeys: {
+    query: 'query ($memberId: UUID!) { passkeys(memberId: $memberId) { id } }',
+    rule: OWNERS,
+  },
   availablePhoneNumbers: { query: '{ availablePhoneNumbers(country: "US") { value } }', rule: MEMBERS },
   agents: { query: '{ agents { id } }', rule: OWN },
   agent: { query: inAgent('id'), rule: AGENT },

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { CDPSession, Page } from 'playwright-core'
 import { beforeAll, describe, expect } from 'vitest'
 import { createOperatorLink } from '../../src/auth/operator-link.ts'
@@ -130,6 +132,12 @@ describe('passkeys', () => {
     await button(page, 'Add').click()
     await page.getByRole('button', { name: 'Remove My <b>phone</b>' }).waitFor()
     await picture(page, 'home')
+    const outbox = join(service.dataDir, 'outbox')
+    await until(() =>
+      readdirSync(outbox).some((name) =>
+        readFileSync(join(outbox, name), 'utf8').includes('A passkey was added'),
+      ),
+    )
     await button(page, 'Sign out').click()
     await page.goto(`${origin}/app/sign-in?to=/app?x=1`)
     const replayed = page.waitForRequest((request) => request.url().endsWith('/app/sign-in/passkey'))

@@ -4,6 +4,7 @@ import type { NumberPoolDeps } from '../../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../../agent/setup/setup-link.ts'
 import type { Subscriptions } from '../../agent/subscriptions.ts'
 import type { TokenDeps } from '../../agent/token.ts'
+import type { PasskeyDeps } from '../../auth/passkey.ts'
 import type { LargeBodies } from '../../core/large-bodies.ts'
 import type { VerifyDeps } from '../../email-domain/verify.ts'
 import type { Feed } from '../../event/feed.ts'
@@ -36,6 +37,7 @@ export type GraphqlDeps = ViewerDeps &
   InvitationDeps &
   MemberDeps &
   VerifyDeps &
+  PasskeyDeps &
   WebhookDeps & {
     feed: Feed
     subscriptions: Subscriptions

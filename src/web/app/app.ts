@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkOrigin } from '../../auth/credential.ts'
 import type { EmailLinks } from '../../auth/email-links.ts'
 import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
-import { type PasskeyDeps, removePasskey } from '../../auth/passkey.ts'
+import { type ChallengeDeps, removePasskey } from '../../auth/passkey.ts'
 import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
 import { returnPath } from '../../auth/return-path.ts'
 import { revokeSession, revokeSessions } from '../../auth/session.ts'
@@ -19,7 +19,7 @@ import { scriptAt, sendScript } from './scripts.ts'
 import { showSignIn, signInAgain, submitEmail, submitLink, submitPasskey, submitToken } from './sign-in.ts'
 import { askToSignIn, requireSession } from './visit.ts'
 
-export interface AppDeps extends SignInDeps, PasskeyDeps, SettingsDeps {
+export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps {
   emailLinks: EmailLinks
   /** Folder with the mail that is not sent; null if mail is sent. */
   capturedMail: string | null

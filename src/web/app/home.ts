@@ -35,7 +35,7 @@ export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> =
   const [{ workspace }, sessions, known] = await Promise.all([
     readWorkspace(deps, viewer),
     listSessions(deps, viewer, { memberId: viewer.id }),
-    listPasskeys(deps, viewer),
+    listPasskeys(deps, viewer, viewer.id),
   ])
   const currentFirst = [...sessions].sort((a, b) => Number(b.current) - Number(a.current))
   return {

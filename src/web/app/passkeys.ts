@@ -35,7 +35,8 @@ ${passkeyForm(
 <input id="name" name="name" required maxlength="100" value="My device" autocomplete="off">
 <button>Add</button>`,
 )}
-${enrolling ? button(page, '/app/sign-out', html`Sign out`) : html`<p><a href="/app">Back</a></p>`}`,
+${enrolling ? [] : html`<p><a href="/app">Back</a></p>`}
+${button(page, '/app/sign-out', html`Sign out`)}`,
   }
 }
 

@@ -3,6 +3,7 @@ import { findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
 import { returnPath, signInPath } from '../../auth/return-path.ts'
 import type { SignInDeps } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
+import { noteRequester } from '../../core/http.ts'
 import { type Page, type Redirect, reply } from '../page.ts'
 
 /** A page that the browser leaves at once for another one of the service. */
@@ -57,6 +58,7 @@ export const requireSession = async (
   response: ServerResponse,
 ): Promise<PageViewer | null> => {
   const signedIn = await findPageViewer(deps, request)
+  if (signedIn) noteRequester(response, signedIn.viewer)
   const elsewhere = signedIn ? enrolmentOf(signedIn, request) : askToSignIn(request)
   if (elsewhere) reply(response, elsewhere)
   return elsewhere ? null : signedIn
