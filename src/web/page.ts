@@ -33,7 +33,6 @@ li { display: flex; gap: 1rem; align-items: center; justify-content: space-betwe
 li p { font-size: .875rem }
 li form { flex: none }
 li button { width: auto }
-.plain { background: transparent; border-color: var(--line); color: inherit; font-weight: 500 }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 form + form { margin-top: 1rem }
 .ways + details { margin-top: 1.5rem }

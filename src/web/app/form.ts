@@ -13,7 +13,7 @@ export const button = (
   fields: Record<string, string> = {},
 ): Html => html`<form method="post" action="${action}">
 ${Object.entries({ form: formToken, ...fields }).map(hidden)}
-<button class="plain">${label}</button>
+<button class="quiet">${label}</button>
 </form>`
 
 /** A form whose field `answer` the script of passkeys fills in. It is shown only where that works. */

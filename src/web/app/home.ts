@@ -27,7 +27,7 @@ ${
     ? html`<ul>${known.map((one) => passkeyRow(page, one))}</ul>`
     : html`<p class="soft">With a passkey you sign in by fingerprint, face or device PIN, without waiting for a mail.</p>`
 }
-<p><a class="button plain" href="/app/passkeys">Add a passkey</a></p>`
+<p><a class="button" href="/app/passkeys">Add a passkey</a></p>`
 
 /** The start page of a signed-in member. */
 export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> => {
