@@ -28,13 +28,12 @@ button, .button { background: var(--main); border-color: var(--main); color: var
 a { color: var(--main) }
 summary { margin-bottom: 1rem; cursor: pointer }
 h2 { margin: 2rem 0 .75rem; font-size: 1.1rem }
-ul { margin: 0 0 1rem; padding: 0; list-style: none }
-li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-top: 1px solid var(--line) }
-li p { font-size: .875rem }
-li form { flex: none }
-li button { width: auto }
+.rows { margin: 0 0 1rem; padding: 0; list-style: none }
+.rows li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-top: 1px solid var(--line) }
+.rows p { font-size: .875rem }
+.rows form { flex: none }
+.rows button { width: auto }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-form + form { margin-top: 1rem }
 .ways + details { margin-top: 1.5rem }
 details:not([open]) > summary { margin-bottom: 0 }
 details + .ways, .ways > details + p { margin-top: .75rem }

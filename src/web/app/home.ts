@@ -24,7 +24,7 @@ ${button(page, '/app/passkeys/remove', named('Remove', name), { passkey: id })}
 const passkeys = (page: PageViewer, known: readonly PublicPasskey[]): Html => html`<h2>Passkeys</h2>
 ${
   known.length > 0
-    ? html`<ul>${known.map((one) => passkeyRow(page, one))}</ul>`
+    ? html`<ul class="rows">${known.map((one) => passkeyRow(page, one))}</ul>`
     : html`<p class="soft">With a passkey you sign in by fingerprint, face or device PIN, without waiting for a mail.</p>`
 }
 <p><a class="button" href="/app/passkeys">Add a passkey</a></p>`
@@ -44,7 +44,7 @@ export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> =
     body: html`<p>You are signed in as <strong>${viewer.name ?? viewer.email ?? ''}</strong>${viewer.name ? ` (${viewer.email})` : ''}, ${viewer.role === 'owner' ? 'an owner' : 'a member'} of this workspace.</p>
 ${button(page, '/app/sign-out', html`Sign out`)}
 <h2>Where you are signed in</h2>
-<ul>${currentFirst.map((session) => sessionRow(page, session))}</ul>
+<ul class="rows">${currentFirst.map((session) => sessionRow(page, session))}</ul>
 ${sessions.length > 1 ? button(page, '/app/sessions/end-all', html`Sign out everywhere`) : []}
 ${passkeys(page, known)}`,
   }
