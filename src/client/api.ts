@@ -1459,7 +1459,7 @@ export interface components {
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
-         *       "action": "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove",
+         *       "action": "secret.reveal",
          *       "agentId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "actor": {
          *         "kind": "agent",
