@@ -33,7 +33,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     rates: await pruneRates(deps, now, signal),
     connections: await pruneConnections(deps, now, signal),
     subscriptions: await pruneSubscriptions(deps, now),
-    apps: await pruneApps(deps, now),
+    apps: await pruneApps(deps, now, signal),
     sessions: await pruneSessions(deps, now),
     signInLinks: await pruneSignInLinks(deps, now),
   }

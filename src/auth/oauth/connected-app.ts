@@ -1,7 +1,8 @@
 import { findAgent } from '../../agent/permission.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, notFound } from '../../core/errors.ts'
-import type { Db } from '../../db/client.ts'
+import type { Db, RootDb } from '../../db/client.ts'
+import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { createAppToken, deleteAppTokens } from '../../workspace/app-token.ts'
@@ -149,14 +150,24 @@ const DEAD = `
                         and r.kind in ('AccessToken', 'AuthorizationCode', 'RefreshToken') and r.consumed_at is null)
   order by 1 limit 1000`
 
+const DELETE_EXPIRED = `
+  with gone as (
+    delete from oauth_record where (hash, kind) in (select hash, kind from oauth_record where expires_at < $1 limit $2) returning 1
+  )
+  select count(*)::int as count from gone`
+
 /**
  * Deletes expired records, and apps that can never return: without a token or code that is still valid.
  * Idempotent; any process may call it at any time.
  */
-export const pruneApps = async (deps: ConnectedAppDeps, now: Date): Promise<number> => {
+export const pruneApps = async (
+  deps: ConnectedAppDeps & RootDb,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> => {
   const { rows } = await deps.pool.query<{ id: string }>(DEAD, [now])
   const before = new Date(now.getTime() - 3_600_000)
   for (const { id } of rows) await endApp(deps, id, 'its tokens have expired')
-  await deps.pool.query(`delete from oauth_record where expires_at < $1`, [before])
+  await deleteInBatches(deps, DELETE_EXPIRED, before, signal)
   return rows.length
 }
