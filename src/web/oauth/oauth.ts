@@ -3,7 +3,7 @@ import type Library from 'oidc-provider'
 import { createProvider, type ProviderDeps, ROUTES } from '../../auth/oauth/provider.ts'
 import { resourceOf, SCOPE } from '../../auth/oauth/resource.ts'
 import { AppError, noSuchPath } from '../../core/errors.ts'
-import { clientOf } from '../../core/http.ts'
+import { clientOf, httpFailure } from '../../core/http.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { pageOf } from '../page.ts'
 import { showFailure } from '../web.ts'
@@ -37,15 +37,19 @@ const CONSENT = /^\/oauth\/consent\/[\w-]{1,100}$/
 /** RFC 9728, 3.1: the path of the resource after the well-known one; some clients ask without it. */
 const RESOURCE = /^\/\.well-known\/oauth-protected-resource(?:\/mcp)?$/
 
-const ensureMethod = (
+/** Whether a method is allowed; answers the request otherwise. */
+const isAllowed = (
   request: IncomingMessage,
   response: ServerResponse,
   methods: readonly string[],
-): void => {
+): boolean => {
   const { method = '' } = request
-  if (methods.includes(method)) return
-  response.setHeader('Allow', methods.join(', '))
-  throw new AppError('invalid_input', `${method} is not allowed here.`)
+  if (methods.includes(method)) return true
+  const { headers, body } = httpFailure(new AppError('invalid_input', `${method} is not allowed here.`))
+  response
+    .writeHead(405, { ...headers, Allow: methods.join(', '), 'Content-Type': 'application/json' })
+    .end(JSON.stringify(body))
+  return false
 }
 
 class OauthServer {
@@ -62,7 +66,7 @@ class OauthServer {
     if (RESOURCE.test(path)) return this.#describeResource(request, response)
     const endpoint = ENDPOINTS.find((each) => each.path.test(path))
     if (!endpoint) throw noSuchPath()
-    ensureMethod(request, response, endpoint.methods)
+    if (!isAllowed(request, response, endpoint.methods)) return
     if (endpoint.limit) ensureWithin(this.#deps.rates, endpoint.limit, clientOf(request))
     const { publicUrl, handle } = this.#server()
     prepare(request, publicUrl, path)
@@ -90,7 +94,7 @@ class OauthServer {
 
   async #consent(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      ensureMethod(request, response, ['GET', 'HEAD', 'POST'])
+      if (!isAllowed(request, response, ['GET', 'HEAD', 'POST'])) return
       await serveConsent(this.#deps, { provider: this.#server().provider, request, response })
     } catch (error) {
       if (response.headersSent || request.destroyed) throw error
@@ -99,7 +103,7 @@ class OauthServer {
   }
 
   #describeResource(request: IncomingMessage, response: ServerResponse): void {
-    ensureMethod(request, response, ['GET', 'HEAD'])
+    if (!isAllowed(request, response, ['GET', 'HEAD'])) return
     const publicUrl = this.#deps.publicUrl()
     const body = JSON.stringify({
       resource: resourceOf(publicUrl),
