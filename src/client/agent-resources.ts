@@ -83,6 +83,25 @@ export const suppressionsOf = (call: AgentCall) => ({
     call('delete', '/agents/{id}/suppressions/{recipient}', { path: { recipient }, ...options }),
 })
 
+/** Messages that the agent and members are writing. */
+export const draftsOf = (call: AgentCall) => ({
+  list: ({ signal }: CallOptions = {}) =>
+    new List<Schemas['Draft']>((cursor) =>
+      call('get', '/agents/{id}/drafts', { query: cursor === undefined ? {} : { cursor }, signal }),
+    ),
+  create: (draft: BodyOf<'createDraft'>, options?: CallOptions) =>
+    call('post', '/agents/{id}/drafts', { body: draft, ...options }),
+  read: (draftId: string, options?: CallOptions) =>
+    call('get', '/agents/{id}/drafts/{draftId}', { path: { draftId }, ...options }),
+  update: (draftId: string, changes: BodyOf<'updateDraft'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/drafts/{draftId}', { path: { draftId }, body: changes, ...options }),
+  delete: (draftId: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/drafts/{draftId}', { path: { draftId }, ...options }),
+  /** The draft ends, and becomes the message that is returned. */
+  send: (draftId: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/drafts/{draftId}/send', { path: { draftId }, ...options }),
+})
+
 export const webhooksOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/webhooks', { ...options }),
   /** The response contains the secret that its deliveries are signed with. */

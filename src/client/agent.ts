@@ -1,4 +1,12 @@
-import { accessOf, addressesOf, secretsOf, suppressionsOf, tokensOf, webhooksOf } from './agent-resources.ts'
+import {
+  accessOf,
+  addressesOf,
+  draftsOf,
+  secretsOf,
+  suppressionsOf,
+  tokensOf,
+  webhooksOf,
+} from './agent-resources.ts'
 import type { components, operations } from './api.ts'
 import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts'
 import { AmsError } from './errors.ts'
@@ -41,6 +49,7 @@ export class Agent {
   readonly addresses: ReturnType<typeof addressesOf>
   readonly tokens: ReturnType<typeof tokensOf>
   readonly suppressions: ReturnType<typeof suppressionsOf>
+  readonly drafts: ReturnType<typeof draftsOf>
   readonly webhooks: ReturnType<typeof webhooksOf>
   readonly #source: Source
   readonly #call: AgentCall
@@ -64,6 +73,7 @@ export class Agent {
     this.addresses = addressesOf(call)
     this.tokens = tokensOf(call)
     this.suppressions = suppressionsOf(call)
+    this.drafts = draftsOf(call)
     this.webhooks = webhooksOf(call)
   }
 

@@ -13,7 +13,11 @@ type MethodsOf<Path extends keyof paths> = {
 type Nothing = {}
 type PathOf<Op> = Op extends { parameters: { path: infer Path } } ? Path : Nothing
 type QueryOf<Op> = Op extends { parameters: { query?: infer Query } } ? NonNullable<Query> : never
-type BodyOf<Op> = Op extends { requestBody: { content: { 'application/json': infer Body } } } ? Body : never
+type BodyOf<Op> = Op extends { requestBody?: { content: { 'application/json': infer Body } } }
+  ? unknown extends Body
+    ? never
+    : Body
+  : never
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined
 type AnswerOf<Op> = Op extends { responses: infer Responses }
   ? [Extract<keyof Responses, 200 | 201>] extends [never]

@@ -7,6 +7,7 @@ import type { Event } from './stream.ts'
 
 type Stored = components['schemas']['Message']
 export type Send = operations['sendMessage']['requestBody']['content']['application/json']
+type Edits = NonNullable<operations['approveMessage']['requestBody']>['content']['application/json']
 export type Marks = operations['markMessage']['requestBody']['content']['application/json']
 type Reply = Omit<Send, 'replyTo' | 'forward' | 'channel'>
 type Forward = Omit<Send, 'replyTo' | 'forward' | 'channel' | 'to'>
@@ -45,6 +46,12 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   mark(marks: Marks, options?: CallOptions): Promise<Message>
   /** Lets a refused message in; with `listSender`, its sender's next messages too. */
   release(options?: { listSender?: boolean } & CallOptions): Promise<Message>
+  /** Approves a message that waits for a member's approval, with changes if any are given. Members only. */
+  approve(edits?: Edits, options?: CallOptions): Promise<Message>
+  /** Rejects a message that waits for a member's approval. Members only. */
+  reject(reason?: string, options?: CallOptions): Promise<Message>
+  /** Cancels a message that waits for approval or for its time. */
+  cancel(options?: CallOptions): Promise<Message>
   /** The messages of its thread, newest first. */
   conversation(options?: CallOptions): List<Message>
   /** The recipients of a sent message, each with its status. */
@@ -136,6 +143,29 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
           ...options,
         }),
       ),
+    approve: async (edits = {}, options) =>
+      messageOf(
+        box,
+        await box.call('post', '/agents/{id}/messages/{messageId}/approve', {
+          path,
+          body: edits,
+          ...options,
+        }),
+      ),
+    reject: async (reason, options) =>
+      messageOf(
+        box,
+        await box.call('post', '/agents/{id}/messages/{messageId}/reject', {
+          path,
+          body: reason === undefined ? {} : { reason },
+          ...options,
+        }),
+      ),
+    cancel: async (options) =>
+      messageOf(
+        box,
+        await box.call('post', '/agents/{id}/messages/{messageId}/cancel', { path, ...options }),
+      ),
     conversation: (options) => list(box, { thread: fields.id, ...options }),
     recipients: (options) =>
       box.call('get', '/agents/{id}/messages/{messageId}/recipients', { path, ...options }),
@@ -185,6 +215,9 @@ export const messageOfUrl = (event: Event): Message => {
     raw: refuse('read again'),
     mark: refuse('marked'),
     release: refuse('released'),
+    approve: refuse('approved'),
+    reject: refuse('rejected'),
+    cancel: refuse('cancelled'),
     conversation: () => new List<Message>(refuse('part of a conversation')),
     recipients: async () => [],
   }

@@ -25,6 +25,11 @@ const agentsOf = (http: Http, call: Call) => ({
 
 const membersOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/members', { ...options }),
+  /** Changes the name or the settings of the member whose token is used. */
+  updateOwn: (changes: BodyOf<'updateOwnMember'>, options?: CallOptions) =>
+    call('patch', '/members/me', { body: changes, ...options }),
+  changeRole: (memberId: string, role: BodyOf<'changeRole'>['role'], options?: CallOptions) =>
+    call('patch', '/members/{memberId}', { path: { memberId }, body: { role }, ...options }),
   remove: (memberId: string, options?: CallOptions) =>
     call('delete', '/members/{memberId}', { path: { memberId }, ...options }),
 })

@@ -14,6 +14,8 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.update({ keepRefusedDays: 3 }),
   () => first(workspace.audit()),
   () => workspace.members.list(),
+  () => workspace.members.updateOwn({ approvalMails: true }),
+  () => workspace.members.changeRole('x', 'owner'),
   () => workspace.members.remove('x'),
   () => workspace.invitations.list(),
   () => workspace.invitations.create({ email: 'a@example.com' }),
@@ -65,12 +67,21 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.recipients()
     await message.mark({ read: true })
     await message.release({ listSender: true })
+    await message.approve({ text: 'x' })
+    await message.reject('no')
+    await message.cancel()
     await message.raw()
     await message.attachments[0]?.open()
     await message.attachments[0]?.link()
   },
   () => first(agent.suppressions.list()),
   () => agent.suppressions.remove('a@example.com'),
+  () => first(agent.drafts.list()),
+  () => agent.drafts.create({ text: 'x' }),
+  () => agent.drafts.read('x'),
+  () => agent.drafts.update('x', { text: null }),
+  () => agent.drafts.delete('x'),
+  () => agent.drafts.send('x'),
   () => agent.secrets.list(),
   () => agent.secrets.reveal(),
   () => agent.secrets.set('A', 'x'),
