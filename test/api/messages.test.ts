@@ -182,6 +182,7 @@ describe('a message', () => {
       checks: expect.arrayContaining([{ name: 'spf', verdict: 'pass', detail: expect.any(String) }]),
       labels: [],
       readAt: null,
+      hold: null,
       createdAt: expect.any(String),
     })
     expect((await agent.api('GET', `${path}/${message.id}`)).body).toEqual(message)

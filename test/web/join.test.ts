@@ -35,6 +35,7 @@ test('an invited person can join with the link and use the token that the page s
     id: expect.any(String),
     email: 'ann@example.com',
     role: 'member',
+    approvalMails: false,
     expiresAt: new Date(clock.now().getTime() + 7 * DAY_MS).toISOString(),
     url: expect.stringMatching(/^http:\/\/localhost:\d+\/join\/ait_[0-9A-Za-z]{43}$/),
   })
@@ -51,6 +52,7 @@ test('an invited person can join with the link and use the token that the page s
     email: 'ann@example.com',
     name: 'Ann <Example>',
     role: 'member',
+    approvalMails: false,
     createdAt: clock.now().toISOString(),
   })
   expect((await ann('POST', '/agents', { name: "Ann's", icon: 'bot' })).status).toBe(201)
