@@ -179,7 +179,7 @@ describe('a request path', () => {
     ['PUT', '/agents/:id', 'DELETE, GET, HEAD, PATCH'],
     ['POST', '/agents/:id/connection', 'PUT'],
     ['GET', '/agents/:id/connection', 'PUT'],
-    ['DELETE', '/agents/:id/messages', 'GET, HEAD, POST'],
+    ['DELETE', '/agents/:id/messages', 'GET, HEAD, PATCH, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
   ])(
     'with another method, %s %s, is refused with 405 and the allowed methods',

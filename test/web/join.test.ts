@@ -35,7 +35,6 @@ test('an invited person can join with the link and use the token that the page s
     id: expect.any(String),
     email: 'ann@example.com',
     role: 'member',
-    approvalMails: false,
     expiresAt: new Date(clock.now().getTime() + 7 * DAY_MS).toISOString(),
     url: expect.stringMatching(/^http:\/\/localhost:\d+\/join\/ait_[0-9A-Za-z]{43}$/),
   })
