@@ -74,7 +74,8 @@ browserTest(
     const begun = await begin(found, client, { redirect_uri: redirectUri })
     await comeFromElsewhere(page, begun)
 
-    await page.getByLabel('Your token').fill(owner.token)
+    await page.getByText('Use a token').click()
+    await page.getByLabel('Your member token').fill(owner.token)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'Connect Hosted Client?' }).waitFor()
     await expectNarrow(page)
@@ -96,8 +97,11 @@ browserTest(
     await deliver(service, { from: owner.email, to: agent.address, text: 'hello' })
     await until(() => stream.of('notifications/events/event').length === 1)
 
-    const [app] = (await owner.api('GET', '/connected-apps')).body
-    await owner.api('DELETE', `/connected-apps/${app.id}`)
+    await page.goto(`${publicUrlOf(service)}/app`)
+    await expectNarrow(page)
+    await picture(page, 'home-dark-390')
+    await page.getByRole('button', { name: 'Disconnect Hosted Client' }).click()
+    await page.getByText('Apps that you connect to an agent').waitFor()
     await stream.ended
     expect((await postRpc(service.http, tokens.access_token, 'tools/list')).status).toBe(401)
     expect(errorsOf(page)).toEqual([])
@@ -107,7 +111,8 @@ browserTest(
 browserTest('who is signed in already goes straight to the consent page, and may deny', async () => {
   const page = await browser.page({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false })
   await page.goto(`${publicUrlOf(service)}/app/sign-in`)
-  await page.getByLabel('Your token').fill(owner.token)
+  await page.getByText('Use a token').click()
+  await page.getByLabel('Your member token').fill(owner.token)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL('**/app')
 

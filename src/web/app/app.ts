@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkOrigin } from '../../auth/credential.ts'
 import type { EmailLinks } from '../../auth/email-links.ts'
+import { type ConnectedAppDeps, disconnectApp } from '../../auth/oauth/connected-app.ts'
 import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
 import { type ChallengeDeps, removePasskey } from '../../auth/passkey.ts'
 import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
@@ -19,7 +20,7 @@ import { scriptAt, sendScript } from './scripts.ts'
 import { showSignIn, signInAgain, submitEmail, submitLink, submitPasskey, submitToken } from './sign-in.ts'
 import { askToSignIn, requireSession } from './visit.ts'
 
-export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps {
+export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps, ConnectedAppDeps {
   emailLinks: EmailLinks
   /** Folder with the mail that is not sent; null if mail is sent. */
   capturedMail: string | null
@@ -79,6 +80,10 @@ const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitt
     } catch (error) {
       return passkeyPage(deps, page, { to: returnPath(submitted.form.get('to')), wrong: problemOf(error) })
     }
+  },
+  '/app/apps/disconnect': async (deps, { viewer }, { form }) => {
+    await disconnectApp(deps, viewer, checked(uuid, 'app', form.get('app') ?? ''))
+    return { location: '/app' }
   },
   '/app/passkeys/remove': async (deps, { viewer }, { form }) => {
     await removePasskey(deps, viewer, checked(uuid, 'passkey', form.get('passkey') ?? ''))

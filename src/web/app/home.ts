@@ -1,3 +1,4 @@
+import { type ConnectedApp, listApps } from '../../auth/oauth/connected-app.ts'
 import type { PageViewer } from '../../auth/page-viewer.ts'
 import { listPasskeys, type PublicPasskey } from '../../auth/passkey.ts'
 import { listSessions, type PublicSession } from '../../auth/session.ts'
@@ -29,13 +30,27 @@ ${
 }
 <p><a class="button" href="/app/passkeys">Add a passkey</a></p>`
 
+const appRow = (page: PageViewer, app: ConnectedApp): Html => html`<li>
+<div><strong>${app.name}</strong>${app.host === app.name ? [] : ` (${app.host})`}
+<p class="soft">Acts as ${app.agentName}, connected by ${app.memberEmail} ${timeOf(app.createdAt)}${app.lastUsedAt ? html`<br>Last used ${timeOf(app.lastUsedAt)}` : []}</p></div>
+${button(page, '/app/apps/disconnect', named('Disconnect', app.name), { app: app.id })}
+</li>`
+
+const connectedApps = (page: PageViewer, apps: readonly ConnectedApp[]): Html => html`<h2>Connected apps</h2>
+${
+  apps.length > 0
+    ? html`<ul class="rows">${apps.map((app) => appRow(page, app))}</ul>`
+    : html`<p class="soft">Apps that you connect to an agent, such as ChatGPT or Claude, are listed here.</p>`
+}`
+
 /** The start page of a signed-in member. */
 export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> => {
   const { viewer } = page
-  const [{ workspace }, sessions, known] = await Promise.all([
+  const [{ workspace }, sessions, known, apps] = await Promise.all([
     readWorkspace(deps, viewer),
     listSessions(deps, viewer, { memberId: viewer.id }),
     listPasskeys(deps, viewer, viewer.id),
+    listApps(deps, viewer),
   ])
   const currentFirst = [...sessions].sort((a, b) => Number(b.current) - Number(a.current))
   return {
@@ -46,6 +61,7 @@ ${button(page, '/app/sign-out', html`Sign out`)}
 <h2>Where you are signed in</h2>
 <ul class="rows">${currentFirst.map((session) => sessionRow(page, session))}</ul>
 ${sessions.length > 1 ? button(page, '/app/sessions/end-all', html`Sign out everywhere`) : []}
-${passkeys(page, known)}`,
+${passkeys(page, known)}
+${connectedApps(page, apps)}`,
   }
 }
