@@ -22,6 +22,9 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     name: 'Invoices',
     icon: 'file-text',
+    approval: 'none',
+    wakesPerHour: null,
+    wakesPerThreadDay: null,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   })
   const path = `/agents/${created.body.id}`

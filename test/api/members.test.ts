@@ -62,7 +62,12 @@ test('a workspace can be read with its plan, and changed only by members', async
       },
       changeAddress: true,
     },
-    settings: { agentsMaySetAccess: true, agentsMayCreateAgents: true, keepRefusedDays: 30 },
+    settings: {
+      agentsMaySetAccess: true,
+      agentsMayCreateAgents: true,
+      keepRefusedDays: 30,
+      requirePasskeys: false,
+    },
     createdAt: expect.any(String),
   })
   expect((await agent.api('GET', '/workspace')).body).toEqual(body)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
+import { storeApp } from '../support/connected-app.ts'
 import { createDescription, type Description, type Json } from '../support/description.ts'
 import { post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -184,6 +185,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?]> 
   }
   yield [member, 'POST', `${path}/tokens`, {}]
   yield [member, 'GET', `${path}/tokens`]
+  const connected = { workspaceId: owner.id, agentId: agent.id, memberId: owner.member }
+  const app = await storeApp(service.db, connected)
+  yield [member, 'GET', '/connected-apps']
+  yield [member, 'DELETE', `/connected-apps/${app}`]
   yield [self, 'PUT', `${path}/connection`, { client: 'c', machine: 'm' }]
   const connection = await agent.api('PUT', `${path}/connection`, { client: 'c', machine: 'm' })
   yield [self, 'GET', `${path}/connections/${connection.body.id}/events`]

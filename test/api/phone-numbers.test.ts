@@ -302,6 +302,7 @@ describe('the set-up page for a phone number', () => {
     expect((await agent.api('GET', `/agents/${agent.id}/access`)).body.sms).toEqual({
       admit: 'team',
       senders: ['+15551234567', '+15553330000'],
+      blocked: [],
     })
     expectPage(await visit(service.http, url), 410, /This link has been used/)
     expect(await list(owner)).toMatchObject([{ value: ONE, addressId: expect.any(String) }])

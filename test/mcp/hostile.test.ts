@@ -89,6 +89,7 @@ describe('arguments of tools', () => {
   type Schema = { properties: Record<string, { type: string }>; required?: string[] }
   /** Valid values of the required arguments, so that only the wrong one is wrong. */
   const VALID: Record<string, unknown> = {
+    ids: ['00000000-0000-0000-0000-000000000000'],
     messageId: '00000000-0000-0000-0000-000000000000',
     attachmentId: 0,
     text: 'x',
