@@ -65,8 +65,9 @@ const checkLimit = async (
 
 /**
  * Ensures that a workspace may have one more agent, member, own domain or phone number. Runs inside the
- * caller's transaction, with the workspace locked until it commits if its plan has a limit, so that two
- * concurrent requests cannot both take the last place. Throws `plan_limit`.
+ * caller's transaction, with the workspace locked until it commits, so that two concurrent requests cannot
+ * both take the last place. Agents are created many at a time, so that they wait for the lock only if the plan
+ * limits them; invitations and removals of members rely on it in any case. Throws `plan_limit`.
  */
 export const ensureRoom = async (
   tx: Prisma.TransactionClient,
@@ -74,7 +75,7 @@ export const ensureRoom = async (
   kind: keyof typeof COUNTED,
 ): Promise<void> => {
   const plan = await planOf({ prisma: tx }, workspaceId)
-  if (plan[kind] === null) return
+  if (kind === 'agents' && plan.agents === null) return
   await lock(tx, workspaceId)
   await checkLimit(tx, { workspaceId, plan, kind })
 }

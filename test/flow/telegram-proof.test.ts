@@ -130,6 +130,7 @@ describe('setting a bot up with a token', () => {
     expect((await fresh.api('GET', `/agents/${theirs.id}/access`)).body.telegram).toEqual({
       admit: 'list',
       senders: [String(me.id)],
+      blocked: [],
     })
     const second = await createTestAgent(service, fresh, 'Second')
     await connectBot(service, fresh, second, telegram.world.bot('fresh_second_bot'))
