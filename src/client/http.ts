@@ -67,8 +67,12 @@ const jsonOf = async (response: Response): Promise<unknown> => {
 
 /** Only the cursor is taken from the URL: the token is for this service only. */
 const nextCursorOf = (link: string): string | null => {
-  const next = /<[^>]*[?&]cursor=([^&>]+)[^>]*>\s*;\s*rel="?next"?/.exec(link)?.[1]
-  return next === undefined ? null : decodeURIComponent(next)
+  for (const part of link.split(',')) {
+    const [target = '', ...parameters] = part.split(';').map((one) => one.trim())
+    const isNext = parameters.some((one) => one === 'rel="next"' || one === 'rel=next')
+    if (isNext) return new URLSearchParams(target.slice(0, -1).split('?', 2)[1]).get('cursor')
+  }
+  return null
 }
 
 /** Sends requests: adds the token, retries what is safe to retry, and turns failures into `AmsError`. */

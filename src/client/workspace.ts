@@ -34,6 +34,13 @@ const membersOf = (call: Call) => ({
     call('delete', '/members/{memberId}', { path: { memberId }, ...options }),
 })
 
+/** Apps, such as hosted MCP clients, that members connected to agents. */
+const connectedAppsOf = (call: Call) => ({
+  list: (options?: CallOptions) => call('get', '/connected-apps', { ...options }),
+  disconnect: (appId: string, options?: CallOptions) =>
+    call('delete', '/connected-apps/{appId}', { path: { appId }, ...options }),
+})
+
 const invitationsOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/members/invitations', { ...options }),
   create: (invitation: BodyOf<'inviteMember'>, options?: CallOptions) =>
@@ -95,6 +102,7 @@ const tokensOf = (call: Call) => ({
 export class Workspace {
   readonly agents: ReturnType<typeof agentsOf>
   readonly members: ReturnType<typeof membersOf>
+  readonly connectedApps: ReturnType<typeof connectedAppsOf>
   readonly invitations: ReturnType<typeof invitationsOf>
   readonly identities: ReturnType<typeof identitiesOf>
   readonly domains: ReturnType<typeof domainsOf>
@@ -108,6 +116,7 @@ export class Workspace {
     this.#call = callOf(this.#http)
     this.agents = agentsOf(this.#http, this.#call)
     this.members = membersOf(this.#call)
+    this.connectedApps = connectedAppsOf(this.#call)
     this.invitations = invitationsOf(this.#call)
     this.identities = identitiesOf(this.#call)
     this.domains = domainsOf(this.#call)

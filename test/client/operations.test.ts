@@ -17,6 +17,8 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.members.updateOwn({ approvalMails: true }),
   () => workspace.members.changeRole('x', 'owner'),
   () => workspace.members.remove('x'),
+  () => workspace.connectedApps.list(),
+  () => workspace.connectedApps.disconnect('x'),
   () => workspace.invitations.list(),
   () => workspace.invitations.create({ email: 'a@example.com' }),
   () => workspace.invitations.revoke('x'),

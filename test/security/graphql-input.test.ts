@@ -55,7 +55,7 @@ const WRONG: [string, string][] = [
     `{"query":"{ agents { id } }","variables":{"x":${nested(200_000)}}}`,
   ],
   ['an unknown field', bodyOf('{ agents { colour } }')],
-  ['an unknown argument', bodyOf('{ agents(first: 1) { id } }')],
+  ['an unknown argument', bodyOf('{ agents(colour: 1) { id } }')],
   ['an unknown fragment', bodyOf('{ agents { ...none } }')],
   [
     'a cycle of fragments',

@@ -19,6 +19,7 @@ test('event types are named only where they are defined, raised and documented',
   expect(filesWith(/\bMESSAGE_\w+ED\b(?<!MESSAGE_CHANGED)/)).toEqual([
     'event/event.ts',
     'message/in/receive.ts',
+    'message/in/store-released.ts',
     'message/out/url.ts',
   ])
   const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')

@@ -40,6 +40,17 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
       flags: 'giu',
     },
   ],
+  'src/message/out/approval-request.ts': [
+    {
+      pattern:
+        '^(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.(\\d{1,12}))\\.([\\w-]{43})$',
+      flags: '',
+    },
+  ],
+  'src/web/oauth/oauth.ts': [
+    { pattern: '^/oauth/authorize(?:/[\\w-]{1,100})?$', flags: '' },
+    ...['token', 'register', 'revoke', 'jwks'].map((name) => ({ pattern: `^/oauth/${name}$`, flags: '' })),
+  ],
   'src/message/reading/search.ts': [
     { pattern: '(?<=(.?))[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Thai}]+', flags: 'gu' },
   ],
