@@ -15,7 +15,8 @@ import type { MessageWithFiles } from '../reading/present.ts'
 import { indexAgain } from '../reading/search.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 import { enqueueSend, SEND_DUE } from './send-job.ts'
-import { type Decider, failWaiting, findOutgoing, lockMessage, nameOf } from './waiting.ts'
+import { lockMessage } from './status.ts'
+import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
 
 export interface ApprovalDeps extends Db {
   clock: Clock

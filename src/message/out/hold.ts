@@ -37,7 +37,7 @@ const HAS_WRITTEN = `exists (select from message w where w.agent_id = m.agent_id
 
 /** Whether a message `m` has a recipient who is a stranger to its agent; $2 and $3 are message ids and recipients. */
 const HAS_STRANGER = `exists (
-    select from unnest($2::uuid[], $3::text[]) as r(id, address)
+    select from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address)
      where r.id = m.id and not (${IS_MEMBER} or ${IS_AGENT} or ${IS_LISTED} or ${HAS_WRITTEN}))`
 
 /** What a new message `m` waits for. */

@@ -7,7 +7,8 @@ import type { MessageWithFiles } from '../reading/present.ts'
 import type { ApprovalDeps, MessageRef } from './approval.ts'
 import { awaitsApproval, checkSendAt } from './hold.ts'
 import { postponeSend, SEND_DUE, withdrawSend } from './send-job.ts'
-import { type Decider, failWaiting, findOutgoing, lockMessage, nameOf } from './waiting.ts'
+import { lockMessage } from './status.ts'
+import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
 
 const notWaiting = () =>
   new AppError('conflict', 'This message does not wait: it has been sent, has failed or is being sent.')

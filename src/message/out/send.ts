@@ -37,6 +37,9 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
  * ($9) as read. A message that waits for approval gets its job when it is approved. It skips messages whose
  * agent is not in their workspace or has no address on their channel.
+ *
+ * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
+ * and keeps one plan: planning took 3 ms, more than the statement itself.
  */
 const STORE = {
   name: 'store drafts',
@@ -44,21 +47,21 @@ const STORE = {
     with
     drafted as (
       ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
-        from json_populate_recordset(null::message, $1) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}) hold
+        from json_populate_recordset(null::message, (select $1::json)) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}) hold
       returning id, agent_id, workspace_id, address_id, thread_id, direction, status, hold_reason, hold_until, send_at, created_at, reply_to_id
     ),
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
-      select r.id, d.agent_id, r.address, d.created_at from unnest($2::uuid[], $3::text[]) as r(id, address) join drafted d using (id)
+      select r.id, d.agent_id, r.address, d.created_at from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address) join drafted d using (id)
     ),
     files as (
       insert into attachment (message_id, agent_id, index, name, type, size, content)
       select f.id, agent_id, f.index, f.name, f.type, length(f.content), f.content
-        from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[]) as f(id, index, name, type, content) join drafted using (id)
+        from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[])) as f(id, index, name, type, content) join drafted using (id)
     ),
     answered as (
       update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
-       where m.id = any($9::uuid[]) and ${isUnread('m')}
+       where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id
     ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}

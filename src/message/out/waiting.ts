@@ -3,8 +3,6 @@ import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 
-export { lockMessage } from './status.ts'
-
 /** Who decides on a message that waits: a caller with a token, or the member to whom a link was mailed. */
 export type Decider = Pick<Viewer, 'kind' | 'id' | 'workspaceId' | 'name' | 'email'> & {
   tokenId: string | null
