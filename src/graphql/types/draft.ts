@@ -30,52 +30,48 @@ const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
   }),
 })
 
-const Draft = builder.objectRef<SavedDraft>('Draft').implement({
+type PresentedDraft = ReturnType<typeof presentDraft>
+
+const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
   description: 'A message that is being written, shared by the members and the agent.',
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    text: t.string({
-      nullable: true,
-      description: 'Its text so far.',
-      resolve: (draft) => presentDraft(draft).text,
-    }),
-    replyTo: t.field({
+    text: t.exposeString('text', { nullable: true, description: 'Its text so far.' }),
+    replyTo: t.expose('replyTo', {
       type: 'UUID',
       nullable: true,
       description: 'The message that it replies to.',
-      resolve: (draft) => presentDraft(draft).replyTo,
     }),
-    forward: t.field({
+    forward: t.expose('forward', {
       type: 'UUID',
       nullable: true,
       description: 'The message that it forwards.',
-      resolve: (draft) => presentDraft(draft).forward,
     }),
-    channel: t.field({
+    channel: t.expose('channel', {
       type: AddressChannel,
       nullable: true,
       description: 'The channel of a new message.',
-      resolve: (draft) => presentDraft(draft).channel,
     }),
-    to: t.stringList({ description: 'Its recipients.', resolve: (draft) => presentDraft(draft).to }),
-    cc: t.stringList({ description: 'Its Cc recipients.', resolve: (draft) => presentDraft(draft).cc }),
-    subject: t.string({
-      nullable: true,
-      description: 'Its subject.',
-      resolve: (draft) => presentDraft(draft).subject,
-    }),
+    to: t.exposeStringList('to', { description: 'Its recipients.' }),
+    cc: t.exposeStringList('cc', { description: 'Its Cc recipients.' }),
+    subject: t.exposeString('subject', { nullable: true, description: 'Its subject.' }),
     sendAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'When it is to be sent.',
-      resolve: (draft) => {
-        const { sendAt } = presentDraft(draft)
-        return sendAt === null ? null : new Date(sendAt)
-      },
+      resolve: ({ sendAt }) => (sendAt === null ? null : new Date(sendAt)),
     }),
-    attachments: t.field({ type: [DraftFile], description: 'Its files.', resolve: ({ files }) => files }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    attachments: t.expose('attachments', { type: [DraftFile], description: 'Its files.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was created.',
+      resolve: ({ createdAt }) => new Date(createdAt),
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When it was last changed.',
+      resolve: ({ updatedAt }) => new Date(updatedAt),
+    }),
   }),
 })
 
@@ -100,7 +96,7 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
       const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
         rethrowAsAfter,
       )
-      const edges = page.items.map((draft) => ({ cursor: draftCursor(draft), node: draft }))
+      const edges = page.items.map((draft) => ({ cursor: draftCursor(draft), node: presentDraft(draft) }))
       return {
         edges,
         pageInfo: pageInfoOf(edges, page.nextCursor !== null, {
@@ -147,7 +143,7 @@ const SendDraftInput = DraftKeyInput('SendDraftInput', 'A draft to send.')
 const SaveDraftPayload = builder.objectRef<{ draft: SavedDraft }>('SaveDraftPayload').implement({
   description: 'Result of `saveDraft`.',
   fields: (t) => ({
-    draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ draft }) => draft }),
+    draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ draft }) => presentDraft(draft) }),
   }),
 })
 
