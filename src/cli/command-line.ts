@@ -17,7 +17,7 @@ export const USAGE = `Usage:
   npm run demo                                          run the demo
   npm start -- --help                                   print this help
 
-Settings are environment variables; README.md lists them.`
+Settings are environment variables; docs/configuration.md lists them.`
 
 /** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}

@@ -29,7 +29,7 @@ import { ConfigError, type Environment, Reader } from './reader.ts'
 export { ConfigError, type Environment }
 
 /**
- * All settings, read once. The README's table describes them. A setting without a value and a default is
+ * All settings, read once. docs/configuration.md describes them. A setting without a value and a default is
  * undefined.
  */
 export interface Config {

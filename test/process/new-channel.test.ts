@@ -14,8 +14,8 @@ import { until } from '../support/until.ts'
 import type { Page } from './pager/pager-channel.ts'
 
 /**
- * The service with an additional channel: a copy of the sources is changed as the README describes for a new
- * channel, then compiled and started. Each test continues where the previous one ended.
+ * The service with an additional channel: a copy of the sources is changed as docs/development.md describes for a
+ * new channel, then compiled and started. Each test continues where the previous one ended.
  */
 const root = join(import.meta.dirname, '..', '..')
 const copy = temporaryDir()
@@ -61,7 +61,7 @@ const FACTS = `  pager: {
   },
 } as const satisfies`
 
-/** Makes the changes that the README describes for a new channel. */
+/** Makes the changes that docs/development.md describes for a new channel. */
 const addChannel = (): void => {
   const channel = readFileSync(join(import.meta.dirname, 'pager', 'pager-channel.ts'), 'utf8')
   add(

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Answer } from './service.ts'
 
-/** A message handed over by HTTP as the README describes. */
+/** A message handed over by HTTP as docs/email.md describes. */
 export interface Handed {
   raw: Buffer | string
   from?: string
@@ -12,7 +12,7 @@ export interface Handed {
   /** Seconds since 1970. */
   timestamp?: number | string
   /**
-   * Whether the envelope is signed in the headers, before the body is read, as the README recommends;
+   * Whether the envelope is signed in the headers, before the body is read, as docs/email.md recommends;
    * otherwise the older form is used.
    */
   envelope?: boolean

@@ -16,12 +16,12 @@ import {
   type TestService,
 } from '../support/service.ts'
 
-/** The examples of the README, run as they are written there. */
+/** The examples of docs/email.md, run as they are written there. */
 
-const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'email.md'), 'utf8')
 /** Returns the first code block of a language that contains a text. */
 const block = (language: string, says: string): string =>
-  [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
+  [...guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
     ([, of, text]) => of === language && text!.includes(says),
   )![2]!
 
@@ -54,7 +54,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix in the README', () => {
+describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix in docs/email.md', () => {
   const pipe = (args: string[], raw: Buffer | string, environment = {}): Promise<number | null> => {
     const env = { PATH: process.env.PATH, SERVICE_URL: service.http, INBOUND_SECRET: SECRET, ...environment }
     const child = spawn(script, args, { env: env as NodeJS.ProcessEnv, stdio: ['pipe', 'ignore', 'ignore'] })
@@ -104,7 +104,7 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix in the RE
   })
 })
 
-describe('the worker for Cloudflare in the README', () => {
+describe('the worker for Cloudflare in docs/email.md', () => {
   const work = async (to: string, raw: string, environment = {}) => {
     const source = block('js', 'async email(message')
     const { default: worker } = await import(`data:text/javascript,${encodeURIComponent(source)}`)

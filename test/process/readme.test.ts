@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
+
+/** The tour of the README, run as it is written there, except for the ports. */
+
+const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+const tour = readme.slice(readme.indexOf('## A tour with curl'), readme.indexOf('## Ways to use it'))
+const lines = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('')
+
+const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+
+const dataDir = temporaryDir()
+const folder = temporaryDir()
+let service: ServiceProcess
+let script: string
+beforeAll(async () => {
+  service = run({ DATA_DIR: dataDir })
+  const { http, smtp } = await service.ready()
+  symlinkSync(dataDir, join(folder, 'data'))
+  script = lines
+    .replaceAll('http://localhost:4000', http)
+    .replaceAll('smtp://localhost:2525', `smtp://${smtp}`)
+})
+afterAll(async () => {
+  service.kill('SIGTERM')
+  expect((await service.exited).code).toBe(0)
+  await cleanUp(dataDir)
+  await cleanUp(folder)
+})
+
+// As someone who pastes the lines: in an interactive shell, where zsh has no comments.
+describe.each(['sh', 'bash', 'zsh'])(
+  'the tour of the README in %s (skipped if it is not installed)',
+  (shell) => {
+    test.skipIf(!has('curl') || !has(shell))('receives a mail, replies and shows the events', () => {
+      const flags = shell === 'zsh' ? ['-f', '-o', 'no_interactive_comments'] : []
+      const { stdout, stderr } = spawnSync(shell, [...flags, '-e', '-c', script], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(stderr).toBe('')
+      expect(stdout).toMatch(/^support-bot\S*@agents\.localhost$/m)
+      expect(stdout).toMatch(/^event: message\.received$/m)
+      expect(stdout).toContain('"subject":"Where is my order?"')
+      expect(stdout).toMatch(/^sent$/m)
+      expect(stdout).toMatch(/^In-Reply-To: <\d+@example\.com>/m)
+      expect(stdout).toMatch(/^data: .*"messageReceived".*It has not arrived yet\./m)
+    })
+  },
+)
