@@ -30,8 +30,8 @@ let owner: Tenant
 beforeAll(async () => {
   ;({ app } = installClient(dir))
   cpSync(examples, app, { recursive: true })
-  symlinkSync(join(root, 'node_modules', 'hono'), join(app, 'node_modules', 'hono'))
-  symlinkSync(join(root, 'node_modules', '@hono'), join(app, 'node_modules', '@hono'))
+  for (const name of ['hono', '@hono', 'express', 'ai', '@ai-sdk'])
+    symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name))
   service = await startService()
   owner = await service.workspace()
 })
@@ -73,8 +73,13 @@ const answerOf = async (agent: TestAgent) => {
   return (await newest(agent))[0]
 }
 
-/** Asks for the order's status, then answers with what the tool said. */
-const startModel = async () => {
+interface Call {
+  name: string
+  arguments: unknown
+}
+
+/** A model behind the chat completions API: makes the calls that it plans for a prompt in turn, then ends with a text. */
+const startModel = async (plan: (prompt: string) => Call[], end: (lastResult: string) => string) => {
   // biome-ignore lint/suspicious/noExplicitAny: the test reaches into it
   const asked: any[] = []
   const server = createServer(async (request, response) => {
@@ -82,18 +87,20 @@ const startModel = async () => {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString())
     asked.push(body)
-    const last = body.messages.at(-1)
-    const call = {
-      id: 'c1',
+    const results = body.messages.filter(({ role }: { role: string }) => role === 'tool')
+    const [prompt] = body.messages.filter(({ role }: { role: string }) => role === 'user')
+    const next = plan(prompt.content)[results.length]
+    const call = next && {
+      id: `c${results.length}`,
       type: 'function',
-      function: { name: 'order_status', arguments: '{"order":"A-17"}' },
+      function: { name: next.name, arguments: JSON.stringify(next.arguments) },
     }
-    const message =
-      last.role === 'tool'
-        ? { role: 'assistant', content: `Your order is ${last.content}.` }
-        : { role: 'assistant', content: null, tool_calls: [call] }
+    const message = call
+      ? { role: 'assistant', content: null, tool_calls: [call] }
+      : { role: 'assistant', content: end(results.at(-1).content) }
+    const choice = { index: 0, message, finish_reason: call ? 'tool_calls' : 'stop' }
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ choices: [{ message }] }))
+    response.end(JSON.stringify({ id: 'm', object: 'chat.completion', model: 'scripted', choices: [choice] }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
@@ -109,7 +116,11 @@ test('each can be read in a minute', () => {
 
 test('the answering agent lets a model call a tool, and answers in the thread', async () => {
   const agent = await createOpenAgent()
-  const model = await startModel()
+  const status = { name: 'order_status', arguments: { order: 'A-17' } }
+  const model = await startModel(
+    () => [status],
+    (result) => `Your order is ${result}.`,
+  )
   run(process.execPath, ['answering-agent.mjs'], { ...envOf(agent), MODEL_URL: model.url })
   await isConnected(agent)
   const letter = { from: 'ann@example.com', to: agent.address, subject: 'Order A-17', text: 'Where is it?' }
@@ -122,27 +133,52 @@ test('the answering agent lets a model call a tool, and answers in the thread', 
   model.close()
 })
 
-test('the webhook receiver takes what is signed, and nothing else', async () => {
-  const secret = `whsec_${Buffer.alloc(24, 5).toString('base64')}`
-  const receiver = run(process.execPath, ['webhook-receiver.mjs'], { WEBHOOK_SECRET: secret, PORT: '0' })
-  await until(() => /listening on \d+/.test(receiver.said()))
-  const url = `http://127.0.0.1:${/listening on (\d+)/.exec(receiver.said())?.[1]}/webhooks`
-  const message = { id: 'm', channel: 'email', from: 'ann@example.com', subject: 'Hello' }
-  const body = JSON.stringify({ eventId: 'evt_1', data: { agent: { id: 'a', name: 'Bot' }, message } })
-  const send = (key: string) => {
-    const at = new Date()
-    const headers = {
-      'webhook-id': 'evt_1',
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(key).sign('evt_1', at, body),
-    }
-    return fetch(url, { method: 'POST', headers, body })
+test('the MCP agent lets a model of the AI SDK read the mail and reply with the tools of /mcp', async () => {
+  const agent = await createOpenAgent()
+  const plan = (prompt: string): Call[] => {
+    const messageId = /message ([0-9a-f-]{36})/.exec(prompt)?.[1]
+    const answer = { messageId, text: 'It is on its way.', key: messageId }
+    return [
+      { name: 'read_message', arguments: { messageId } },
+      { name: 'reply', arguments: answer },
+    ]
   }
-  expect((await send(secret)).status).toBe(204)
-  expect((await send(secret)).status).toBe(204)
-  expect((await send(`whsec_${Buffer.alloc(24, 6).toString('base64')}`)).status).toBe(401)
-  expect(receiver.said().match(/Bot got Hello from ann@example\.com/g)).toHaveLength(1)
+  const model = await startModel(plan, () => 'answered')
+  const example = run(process.execPath, ['mcp-agent.mjs'], { ...envOf(agent), MODEL_URL: model.url })
+  await isConnected(agent)
+  const letter = { from: 'ann@example.com', to: agent.address, subject: 'Order A-17', text: 'Where is it?' }
+  await post(service, letter)
+  expect(await answerOf(agent)).toMatchObject({ subject: 'Re: Order A-17', text: 'It is on its way.' })
+  await until(() => example.said() !== '')
+  expect(example.said()).toBe('Order A-17: answered (3 steps)\n')
+  expect(JSON.stringify(model.asked[1])).toContain('Where is it?')
+  model.close()
 })
+
+test.each(['webhook-receiver-hono.mjs', 'webhook-receiver-express.mjs'])(
+  '%s takes what is signed, and nothing else',
+  async (file) => {
+    const secret = `whsec_${Buffer.alloc(24, 5).toString('base64')}`
+    const receiver = run(process.execPath, [file], { WEBHOOK_SECRET: secret, PORT: '0' })
+    await until(() => /listening on \d+/.test(receiver.said()))
+    const url = `http://127.0.0.1:${/listening on (\d+)/.exec(receiver.said())?.[1]}/webhooks`
+    const message = { id: 'm', channel: 'email', from: 'ann@example.com', subject: 'Hello' }
+    const body = JSON.stringify({ eventId: 'evt_1', data: { agent: { id: 'a', name: 'Bot' }, message } })
+    const send = (key: string) => {
+      const at = new Date()
+      const headers = {
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': new Webhook(key).sign('evt_1', at, body),
+      }
+      return fetch(url, { method: 'POST', headers, body })
+    }
+    expect((await send(secret)).status).toBe(204)
+    expect((await send(secret)).status).toBe(204)
+    expect((await send(`whsec_${Buffer.alloc(24, 6).toString('base64')}`)).status).toBe(401)
+    expect(receiver.said().match(/Bot got Hello from ann@example\.com/g)).toHaveLength(1)
+  },
+)
 
 test('the shell script answers each mail', async () => {
   const agent = await createOpenAgent()
