@@ -200,11 +200,12 @@ export const startApp = async (
   const forget = operations.knownViewers.follow(operations.notifier)
   const { server, interfaces } = await startInterfaces(config, operations)
   const ports = config.roles.has('smtp') ? await startChannels(config, operations) : []
+  operations.place.smtp = ports[0]?.address ?? null
   const workers = config.roles.has('worker') ? startWorkers(operations) : []
   return {
     http: server.url,
     publicUrl: operations.publicUrl(),
-    smtp: ports[0]?.address ?? null,
+    smtp: operations.place.smtp,
     stop: async (graceMs) => {
       // Streams first: otherwise their clients would keep the HTTP server open.
       await Promise.all(interfaces.map((each) => each.stop(graceMs)))

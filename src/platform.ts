@@ -42,9 +42,12 @@ export const worldOf = ({ dnsServers }: Config, replaced: Partial<World>): World
   }
 }
 
-/** Returns the service's public names. `place.publicUrl` is updated when the port is known. */
+/** Returns the service's public names. `place` is updated when the ports are known. */
 const namesOf = (config: Config) => {
-  const place = { publicUrl: config.publicUrl ?? `http://localhost:${config.port}` }
+  const place: { publicUrl: string; smtp: string | null } = {
+    publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+    smtp: null,
+  }
   return {
     place,
     publicUrl: () => place.publicUrl,

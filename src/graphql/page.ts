@@ -1,6 +1,11 @@
-import { readMoment } from '../core/cursor.ts'
+import type { GraphQLResolveInfo } from 'graphql'
+import { type Page, readMoment } from '../core/cursor.ts'
 import { invalidInput } from '../core/errors.ts'
-import { rethrowAsAfter } from './input.ts'
+import { builder } from './builder.ts'
+import { batched } from './execution/batch.ts'
+import type { GraphqlContext } from './execution/context.ts'
+import { countRows } from './execution/limits.ts'
+import { given, rethrowAsAfter } from './input.ts'
 
 /** Start and length of a page. */
 export interface PageRequest {
@@ -55,3 +60,51 @@ export const pageInfoOf = (
   startCursor: edges[0]?.cursor ?? null,
   endCursor: edges.at(-1)?.cursor ?? null,
 })
+
+/** Arguments of a list that is read in pages. `cursor` describes what `after` takes. */
+export const pageArgs = (cursor = "this entry's cursor") =>
+  builder.args((t) => ({
+    first: t.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
+    after: t.string({ description: `Return entries after ${cursor}.` }),
+  }))
+
+/** Returns the path of a field in the query, without the indexes of the lists above it. */
+export const pathOf = ({ path }: GraphQLResolveInfo): string => {
+  const names: (string | number)[] = []
+  for (let part: GraphQLResolveInfo['path'] | undefined = path; part; part = part.prev)
+    if (typeof part.key === 'string') names.push(part.key)
+  return names.join('<')
+}
+
+/** The length and start of a page, as the domain's lists take them. */
+interface ListRequest {
+  limit: number
+  cursor: string | undefined
+}
+
+/** A list below an object: how its pages are read for several parents at once, and an entry's cursor and node. */
+interface List<Item, Node> {
+  read(keys: readonly string[], request: ListRequest): Promise<readonly Page<Item>[]>
+  edge(item: Item): { cursor: string; node: Node }
+}
+
+/** Reads a page of the list below the parent with this key, with one statement for all parents. */
+export const readPage = async <Item, Node>(
+  context: GraphqlContext,
+  info: GraphQLResolveInfo,
+  {
+    key,
+    first,
+    after,
+  }: { key: string; first?: number | null | undefined; after?: string | null | undefined },
+  list: List<Item, Node>,
+) => {
+  const request = { limit: checkFirst(first), cursor: given(after) }
+  countRows(context, request.limit)
+  const name = JSON.stringify([pathOf(info), request])
+  const read = (keys: readonly string[]) => list.read(keys, request)
+  const page = await batched(context, name, key, read).catch(rethrowAsAfter)
+  const edges = page.items.map((item) => list.edge(item))
+  const place = { first: request.limit, after: request.cursor }
+  return { edges, pageInfo: pageInfoOf(edges, page.nextCursor !== null, place) }
+}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { type Api, createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
 
@@ -58,6 +59,19 @@ test('the messageUrl of an agent starts with MESSAGE_URL_BASE', async () => {
     id: agent.id,
   })
   expect(data.agent.messageUrl).toBe(`https://to.example.com/a/${agent.id}`)
+})
+
+test('service tells where mail goes in and out, and which version and channels there are', async () => {
+  const { data } = await ask(agent.api, '{ service { version publicUrl mailDomain smtp captured channels } }')
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(data.service).toEqual({
+    version,
+    publicUrl: service.http.replace('127.0.0.1', 'localhost'),
+    mailDomain: 'agents.localhost',
+    smtp: `${service.smtp.host}:${service.smtp.port}`,
+    captured: true,
+    channels: ['email', 'telegram'],
+  })
 })
 
 const SUPPRESSIONS = `query ($after: String) { agents { suppressions(first: 2, after: $after) { edges { node { recipient } }

@@ -62,6 +62,11 @@ const EDGE = { rule: AGENT, fields: 'cursor node' }
 const LIMITED = 'agents members ownDomains webhooks sendsPerDay storedMessages phoneNumbers'
 
 export const TYPES: Record<string, TypeRow> = {
+  Service: {
+    reach: '{ service { % } }',
+    rule: OWN,
+    fields: 'version publicUrl mailDomain smtp captured channels',
+  },
   Viewer: {
     reach: '{ viewer { % } }',
     rule: OWN,
@@ -408,6 +413,7 @@ export const CONFLICTS = ['removeAddress']
 
 export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   viewer: { query: '{ viewer { id } }', rule: OWN },
+  service: { query: '{ service { version } }', rule: OWN },
   sessions: {
     query: 'query ($memberId: UUID!) { sessions(memberId: $memberId) { id } }',
     rule: OWNERS,

@@ -153,6 +153,8 @@ export const startSkin = async (
     allow,
     lookup: createLookup(allow),
     linkKey: masterKey,
+    capturedMail: null,
+    place: { smtp: null },
     approvalKey: masterKey,
   }
   const receiving: ReceiveDeps = {

@@ -41,6 +41,10 @@ export type GraphqlDeps = ViewerDeps &
   WebhookDeps & {
     feed: Feed
     subscriptions: Subscriptions
+    /** Folder with the mail that is not sent; null if mail is sent. */
+    capturedMail: string | null
+    /** Where this process receives SMTP, as host:port; null when it does not. */
+    place: { readonly smtp: string | null }
     /** Base URL of agents' Message URLs, without a trailing slash. */
     messageUrlBase(): string
     rates: Pick<RateLimits, 'take'>

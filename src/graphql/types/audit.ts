@@ -4,7 +4,7 @@ import { auditCursor, listAudit } from '../../workspace/read-audit.ts'
 import { builder, forMembers } from '../builder.ts'
 import { countRows } from '../execution/limits.ts'
 import { given, rethrowAsAfter } from '../input.ts'
-import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
+import { checkFirst, pageArgs, pageCost, pageInfoOf } from '../page.ts'
 import { ActorKind, AuditAction } from './enums.ts'
 import { Workspace } from './workspace.ts'
 
@@ -66,8 +66,7 @@ builder.prismaObjectField(Workspace, 'audit', (t) =>
       'The audit log: who revealed secrets, created or revoked tokens, or changed members, numbers, domains or settings, newest first. Members only.',
     complexity: ({ first }) => pageCost(first),
     args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this entry's cursor." }),
+      ...pageArgs(),
       agentId: t.arg({
         type: 'UUID',
         description: 'Only entries about this agent, which may have been deleted since.',

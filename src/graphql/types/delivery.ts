@@ -1,12 +1,8 @@
 import { type Delivery as DeliveryShape, readDeliveryPages } from '../../webhook/deliveries.ts'
 import { formatTopicKey, parseTopicKey } from '../../webhook/webhook.ts'
 import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import { countRows } from '../execution/limits.ts'
-import { given, rethrowAsAfter } from '../input.ts'
-import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
+import { pageArgs, pageCost, readPage } from '../page.ts'
 import { DeliveryStatus } from './enums.ts'
-import { pathOf } from './message-list.ts'
 import { Webhook } from './webhook.ts'
 
 const Attempt = builder.objectRef<DeliveryShape['attempts'][number]>('DeliveryAttempt').implement({
@@ -52,25 +48,16 @@ builder.prismaObjectField(Webhook, 'deliveries', (t) =>
     select: { id: true, agentId: true },
     description: 'Its deliveries, including pending and manual ones, newest first; kept for 7 days.',
     complexity: ({ first }) => pageCost(first),
-    args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this delivery's cursor." }),
-    },
-    resolve: async (webhook, args, context, info) => {
-      const request = { limit: checkFirst(args.first), cursor: given(args.after) }
-      countRows(context, request.limit)
-      const read = (webhooks: readonly string[]) =>
-        readDeliveryPages(context.deps, webhooks.map(parseTopicKey), request)
-      const name = JSON.stringify([pathOf(info), request])
-      const page = await batched(context, name, formatTopicKey(webhook), read).catch(rethrowAsAfter)
-      const edges = page.items.map(({ cursor, delivery }) => ({ cursor, node: delivery }))
-      return {
-        edges,
-        pageInfo: pageInfoOf(edges, page.nextCursor !== null, {
-          first: request.limit,
-          after: request.cursor,
-        }),
-      }
-    },
+    args: pageArgs("this delivery's cursor"),
+    resolve: (webhook, args, context, info) =>
+      readPage(
+        context,
+        info,
+        { key: formatTopicKey(webhook), ...args },
+        {
+          read: (webhooks, request) => readDeliveryPages(context.deps, webhooks.map(parseTopicKey), request),
+          edge: ({ cursor, delivery }) => ({ cursor, node: delivery }),
+        },
+      ),
   }),
 )

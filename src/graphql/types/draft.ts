@@ -11,14 +11,11 @@ import {
 } from '../../message/out/saved-draft.ts'
 import type { AttachmentView } from '../../message/reading/present.ts'
 import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import { countRows } from '../execution/limits.ts'
-import { checked, given, rethrowAsAfter } from '../input.ts'
-import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
+import { checked } from '../input.ts'
+import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { pathOf } from './message-list.ts'
 import { AttachmentInput } from './send-message.ts'
 
 const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
@@ -85,26 +82,17 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
     type: DraftConnection,
     description: "The agent's drafts, newest first.",
     complexity: ({ first }) => pageCost(first),
-    args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this entry's cursor." }),
-    },
-    resolve: async ({ id }, args, context, info) => {
-      const request = { limit: checkFirst(args.first), cursor: given(args.after) }
-      countRows(context, request.limit)
-      const read = (agentIds: readonly string[]) => readDrafts(context.deps, agentIds, request)
-      const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
-        rethrowAsAfter,
-      )
-      const edges = page.items.map((draft) => ({ cursor: draftCursor(draft), node: presentDraft(draft) }))
-      return {
-        edges,
-        pageInfo: pageInfoOf(edges, page.nextCursor !== null, {
-          first: request.limit,
-          after: request.cursor,
-        }),
-      }
-    },
+    args: pageArgs(),
+    resolve: ({ id }, args, context, info) =>
+      readPage(
+        context,
+        info,
+        { key: id, ...args },
+        {
+          read: (agentIds, request) => readDrafts(context.deps, agentIds, request),
+          edge: (draft) => ({ cursor: draftCursor(draft), node: presentDraft(draft) }),
+        },
+      ),
   }),
 )
 

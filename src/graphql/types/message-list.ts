@@ -12,7 +12,7 @@ import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
-import { checkPage, type PageRequest, pageCost, pageInfoOf } from '../page.ts'
+import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { Message } from './message.ts'
 import { FILTER_ARGS, filterOf } from './message-filter.ts'
@@ -21,14 +21,6 @@ export const MessageConnection = builder.connectionObject(
   { type: Message, name: 'MessageConnection', description: 'A page of messages, newest first.' },
   { name: 'MessageEdge', description: 'A message and its cursor.' },
 )
-
-/** Returns the path of a field in the query, without the indexes of the lists above it. */
-export const pathOf = ({ path }: GraphQLResolveInfo): string => {
-  const names: (string | number)[] = []
-  for (let part: GraphQLResolveInfo['path'] | undefined = path; part; part = part.prev)
-    if (typeof part.key === 'string') names.push(part.key)
-  return names.join('<')
-}
 
 type Select = Record<string, unknown>
 
@@ -136,11 +128,7 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
     description:
       "The agent's messages, newest first. In a large mailbox, a page of a search or of some filters may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
     complexity: ({ first }) => pageCost(first),
-    args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this message's cursor." }),
-      ...FILTER_ARGS,
-    },
+    args: { ...pageArgs("this message's cursor"), ...FILTER_ARGS },
     resolve: ({ id }, { first, after, ...filter }, context, info) =>
       messagesOf(context, info, { agentId: id }, { ...checkPage(first, after), filter: filterOf(filter) }),
   }),

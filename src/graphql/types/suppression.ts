@@ -1,13 +1,10 @@
 import { readSuppressions, removeSuppression, suppressionCursor } from '../../agent/suppression.ts'
 import { recipient } from '../../core/rules.ts'
 import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import { countRows } from '../execution/limits.ts'
-import { checked, given, rethrowAsAfter } from '../input.ts'
-import { checkFirst, pageCost, pageInfoOf } from '../page.ts'
+import { checked } from '../input.ts'
+import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel, SuppressionReason } from './enums.ts'
-import { pathOf } from './message-list.ts'
 
 const Suppression = builder.prismaObject('Suppression', {
   description: "A recipient on an agent's suppression list, to whom it no longer sends.",
@@ -39,26 +36,17 @@ builder.prismaObjectField(Agent, 'suppressions', (t) =>
     type: SuppressionConnection,
     description: "The agent's suppression list: recipients to whom it no longer sends, newest first.",
     complexity: ({ first }) => pageCost(first),
-    args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this entry's cursor." }),
-    },
-    resolve: async ({ id }, args, context, info) => {
-      const request = { limit: checkFirst(args.first), cursor: given(args.after) }
-      countRows(context, request.limit)
-      const read = (agentIds: readonly string[]) => readSuppressions(context.deps, agentIds, request)
-      const page = await batched(context, JSON.stringify([pathOf(info), request]), id, read).catch(
-        rethrowAsAfter,
-      )
-      const edges = page.items.map((entry) => ({ cursor: suppressionCursor(entry), node: entry }))
-      return {
-        edges,
-        pageInfo: pageInfoOf(edges, page.nextCursor !== null, {
-          first: request.limit,
-          after: request.cursor,
-        }),
-      }
-    },
+    args: pageArgs(),
+    resolve: ({ id }, args, context, info) =>
+      readPage(
+        context,
+        info,
+        { key: id, ...args },
+        {
+          read: (agentIds, request) => readSuppressions(context.deps, agentIds, request),
+          edge: (entry) => ({ cursor: suppressionCursor(entry), node: entry }),
+        },
+      ),
   }),
 )
 

@@ -15,11 +15,11 @@ import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
 import { checked, given } from '../input.ts'
-import { checkPage, pageCost, pageInfoOf, placeOf } from '../page.ts'
+import { checkPage, pageArgs, pageCost, pageInfoOf, pathOf, placeOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { MessageConnection, messagesOf, newestOf, pathOf } from './message-list.ts'
+import { MessageConnection, messagesOf, newestOf } from './message-list.ts'
 
 const Participant = builder.objectRef<ParticipantShape>('Participant').implement({
   description: 'A sender or recipient in a thread.',
@@ -69,10 +69,7 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
       type: MessageConnection,
       description: 'Its messages, newest first.',
       complexity: ({ first }) => pageCost(first),
-      args: {
-        first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-        after: t.arg.string({ description: "Return entries after this message's cursor." }),
-      },
+      args: pageArgs("this message's cursor"),
       resolve: ({ agentId, id }, { first, after }, context, info) =>
         messagesOf(context, info, { agentId, threadId: id }, checkPage(first, after)),
     }),
@@ -98,8 +95,7 @@ builder.prismaObjectFields(Agent, (t) => ({
       "The agent's threads, most recent activity first. In a large mailbox a page may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
     complexity: ({ first }) => pageCost(first, 5),
     args: {
-      first: t.arg.int({ description: 'Number of entries to return: 1 to 100; defaults to 20.' }),
-      after: t.arg.string({ description: "Return entries after this thread's cursor." }),
+      ...pageArgs("this thread's cursor"),
       channel: t.arg({ type: AddressChannel, description: 'Only entries on this channel.' }),
       label: t.arg.string({ description: 'Only threads with a message that has this label.' }),
       unread: t.arg.boolean({

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../core/errors.ts'
+import { VERSION } from '../../core/version.ts'
 import type { RestEnv } from '../env.ts'
 import { FAILURE_NAMES, type FailureStatus } from '../route.ts'
 import { ERROR_CODES } from '../views.ts'
@@ -275,7 +276,7 @@ export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase:
     openapi: '3.1.0',
     info: {
       title: 'Agent Messaging Service',
-      version: '1.0.0',
+      version: VERSION,
       description: ABOUT,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
