@@ -1,3 +1,4 @@
+import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
@@ -9,6 +10,7 @@ import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
 import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
 import { createLogger } from './observability/log.ts'
+import { followStopRequests } from './stop-requests.ts'
 import { createKeyring } from './workspace/keyring.ts'
 import { createMemberToken, createWorkspace, resolveWorkspace } from './workspace/workspace.ts'
 
@@ -23,13 +25,8 @@ const EXIT_FAILURE = 1
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const untilSignal = (): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
-  })
-
-const serve = async (config: Config, log: Logger, foundation: Foundation): Promise<void> => {
-  const stopping = untilSignal()
+/** Starts the service on an open foundation, and tells whoever started it where it is. */
+const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
   // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
   // console.
   console.log = (...output: unknown[]) =>
@@ -52,13 +49,28 @@ const serve = async (config: Config, log: Logger, foundation: Foundation): Promi
       'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: outgoing mail is stored, not sent',
     )
   say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
-  log.info({ signal: await stopping }, 'stopping')
-  await app.stop(GRACE_MS)
+  return app
 }
 
 const start = async (config: Config, log: Logger): Promise<void> => {
-  const foundation = await openFoundation(config, log, { service: true })
-  await serve(config, log, foundation).finally(() => foundation.close())
+  const requests = followStopRequests()
+  let foundation: Foundation | undefined
+  const starting = (async () => {
+    foundation = await openFoundation(config, log, { service: true })
+    return bringUp(config, log, foundation)
+  })()
+  const stopping = requests.first.then((reason) => log.info({ reason }, 'stopping'))
+  const hurried = requests.second.then((reason) => log.warn({ reason }, 'stopping at once'))
+  let finished = false
+  try {
+    const app = await Promise.race([starting, stopping])
+    if (!app) return // asked to stop before it was ready
+    await stopping
+    finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
+  } finally {
+    const closeAtOnce = () => foundation?.close({ atOnce: true })
+    await (finished ? Promise.race([foundation?.close(), hurried.then(closeAtOnce)]) : closeAtOnce())
+  }
 }
 
 /**
@@ -70,9 +82,13 @@ const command = async (
   log: Logger,
   run: (foundation: Foundation) => Promise<object>,
 ): Promise<void> => {
+  const requests = followStopRequests()
   const foundation = await openFoundation(config, log, { service: false })
+  const interrupted = requests.first.then(() => {
+    throw new AppError('unavailable', 'Interrupted.')
+  })
   try {
-    say(JSON.stringify(await run(foundation)))
+    say(JSON.stringify(await Promise.race([run(foundation), interrupted])))
   } finally {
     await foundation.close()
   }

@@ -21,8 +21,11 @@ export interface Foundation {
   masterKey: Uint8Array
   /** Keys that may have encrypted data before the master key was changed; undefined for none. */
   otherKeys?: OtherKeys
-  /** Closes the database connections, and stops the embedded database if this process runs it. */
-  close(): Promise<void>
+  /**
+   * Closes the database connections, and stops the embedded database if this process runs it. `atOnce`: without
+   * waiting for running queries.
+   */
+  close(options?: { atOnce: boolean }): Promise<void>
 }
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
@@ -118,8 +121,8 @@ export const openFoundation = async (
     const keys = await readMasterKeys(config)
     await checkMasterKeys(db, keys)
     await checkPlan(db, config.plan)
-    const close = async () => {
-      await db.close()
+    const close = async ({ atOnce } = { atOnce: false }) => {
+      if (!atOnce) await db.close()
       await server.close()
     }
     return { db, databaseUrl: server.url, ...keys, close }

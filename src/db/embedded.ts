@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts'
 import { type Cluster, openCluster, type Running } from './embedded/cluster.ts'
 import { EmbeddedPostgresError } from './embedded/error.ts'
 import { LockHeldError, takeLock } from './embedded/lock.ts'
-import { isAlive } from './embedded/process.ts'
+import { isAlive, stopAtExit } from './embedded/process.ts'
 
 export { EmbeddedPostgresError } from './embedded/error.ts'
 
@@ -152,6 +152,7 @@ class Keeper {
   #stopping = false
   #restart: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
+  #keepAtExit: () => void = () => undefined
 
   constructor(cluster: Cluster, log: Logger, running: Running, supervise: boolean) {
     this.#cluster = cluster
@@ -166,13 +167,19 @@ class Keeper {
 
   #follow(server: Running): void {
     if (server.child) server.child.once('exit', () => this.#lost())
-    // A server that was already running is not a child process, so poll it.
-    else this.#watch = setInterval(() => isAlive(server.pid) || this.#lost(), 250).unref()
+    else this.#followAttached(server.pid)
     if (!isAlive(server.pid)) this.#lost()
+  }
+
+  /** A server that was already running is not a child process, so poll it. */
+  #followAttached(pid: number): void {
+    this.#keepAtExit = stopAtExit(pid)
+    this.#watch = setInterval(() => isAlive(pid) || this.#lost(), 250).unref()
   }
 
   #lost(): void {
     clearInterval(this.#watch)
+    this.#keepAtExit()
     if (this.#stopping || this.#restart) return
     this.#log.error({ pid: this.#running.pid }, 'PostgreSQL exited unexpectedly; restarting it')
     this.#restart = this.#startAgain().then(() => {
@@ -197,6 +204,12 @@ class Keeper {
         await sleep(pause)
       }
     }
+  }
+
+  /** Lets the server go on when this process exits. */
+  keepAtExit(): void {
+    this.#keepAtExit()
+    this.#running.keepAtExit()
   }
 
   /** Prevents further restarts; resolves when none is in progress. */
@@ -233,6 +246,7 @@ export async function startEmbedded({
   const stop = async () => {
     await keeper.leave()
     await terminate(keeper.running.pid, log)
+    keeper.keepAtExit()
   }
   return {
     url: cluster.url(running.port, DATABASE),
@@ -246,6 +260,7 @@ export async function startEmbedded({
       await keeper.leave()
       if ((await otherClients(cluster.url(running.port, 'postgres')).catch(() => 0)) === 0)
         await terminate(keeper.running.pid, log)
+      keeper.keepAtExit()
     },
   }
 }

@@ -150,7 +150,7 @@ const withinLimit = async (work: Promise<void>, interruption: Promise<never>): P
 const watchInterruption = (): Promise<never> => {
   const interruption = new Promise<never>((_, reject) => {
     const end = () => reject(new AppError('unavailable', 'The demo was interrupted.'))
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
     process.stdout.on('error', end)
   })
   interruption.catch(() => undefined)

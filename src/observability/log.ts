@@ -34,8 +34,10 @@ const conceal = (fields: object, depth = 0): Record<string, unknown> => {
  * important ones.
  */
 function destination(readable: boolean): pino.DestinationStream {
-  if (readable) return pretty({ destination: 2, sync: true, ignore: 'pid,hostname' })
-  return pino.destination({ dest: 2, sync: true })
+  const stderr = pino.destination({ dest: 2, sync: true })
+  // A closed terminal or pipe must not end the service.
+  stderr.on('error', () => undefined)
+  return readable ? pretty({ destination: stderr, ignore: 'pid,hostname' }) : stderr
 }
 
 /**

@@ -20,7 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './error.ts'
-import { commandOf, isAlive } from './process.ts'
+import { commandOf, isAlive, stopAtExit } from './process.ts'
 import { postgresArguments } from './settings.ts'
 import { type RunAs, runAs } from './user.ts'
 
@@ -32,6 +32,8 @@ export interface Running {
   port: number
   /** Undefined when the server was already running. */
   child: ChildProcess | undefined
+  /** Lets a server that this process started go on when this process exits. */
+  keepAtExit(): void
 }
 
 /** A database folder (`<home>/pg`) with its password, its log and the user that runs it. */
@@ -216,7 +218,7 @@ export async function openCluster(
   const attach = async (): Promise<Running | undefined> => {
     for (let found = readPidFile(files.folder); found; found = readPidFile(files.folder)) {
       const server = await ready()
-      if (server) return { pid: server.pid, port: server.port, child: undefined }
+      if (server) return { pid: server.pid, port: server.port, child: undefined, keepAtExit: () => undefined }
       if (!runsPostgres(found.pid, files.folder))
         rmSync(join(files.folder, 'postmaster.pid'), { force: true })
       else await sleep(20)
@@ -228,12 +230,16 @@ export async function openCluster(
     const port = wanted || (await freePort())
     const from = existsSync(files.log) ? statSync(files.log).size : 0
     const child = spawnServer(files, { binaries, user }, port, extra)
+    const keepAtExit = child.pid === undefined ? () => undefined : stopAtExit(child.pid)
     let ended: string | undefined
     child.once('error', (error) => (ended = error.message))
-    child.once('exit', (code, signal) => (ended = `it ended with ${signal ?? code}`))
+    child.once('exit', (code, signal) => {
+      keepAtExit()
+      ended = `it ended with ${signal ?? code}`
+    })
     while (ended === undefined) {
       const server = await ready()
-      if (server && server.pid === child.pid) return { pid: server.pid, port, child }
+      if (server && server.pid === child.pid) return { pid: server.pid, port, child, keepAtExit }
       await sleep(15)
     }
     const output = readFileSync(files.log)

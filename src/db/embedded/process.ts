@@ -60,3 +60,29 @@ export function startTimeOf(pid: number): string {
 /** Returns the command line of a running process; '' if it is not known. */
 export const commandOf = (pid: number): string =>
   read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') || ps(pid, 'command')
+
+/** Servers that this process stops when it exits. */
+const ownServers = new Set<number>()
+
+const stopOwnServers = (): void => {
+  for (const pid of ownServers) {
+    try {
+      process.kill(pid, 'SIGINT') // a fast shutdown, which the server completes by itself
+    } catch {
+      // it has exited
+    }
+  }
+}
+
+/**
+ * Stops a server when this process exits, for whatever reason but a SIGKILL. Returns the function that
+ * prevents it.
+ */
+export function stopAtExit(pid: number): () => void {
+  if (ownServers.size === 0) process.once('exit', stopOwnServers)
+  ownServers.add(pid)
+  return () => {
+    ownServers.delete(pid)
+    if (ownServers.size === 0) process.off('exit', stopOwnServers)
+  }
+}
