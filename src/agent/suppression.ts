@@ -25,6 +25,16 @@ export const suppress = async (
   await tx.suppression.createMany({ data, skipDuplicates: true })
 }
 
+/**
+ * The part of a statement that does the same with the rows of `entries (agent_id, channel, recipient, reason,
+ * detail, created_at)`, whose recipients are in lower case.
+ */
+export const suppressAll = (entries: string): string => `
+    suppressed as (
+      insert into suppression (agent_id, channel, recipient, reason, detail, created_at)
+      select agent_id, channel, recipient, reason, detail, created_at from ${entries} on conflict do nothing
+    )`
+
 /** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (
   { prisma }: Db,

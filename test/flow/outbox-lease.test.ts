@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { claimSends, renewSends } from '../../src/message/out/send-job.ts'
+import { claimSends } from '../../src/message/out/claim-sends.ts'
+import { renewSends } from '../../src/message/out/send-job.ts'
+import { type Settlement, settleSends } from '../../src/message/out/settle-sends.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })
 const agent = await createTestAgent(service, await service.workspace())
-const { body: message } = await agent.api('POST', `/agents/${agent.id}/messages`, {
-  channel: 'email',
-  to: ['a@example.com'],
-  text: 'x',
-})
+const write = async (...to: string[]) =>
+  (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'x' })).body
+const message = await write('a@example.com')
 
 const later = () => new Date(Date.now() + 60_000)
 const leaseLeft = async (): Promise<number> => {
@@ -37,4 +37,44 @@ test('a killed worker keeps its messages from other workers for at most 10 s', a
   ])
   await renewSends(service.db, killed, [job!])
   expect(await claimSends(service.db, { owner: killed, now: later(), limit: 10 })).toEqual([])
+})
+
+test('of results that are written together, only those of messages that the worker still holds are written', async () => {
+  const [mine, taken, gone] = [
+    await write('b@example.com'),
+    await write('c@example.com'),
+    await write('d@example.com'),
+  ]
+  const [owner, other] = [randomUUID(), randomUUID()]
+  const claimed = await claimSends(service.db, { owner, now: later(), limit: 10 })
+  await service.db.pool.query('update job set lease_owner = $2 where lane = $1', [taken.id, other])
+  await service.db.pool.query('delete from message where id = $1', [gone.id])
+  const settlements = [mine, taken, gone].map(({ id, to: [address] }): Settlement => {
+    const { message: _, ...job } = claimed.find(({ messageId }) => messageId === id)!
+    const recipient = {
+      address,
+      status: 'failed',
+      detail: '550 no',
+      providerId: null,
+      suppress: '550 no',
+    } as const
+    const again = { ...recipient, detail: 'another reason' }
+    const at = new Date()
+    return { job, state: 'failed', dueAt: null, entry: { at, ms: 1.4 }, at, recipients: [recipient, again] }
+  })
+  expect(await settleSends(service.db, settlements)).toEqual([true, false, false])
+  const read = async ({ id }: { id: string }) =>
+    (await agent.api('GET', `/agents/${agent.id}/messages/${id}`)).body
+  expect(await read(mine)).toMatchObject({ status: 'failed', error: '550 no' })
+  expect(await read(taken)).toMatchObject({ status: 'sending', error: null })
+  const { body: suppressed } = await agent.api('GET', `/agents/${agent.id}/suppressions`)
+  expect(suppressed.items).toMatchObject([{ recipient: 'b@example.com', detail: '550 no' }])
+  const { rows } = await service.db.pool.query(
+    'select lane, state, attempts, log from job where lane = any($1) order by attempts desc',
+    [[mine.id, taken.id]],
+  )
+  expect(rows).toMatchObject([
+    { lane: mine.id, state: 'failed', attempts: 1, log: [{ ms: 1 }] },
+    { lane: taken.id, state: 'pending', attempts: 0, log: [] },
+  ])
 })

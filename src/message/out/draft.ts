@@ -64,7 +64,7 @@ export const conversationOf = ({
   threadReferences,
   threadMessageId,
   internetMessageId,
-}: Message): string[] => [
+}: Pick<Message, 'threadReferences' | 'threadMessageId' | 'internetMessageId'>): string[] => [
   ...new Set([...threadReferences, ...[threadMessageId, internetMessageId].filter((id) => id !== null)]),
 ]
 

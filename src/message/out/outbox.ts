@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../core/errors.ts'
-import {
-  claimSends,
-  LeaseLost,
-  releaseSends,
-  renewSends,
-  SEND_DUE,
-  SEND_LEASE_S,
-  type SendJob,
-} from './send-job.ts'
+import { type ClaimedSend, claimSends } from './claim-sends.ts'
+import { LeaseLost, releaseSends, renewSends, SEND_DUE, SEND_LEASE_S, type SendJob } from './send-job.ts'
+import { createSettlementStore } from './settle-sends.ts'
 import { type TransmitDeps, transmit } from './transmit.ts'
 
 /** Maximum number of concurrent attempts in this process that started within `FRESH_MS`. */
@@ -45,8 +39,8 @@ export class Outbox {
   #running: Promise<void> = Promise.resolve()
   #unsubscribe: () => void = () => undefined
 
-  constructor(deps: TransmitDeps) {
-    this.#deps = deps
+  constructor(deps: Omit<TransmitDeps, 'settlements'>) {
+    this.#deps = { ...deps, settlements: createSettlementStore(deps) }
   }
 
   start(): void {
@@ -81,7 +75,7 @@ export class Outbox {
     }
   }
 
-  async #claim(): Promise<SendJob[]> {
+  async #claim(): Promise<ClaimedSend[]> {
     const now = this.#deps.clock.now()
     const free = this.#capacity(now)
     if (free <= 0) return []
@@ -109,8 +103,9 @@ export class Outbox {
     return [...counts].flatMap(([agentId, count]) => (count >= MAX_PER_AGENT ? [agentId] : []))
   }
 
-  #start(job: SendJob): void {
-    const work = transmit(this.#deps, job, this.#sending.signal)
+  #start(claimed: ClaimedSend): void {
+    const { message: _, ...job } = claimed
+    const work = transmit(this.#deps, claimed, this.#sending.signal)
       .catch(async (error: unknown) => {
         const fields = { err: error, messageId: job.messageId }
         if (error instanceof LeaseLost)

@@ -35,50 +35,6 @@ export const SEND_DUE = 'send_due'
  */
 export const SEND_LEASE_S = 10
 
-interface ClaimedRow {
-  id: string
-  lane: string
-  agent_id: string
-  attempts: number
-  created_at: Date
-}
-
-interface ClaimRequest {
-  owner: string
-  now: Date
-  limit: number
-  /** Agents whose messages are left out. */
-  without?: readonly string[]
-}
-
-/**
- * Leases at most `limit` due messages, longest overdue first. Uses SKIP LOCKED, so that workers never wait for
- * each other. Leases expire by the database's clock, which all processes share; whether a message is due is
- * decided by the caller's clock.
- */
-export const claimSends = async (
-  { pool }: Db,
-  { owner, now, limit, without = [] }: ClaimRequest,
-): Promise<SendJob[]> => {
-  const { rows } = await pool.query<ClaimedRow>({
-    name: 'claim sends',
-    text: `update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
-            where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
-                                    and agent_id <> all($4::uuid[])
-                                  order by due_at limit $3 for update skip locked))
-           returning id, lane, agent_id, attempts, created_at`,
-    values: [owner, now, limit, without],
-  })
-  return rows.map(({ id, lane, agent_id, attempts, created_at }) => ({
-    id,
-    messageId: lane,
-    agentId: agent_id,
-    attempts,
-    queuedAt: created_at,
-    owner,
-  }))
-}
-
 /** Queues a message, in the transaction that ends its wait for approval. */
 export const enqueueSend = async (
   tx: Prisma.TransactionClient,
@@ -120,62 +76,31 @@ export const withdrawSend = async (
 
 type SendJobKey = Pick<SendJob, 'id' | 'agentId'>
 
-/** The jobs ($2 their agents, $3 their ids) that are still the owner's ($1). */
-const OF_OWNER = `from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id)
-  where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`
+/** $1 the owner, $2 the agents of the jobs, $3 the ids of the jobs. */
 const ownedBy = (owner: string, jobs: readonly SendJobKey[]) => [
   owner,
   jobs.map(({ agentId }) => agentId),
   jobs.map(({ id }) => id),
 ]
 
-/** Renews the leases of work that takes longer than one lease. */
+/**
+ * Renews the leases of work that takes longer than one lease. Jobs that are being settled are left out: two
+ * statements that wait for each other's rows would deadlock.
+ */
 export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly SendJobKey[]): Promise<void> => {
   await pool.query({
     name: 'renew sends',
-    text: `update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S}) ${OF_OWNER}`,
+    text: `
+      update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
+        from (select job.agent_id, job.id from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id) join job using (agent_id, id)
+               where job.lease_owner = $1 for update of job skip locked) as j
+       where job.agent_id = j.agent_id and job.id = j.id`,
     values: ownedBy(owner, jobs),
   })
 }
 
-/** An attempt, in the format of the job's log. */
-export interface SendAttempt {
-  at: Date
-  error: string | null
-  ms: number
-}
-
-/** Outcome of an attempt: finished, or due again. */
-export type SendOutcome = { state: 'delivered' | 'failed' } | { dueAt: Date }
-
 /** Another worker holds the job by now, so this worker must not write its result. */
 export class LeaseLost extends Error {}
-
-/**
- * Writes an attempt and its outcome, in the transaction that updates the message's status. Throws
- * `LeaseLost`.
- */
-export const settleSend = async (
-  tx: Prisma.TransactionClient,
-  job: SendJob,
-  attempt: SendAttempt,
-  outcome: SendOutcome,
-): Promise<void> => {
-  const entry = JSON.stringify([
-    {
-      at: attempt.at,
-      ...(attempt.error === null ? {} : { error: attempt.error }),
-      ms: Math.round(attempt.ms),
-    },
-  ])
-  const state = 'state' in outcome ? outcome.state : 'pending'
-  const dueAt = 'dueAt' in outcome ? outcome.dueAt : null
-  const written = await tx.$executeRaw`
-    update job set state = ${state}::"JobState", due_at = ${dueAt}, attempts = attempts + 1, log = log || ${entry}::jsonb,
-                   lease_owner = null, lease_until = null
-     where agent_id = ${job.agentId}::uuid and id = ${job.id}::uuid and lease_owner = ${job.owner}::uuid`
-  if (written === 0) throw new LeaseLost('the lease of the job was lost')
-}
 
 /** Releases leases without an attempt, so that another worker can claim the jobs immediately. */
 export const releaseSends = async (
@@ -183,7 +108,11 @@ export const releaseSends = async (
   owner: string,
   jobs: readonly SendJobKey[],
 ): Promise<void> => {
-  await pool.query(`update job set lease_owner = null, lease_until = null ${OF_OWNER}`, ownedBy(owner, jobs))
+  await pool.query(
+    `update job set lease_owner = null, lease_until = null from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id)
+      where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`,
+    ownedBy(owner, jobs),
+  )
 }
 
 /** Returns when the longest overdue send became due; null when none is due. */

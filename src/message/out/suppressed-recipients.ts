@@ -1,12 +1,13 @@
 import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
 import { findSuppressed } from '../../agent/suppression.ts'
 import type { Outbound, Rejection } from '../../channel/outbound.ts'
-import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
+import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'
-import type { Message, Suppression } from '../../db/generated/prisma/client.ts'
+import type { Suppression } from '../../db/generated/prisma/client.ts'
+import type { OutgoingMessage } from './claim-sends.ts'
 
-type Sent = Pick<Message, 'agentId' | 'channel'>
+type Sent = Pick<OutgoingMessage, 'agentId' | 'channel' | 'hasSuppressions'>
 
 /**
  * Splits the remaining recipients into those who may be written to and those who may not, with the reason for
@@ -20,7 +21,7 @@ export const filterSuppressed = async (deps: Db & { clock: Clock }, message: Sen
 
 /** Recipients who texted STOP. */
 const stopped = async (deps: Db, { channel }: Sent, { from, envelopeTo }: Outbound): Promise<Rejection[]> => {
-  if (!CHANNELS[channel as ChannelKind].optOut) return []
+  if (!CHANNELS[channel].optOut) return []
   const found = await findOptOuts(deps, from.address, envelopeTo)
   return [...found].map((recipient) => ({
     recipient,
@@ -38,6 +39,7 @@ export const optedOutOf = async (deps: Db, ours: string, recipients: readonly st
 
 /** Recipients whose mail bounced permanently, or who reported it as spam. */
 const suppressed = async (deps: Db, message: Sent, { envelopeTo }: Outbound): Promise<Rejection[]> => {
+  if (!message.hasSuppressions) return []
   const spelled = new Map(envelopeTo.map((recipient) => [recipient.toLowerCase(), recipient]))
   const found = await findSuppressed(deps, message, [...spelled.keys()])
   return found.map((entry) => ({

@@ -1,0 +1,141 @@
+import { suppressAll } from '../../agent/suppression.ts'
+import { type Batch, createBatch } from '../../db/batch.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import type { JobState, RecipientStatus } from '../../db/generated/prisma/enums.ts'
+import type { SendJob } from './send-job.ts'
+import { CONCLUDE, conclusionsFrom } from './status.ts'
+
+/** What an attempt means for one recipient. */
+export interface RecipientOutcome {
+  address: string
+  /** `sending`: it is tried again, or the provider will report. */
+  status: RecipientStatus
+  /** The other side's text; null leaves the one of an earlier attempt. */
+  detail: string | null
+  /** The id that the provider's reports will name; null leaves the stored one. */
+  providerId: string | null
+  /** Why nothing more is sent to this recipient, for the suppression list; null when it may be. */
+  suppress: string | null
+}
+
+/** The outcome of one attempt to send a message. */
+export interface Settlement {
+  job: SendJob
+  state: JobState
+  /** When it is due again; null when it is finished. */
+  dueAt: Date | null
+  /** The attempt, in the format of the job's log. */
+  entry: { at: Date; error?: string; ms: number }
+  /** When it ended. */
+  at: Date
+  recipients: readonly RecipientOutcome[]
+}
+
+/**
+ * $1 attempts and $2 outcomes of recipients, as JSON.
+ *
+ * Locks the messages, then all of their recipients, before it decides anything: a row that is locked is read as
+ * it is by then, so two reports about one message that arrive at once cannot each see the other's recipient as
+ * still in progress. A bounce or report may also have come before the attempt ended; recipients it has updated
+ * are left alone. Messages are locked in the order of their ids, so that two batches never wait for each other.
+ */
+const SETTLE = {
+  name: 'settle sends',
+  text: `
+    with
+    attempt as materialized (
+      select * from json_to_recordset($1::json) as a(id uuid, agent_id uuid, message_id uuid, owner uuid, state "JobState", due_at timestamptz,
+                                                     entry jsonb, at timestamptz)
+    ),
+    held as materialized (
+      select m.id as message_id, m.agent_id, m.channel, a.id as job_id, a.owner, a.at
+        from attempt a join message m on m.id = a.message_id and m.agent_id = a.agent_id order by m.id for no key update of m
+    ),
+    mine as materialized (
+      select h.* from held h join job j on j.id = h.job_id and j.agent_id = h.agent_id where j.lease_owner = h.owner for no key update of j
+    ),
+    before as materialized (
+      select r.message_id, r.agent_id, r.address, r.status, r.detail, r.provider_id, mine.channel, mine.at
+        from mine join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
+    ),
+    outcome as materialized (
+      select * from json_to_recordset($2::json) as o(message_id uuid, address text, status "RecipientStatus", detail text, provider_id text,
+                                                     suppress text, recipient text)
+    ),
+    after as materialized (
+      select b.message_id, b.agent_id, b.address, o.address is not null as told, b.at,
+             case when b.status = 'sending' and o.address is not null then o.status else b.status end as status,
+             case when b.status = 'sending' and o.detail is not null then o.detail else b.detail end as detail,
+             coalesce(o.provider_id, b.provider_id) as provider_id
+        from before b left join outcome o on o.message_id = b.message_id and o.address = b.address
+    ),
+    recipients as (
+      update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
+        from after a where a.told and r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address
+    ),
+    refused as (
+      select b.agent_id, b.channel, o.recipient, 'bounce'::"SuppressionReason" as reason, o.suppress as detail, b.at as created_at
+        from before b join outcome o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
+    ),${suppressAll('refused')},
+    concluded as (${conclusionsFrom('after')}),
+    messages as (${CONCLUDE})
+    update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
+      from mine join attempt a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id
+    returning j.id`,
+}
+
+const toAttempt = ({ job, state, dueAt, entry, at }: Settlement) => ({
+  id: job.id,
+  agent_id: job.agentId,
+  message_id: job.messageId,
+  owner: job.owner,
+  state,
+  due_at: dueAt,
+  entry: [{ ...entry, ms: Math.round(entry.ms) }],
+  at,
+})
+
+/** The first outcome of each recipient: one may be refused for two reasons. */
+const toOutcomes = ({ job, recipients }: Settlement) =>
+  [...new Map(recipients.toReversed().map((each) => [each.address, each])).values()].map(
+    ({ address, providerId, ...outcome }) => ({
+      message_id: job.messageId,
+      ...outcome,
+      address,
+      provider_id: providerId,
+      recipient: address.toLowerCase(),
+    }),
+  )
+
+/**
+ * Writes the outcome of attempts: recipients, messages and jobs change together. Returns for each whether it
+ * was written; it is not when the worker no longer holds the job.
+ */
+export const settleSends = async (
+  { pool }: Pick<Db, 'pool'>,
+  settlements: readonly Settlement[],
+): Promise<boolean[]> => {
+  const { rows } = await pool.query<{ id: string }>({
+    ...SETTLE,
+    values: [
+      JSON.stringify(settlements.map(toAttempt)),
+      JSON.stringify(settlements.flatMap((settlement) => toOutcomes(settlement))),
+    ],
+  })
+  const written = new Set(rows.map(({ id }) => id))
+  return settlements.map(({ job }) => written.has(job.id))
+}
+
+/**
+ * Collects the outcomes of attempts that end at the same time, so that they share a statement and a commit. One
+ * that waits for a report about the same message delays the others no longer than that.
+ */
+export type SettlementStore = Batch<Settlement, boolean>
+
+export const createSettlementStore = (db: Pick<Db, 'pool'>): SettlementStore =>
+  createBatch((settlements) => settleSends(db, settlements), {
+    most: 50,
+    parallel: 2,
+    patienceMs: 100,
+    isUnavailable,
+  })
