@@ -3,6 +3,12 @@ import { type EndSubscriptions, hashToken, newToken } from './token.ts'
 
 /** Tokens of connected apps: an app's access tokens act as its token, whose own value nobody knows. */
 
+/**
+ * The client id of the command line, `ams`. Its access tokens are valid at every interface, like the agent's
+ * own; those of other apps at `/mcp` only.
+ */
+export const COMMAND_LINE = 'ams'
+
 export interface NewAppToken {
   workspaceId: string
   agentId: string

@@ -4,6 +4,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
+import { COMMAND_LINE } from './app-token.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { hashToken, TOKEN_REVOKED } from './token.ts'
 
@@ -43,6 +44,8 @@ export interface ViewerDeps extends Db {
 const TRUSTED_MS = 1_000
 const MAX_KNOWN = 10_000
 
+const keyOf = (hash: Buffer, audience: string | null): string => hash.toString('latin1') + (audience ?? '')
+
 /**
  * Viewers that were authenticated within the last second, by the hash of their token. A revoked token is
  * removed as soon as the process is notified.
@@ -59,13 +62,13 @@ export class KnownViewers {
   }
 
   /** `audience` is what the token was looked up for: it is not valid for anything else. */
-  get(hash: Buffer, now: Date, audience = ''): Viewer | null {
-    const known = this.#viewers.get(hash.toString('latin1') + audience)
+  get(hash: Buffer, now: Date, audience: string | null = null): Viewer | null {
+    const known = this.#viewers.get(keyOf(hash, audience))
     return known && known.until > now.getTime() ? known.viewer : null
   }
 
-  add(hash: Buffer, viewer: Viewer, now: Date, audience = ''): void {
-    const key = hash.toString('latin1') + audience
+  add(hash: Buffer, viewer: Viewer, now: Date, audience: string | null = null): void {
+    const key = keyOf(hash, audience)
     this.#viewers.delete(key)
     this.#viewers.set(key, { viewer, until: now.getTime() + TRUSTED_MS })
     this.#forgetOldest(now)
@@ -110,14 +113,15 @@ const BY_HASH = {
 
 /**
  * An access token of a connected app acts as the app's token, with its own expiry. It is valid for one
- * audience (RFC 8707) and, as its app, ends with the member who connected it.
+ * audience (RFC 8707), which for the command line is the whole service, and, as its app, ends with the member
+ * who connected it.
  */
 const BY_ACCESS_TOKEN = {
   name: 'token by access token',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.last_used_at,
                 null as email, null as role, a.name, null as session_ends_at, null as enrolling, coalesce(t.name, '') as app
            from oauth_record r join connected_app c on c.token_id = r.app_id join token t on t.id = c.token_id join agent a on a.id = t.agent_id
-          where r.hash = $1 and r.kind = 'AccessToken' and r.payload->>'aud' = $2`,
+          where r.hash = $1 and r.kind = 'AccessToken' and (r.payload->>'aud' = $2 or r.payload->>'clientId' = '${COMMAND_LINE}')`,
 }
 
 /** `lastUsedAt` is accurate to the minute: a write for every request would cost too much. */
@@ -145,7 +149,8 @@ const sessionExpiry = ({ session_ends_at: endsAt }: TokenRow, now: Date): Date |
 /**
  * Authenticates a bearer token. Throws the same `unauthorized` for every invalid token, so that the reason is
  * not revealed, and `rate_limited` after too many of them from one address. `source` is that address, as
- * returned by `clientOf`. Access tokens of connected apps are accepted only where the `audience` is given.
+ * returned by `clientOf`. Access tokens of connected apps are accepted only where the `audience` is given,
+ * except for those of the command line.
  */
 export const authenticate = async (
   deps: ViewerDeps,
@@ -154,7 +159,7 @@ export const authenticate = async (
   audience = '',
 ): Promise<Viewer> => {
   if (!token) throw new AppError('unauthorized', 'Send a bearer token: Authorization: Bearer <token>.')
-  const viewer = await findViewer(deps, token, source, token.startsWith('aot_') ? audience : '')
+  const viewer = await findViewer(deps, token, source, token.startsWith('aot_') ? audience : null)
   if (!viewer || viewer.session) throw deps.failedTokens.fail(source)
   return viewer
 }
@@ -173,12 +178,12 @@ export const authenticateSession = async (
   return { ...viewer, session: viewer.session }
 }
 
-/** Returns the viewer of a token that is not expired; with an audience, of an access token for it. */
+/** Returns the viewer of a token that is not expired; with an audience, of an app's access token. */
 const findViewer = async (
   deps: ViewerDeps,
   token: string,
   source: string,
-  audience = '',
+  audience: string | null = null,
 ): Promise<Viewer | null> => {
   const hash = hashToken(token)
   const now = deps.clock.now()
@@ -187,9 +192,13 @@ const findViewer = async (
   return viewer?.expiresAt && viewer.expiresAt <= now ? null : viewer
 }
 
-const readViewer = async (deps: ViewerDeps, hash: Buffer, audience: string): Promise<Viewer | null> => {
+const readViewer = async (
+  deps: ViewerDeps,
+  hash: Buffer,
+  audience: string | null,
+): Promise<Viewer | null> => {
   const statement =
-    audience === '' ? { ...BY_HASH, values: [hash] } : { ...BY_ACCESS_TOKEN, values: [hash, audience] }
+    audience === null ? { ...BY_HASH, values: [hash] } : { ...BY_ACCESS_TOKEN, values: [hash, audience] }
   const { rows } = await deps.pool.query<TokenRow>(statement)
   const row = rows[0]
   if (!row) return null

@@ -4,7 +4,7 @@ import type { Viewer } from '../../workspace/viewer.ts'
 import { type ClientIdentity, identityOf } from './client-metadata.ts'
 import { type ConnectedAppDeps, connectApp } from './connected-app.ts'
 import { errors } from './library.ts'
-import { resourceOf, SCOPE } from './resource.ts'
+import { resourceFor, SCOPE } from './resource.ts'
 
 /** An authorization request that waits for a member's decision, in the browser that made it. */
 export interface AuthorizationRequest {
@@ -64,7 +64,7 @@ export const allowRequest = async (
   const appId = await connectApp(deps, viewer, agentId, { clientId, name, host })
   const grant = new provider.Grant({ accountId: viewer.id, clientId })
   grant.jti = appId
-  grant.addResourceScope(resourceOf(deps.publicUrl()), SCOPE)
+  grant.addResourceScope(resourceFor(clientId, deps.publicUrl()), SCOPE)
   await grant.save()
   return provider.interactionResult(request, response, {
     login: { accountId: viewer.id, remember: false },

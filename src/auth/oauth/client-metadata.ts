@@ -1,4 +1,5 @@
 import type { AllClientMetadata, ClientMetadata } from 'oidc-provider'
+import { COMMAND_LINE } from '../../workspace/app-token.ts'
 import { errors } from './library.ts'
 
 /** The rules for what a client says about itself, in a registration (RFC 7591) or in its metadata document. */
@@ -89,6 +90,8 @@ export interface ClientIdentity {
   isVerified: boolean
   /** Whether codes go to a program on the member's own computer. */
   isLocal: boolean
+  /** Whether it is the command line, which can do all that the agent's own token can. */
+  isCommandLine: boolean
 }
 
 const placeOf = (url: URL): string => url.host || `${url.protocol}//`
@@ -101,5 +104,6 @@ export const identityOf = (
   const target = new URL(redirectUri)
   const isLocal = target.protocol === 'http:' || !target.protocol.startsWith('http')
   const host = placeOf(isVerified ? new URL(client.clientId) : target)
-  return { name: client.clientName ?? host, host, isVerified, isLocal }
+  const isCommandLine = client.clientId === COMMAND_LINE
+  return { name: client.clientName ?? host, host, isVerified, isLocal, isCommandLine }
 }

@@ -5,13 +5,14 @@ import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import { publicError } from '../../db/failure.ts'
+import { COMMAND_LINE } from '../../workspace/app-token.ts'
 import { newToken } from '../../workspace/token.ts'
 import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
 import { registeredMetadata } from './client-metadata.ts'
 import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
 import { errors, interactionPolicy, Provider } from './library.ts'
 import { NoRecords, Records } from './records.ts'
-import { resourceOf, SCOPE } from './resource.ts'
+import { resourceFor, SCOPE } from './resource.ts'
 import { UnitOfWork } from './unit-of-work.ts'
 
 export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
@@ -26,6 +27,11 @@ export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
 }
 
 const ACCESS_TOKEN_S = 3600
+/**
+ * The command line gets one access token for as long as the member's consent lasts. Refresh tokens would have to be
+ * replaced by several programs at once that share one file of credentials, and a lost race ends the connection.
+ */
+const COMMAND_LINE_TOKEN_S = CONSENT_S
 /** A refresh token that is not used for this long expires; a used one is replaced. */
 const REFRESH_TOKEN_S = 30 * 24 * 3600
 /** A member has this long to sign in and consent. */
@@ -74,6 +80,14 @@ const unusedKey = (): Record<string, unknown> => ({
   ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
 })
 
+/** `ams login`: a program on the member's computer, which listens on any port of it (RFC 8252, 7.3). */
+const COMMAND_LINE_CLIENT = {
+  client_id: COMMAND_LINE,
+  client_name: 'ams, the command line',
+  redirect_uris: ['http://127.0.0.1/callback'],
+  grant_types: ['authorization_code'],
+}
+
 /** The library's only hook between parsing a registration and checking it. */
 const acceptRegistration = (ctx: KoaContextWithOIDC): string => {
   const body = ctx.oidc.body as Record<string, unknown>
@@ -86,7 +100,7 @@ const acceptRegistration = (ctx: KoaContextWithOIDC): string => {
 const features = (
   deps: ProviderDeps,
   documents: ClientDocuments,
-  resource: string,
+  publicUrl: string,
   sourceOf: (ctx: KoaContextWithOIDC) => string,
 ): NonNullable<Configuration['features']> => ({
   devInteractions: { enabled: false },
@@ -107,11 +121,14 @@ const features = (
   },
   resourceIndicators: {
     enabled: true,
-    defaultResource: () => resource,
+    defaultResource: (_ctx, client) => resourceFor(client.clientId, publicUrl),
     useGrantedResource: () => true,
-    getResourceServerInfo: (_ctx, indicator) => {
-      if (indicator !== resource) throw new errors.InvalidTarget(`the only resource is ${resource}`)
-      return { scope: SCOPE, audience: resource, accessTokenFormat: 'opaque', accessTokenTTL: ACCESS_TOKEN_S }
+    getResourceServerInfo: (_ctx, indicator, { clientId }) => {
+      const resource = resourceFor(clientId, publicUrl)
+      if (indicator.replace(/\/$/, '') !== resource)
+        throw new errors.InvalidTarget(`the only resource is ${resource}`)
+      const accessTokenTTL = clientId === COMMAND_LINE ? COMMAND_LINE_TOKEN_S : ACCESS_TOKEN_S
+      return { scope: SCOPE, audience: resource, accessTokenFormat: 'opaque', accessTokenTTL }
     },
   },
 })
@@ -130,13 +147,14 @@ const configurationOf = (
   const records = { clock: deps.clock, unit, endApp: end }
   return {
     adapter: (kind: string) => (kind === 'Session' ? new NoRecords() : new Records(kind, records)),
-    features: features(deps, documents, resourceOf(publicUrl), sourceOf),
+    features: features(deps, documents, publicUrl, sourceOf),
     routes: ROUTES,
     scopes: [SCOPE],
     claims: {},
     responseTypes: ['code'],
     pkce: { required: () => true },
     jwks: { keys: [unusedKey()] },
+    clients: [COMMAND_LINE_CLIENT],
     clientAuthMethods: ['none', 'private_key_jwt'],
     clientDefaults: {
       application_type: 'native',
@@ -157,7 +175,7 @@ const configurationOf = (
       return id === undefined ? undefined : ctx.oidc.provider.Grant.find(id)
     },
     interactions: { policy: policy(), url: (_ctx, { uid }) => deps.consentPath(uid) },
-    issueRefreshToken: () => true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     expiresWithSession: () => false,
     revokeGrantPolicy: () => true,

@@ -1,8 +1,17 @@
 import { AmsError } from '../errors.ts'
+import { endLogin, loginInBrowser } from './browser-login.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './failure.ts'
-import { type Credentials, isMember, openAgent, openWorkspace, writeCredentials } from './settings.ts'
-import { oneLine, printableJson, readStdin } from './terminal.ts'
+import {
+  type Credentials,
+  deleteStored,
+  isMember,
+  openAgent,
+  openWorkspace,
+  readStored,
+  writeCredentials,
+} from './settings.ts'
+import { oneLine, printableJson, readStdin, type Terminal } from './terminal.ts'
 
 /** Whose token it is. */
 const describe = async (credentials: Credentials, id: string | undefined) => {
@@ -24,11 +33,23 @@ const lineOf = (who: Awaited<ReturnType<typeof describe>>): string => {
   return oneLine(`${name} (${id}) at ${who.url}${values ? `, reached at ${values}` : ''}`)
 }
 
+/** A token from standard input, or, on a terminal, from signing in in a browser. */
+const obtainToken = async (url: string, wantsBrowser: boolean, terminal: Terminal): Promise<string> => {
+  if (wantsBrowser || process.stdin.isTTY) return loginInBrowser(url, terminal)
+  const token = (await readStdin()).trim()
+  if (token === '') throw new AmsError('unauthorized', 'No token came over standard input.')
+  return token
+}
+
 export const login: Command = {
-  usage: 'login --url URL < TOKEN-FILE',
-  summary: 'check a token, and store it for this user',
-  options: { url: { type: 'string', value: 'URL', help: 'where the service is (or AMS_URL)' } },
+  usage: 'login --url URL [--browser] [< TOKEN-FILE]',
+  summary: 'sign in in a browser, or store a token',
+  options: {
+    url: { type: 'string', value: 'URL', help: 'where the service is (or AMS_URL)' },
+    browser: { type: 'boolean', help: 'sign in in a browser although standard input is not a terminal' },
+  },
   examples: [
+    'ams login --url http://localhost:4000',
     'ams login --url http://localhost:4000 < token.txt',
     'pass show ams | ams login --url https://ams.example.com',
   ],
@@ -36,15 +57,30 @@ export const login: Command = {
     input.atMost(0)
     const url = input.text('url') ?? process.env.AMS_URL
     if (!url) throw new UsageError('--url is missing.')
-    if (process.stdin.isTTY)
-      throw new UsageError('The token is read from standard input: ams login --url URL < FILE')
-    const token = (await readStdin()).trim()
-    if (token === '') throw new AmsError('unauthorized', 'No token came over standard input.')
+    const token = await obtainToken(url, input.flag('browser'), input.terminal)
     const credentials = { url, token }
     const who = await describe(credentials, undefined)
     const path = await writeCredentials(credentials)
     input.terminal.note(`Stored in ${path}, readable for you only.`)
     input.terminal.out(input.json ? printableJson(who) : lineOf(who))
+    return undefined
+  },
+}
+
+/** Access tokens from signing in in a browser. Others are revoked where they were made. */
+const isOfBrowser = (token: string): boolean => token.startsWith('aot_')
+
+export const logout: Command = {
+  usage: 'logout',
+  summary: 'forget the stored token; one from signing in in a browser is also revoked',
+  options: {},
+  examples: ['ams logout'],
+  run: async (input) => {
+    input.atMost(0)
+    const stored = await readStored()
+    if (stored && isOfBrowser(stored.token)) await endLogin(stored.url, stored.token)
+    await deleteStored()
+    input.terminal.note(stored ? `Signed out of ${stored.url}.` : 'Nobody was signed in.')
     return undefined
   },
 }

@@ -6,7 +6,7 @@ import { completionOf } from './completion.ts'
 import { exitCodeOf, UsageError } from './failure.ts'
 import { helpOf, overview } from './help.ts'
 import { listen } from './listen.ts'
-import { login, whoami } from './login.ts'
+import { login, logout, whoami } from './login.ts'
 import { mcp } from './mcp.ts'
 import { messages, read, reply, send } from './messages.ts'
 import { run } from './run.ts'
@@ -15,6 +15,7 @@ import { createTerminal, oneLine, printableJson, type Terminal } from './termina
 
 const commands: Record<string, Command> = {
   login,
+  logout,
   whoami,
   listen,
   messages,

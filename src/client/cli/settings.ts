@@ -35,6 +35,15 @@ const readFileOf = async (path: string): Promise<Partial<Credentials>> => {
   }
 }
 
+/** What `ams login` stored, if anything. */
+export const readStored = async (env: Env = process.env): Promise<Credentials | null> => {
+  const { url, token } = await readFileOf(credentialsFile(env))
+  return url && token ? { url, token } : null
+}
+
+export const deleteStored = (env: Env = process.env): Promise<void> =>
+  rm(credentialsFile(env), { force: true })
+
 /**
  * AMS_URL and AMS_TOKEN, or what `ams login` stored. Never one of each: a stored token must not go to a service
  * that it does not belong to.

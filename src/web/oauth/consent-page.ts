@@ -25,7 +25,10 @@ export interface Wrong {
 export const NEW_AGENT = 'new'
 
 const whoAsks = ({ client, returnsTo }: Asked): Html => {
-  const { name, host, isVerified, isLocal } = client
+  const { name, host, isVerified, isLocal, isCommandLine } = client
+  if (isCommandLine)
+    return html`<p>The command line <strong>ams</strong> on your own device (<strong>${returnsTo}</strong>) wants to act as one of your agents.</p>
+<p class="soft">Go on only if you have just run <code>ams login</code> yourself.</p>`
   const where = isLocal
     ? html`You will return to an app on your own device (<strong>${returnsTo}</strong>).`
     : html`You will return to <strong>${returnsTo}</strong>.`
@@ -49,6 +52,16 @@ const ABILITIES = html`<h2>It will be able to</h2>
 <li>read the messages of your other agents</li>
 </ul>`
 
+const ALL_ABILITIES = html`<h2>It will be able to</h2>
+<ul>
+<li>do everything that the agent’s own token can do: read and send messages, change who may write to the agent, manage its webhooks, delete it</li>
+<li>read the values of the agent’s secrets</li>
+</ul>
+<h2>It will not be able to</h2>
+<ul>
+<li>read the messages of your other agents</li>
+</ul>`
+
 const options = ({ agents }: Asked, chosen: string): Html[] =>
   [...agents, { id: NEW_AGENT, name: 'A new agent' }].map(
     ({ id, name }) => html`<option value="${id}"${id === chosen ? ' selected' : ''}>${name}</option>`,
@@ -63,7 +76,7 @@ const form = (asked: Asked, wrong: Wrong | null): Html => {
 <label for="name">Name of a new agent</label>
 <input id="name" name="name" value="${wrong?.form.get('name') ?? asked.client.name}" maxlength="100" autocomplete="off" aria-describedby="name-hint">
 <p class="soft" id="name-hint">Only used if you choose a new agent.</p>
-${ABILITIES}
+${asked.client.isCommandLine ? ALL_ABILITIES : ABILITIES}
 <p>This lasts until you disconnect the app, at most a year.</p>
 <button name="decision" value="allow">Allow</button>
 <button name="decision" value="deny" class="second">Deny</button>

@@ -31,7 +31,7 @@ const mail = (subject: string, text = 'Hello') =>
   receive(service, agent, { from: 'ann@example.com', to: agent.address, subject, text })
 
 describe('help', () => {
-  const names = 'login whoami listen messages read reply send secrets run mcp completion'.split(' ')
+  const names = 'login logout whoami listen messages read reply send secrets run mcp completion'.split(' ')
 
   test('the overview names every command and every exit code', async () => {
     const { code, stdout } = await ams({}, ['--help'])
