@@ -1,13 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installClient } from '../support/client-package.ts'
 import { newest, post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { createTestAgent, startService } from '../support/service.ts'
+import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const MAX_GZIP_BYTES = 15_000
@@ -58,29 +58,51 @@ for await (const { message, done } of new Agent().messages()) {
   await done()
 }`
 
-test('five lines in an empty folder answer a mail', async () => {
-  const service = await startService()
-  const owner = await service.workspace()
-  const agent = await createTestAgent(service, owner)
-  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
-  writeFileSync(join(app, 'answer.mjs'), FIVE_LINES)
-  const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['answer.mjs'], {
-    cwd: app,
-    env: { PATH, AMS_URL: service.http, AMS_TOKEN: agent.token },
-    stdio: ['ignore', 'inherit', 'inherit'],
+const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
+
+/** How each runtime runs a file, with what it needs to be allowed to. */
+const runtimes: [name: string, program: string, args: string[]][] = [
+  ['Node', process.execPath, []],
+  ['Bun', 'bun', []],
+  ['Deno', 'deno', ['run', '--allow-net', '--allow-env']],
+]
+
+describe('five lines in an empty folder', () => {
+  let service: TestService
+  let agent: TestAgent
+  beforeAll(async () => {
+    service = await startService()
+    const owner = await service.workspace()
+    agent = await createTestAgent(service, owner)
+    await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+    writeFileSync(join(app, 'answer.mjs'), FIVE_LINES)
   })
-  try {
-    await until(async () => (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length > 0)
-    await post(service, { from: 'ann@example.com', to: agent.address, subject: 'Lamp', text: 'x' })
-    await until(async () => (await newest(agent))[0]?.direction === 'outbound')
-    expect((await newest(agent))[0]).toMatchObject({
-      subject: 'Re: Lamp',
-      text: expect.stringContaining('You wrote: Lamp'),
+
+  for (const [name, program, args] of runtimes)
+    test.skipIf(!has(program))(`answer a mail on ${name} (skipped if it is not installed)`, async () => {
+      const { PATH = '' } = process.env
+      const child = spawn(program, [...args, 'answer.mjs'], {
+        cwd: app,
+        env: { PATH, HOME: dir, AMS_URL: service.http, AMS_TOKEN: agent.token },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      })
+      const isConnected = async () =>
+        (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length > 0
+      const letter = { from: 'ann@example.com', to: agent.address, subject: `Lamp of ${name}`, text: 'x' }
+      const answer = { subject: `Re: Lamp of ${name}`, direction: 'outbound' }
+      try {
+        await until(isConnected)
+        await post(service, letter)
+        await until(async () => (await newest(agent))[0]?.direction === 'outbound')
+        expect((await newest(agent))[0]).toMatchObject({
+          ...answer,
+          text: expect.stringContaining(`You wrote: Lamp of ${name}`),
+        })
+      } finally {
+        child.kill('SIGKILL')
+        await until(async () => !(await isConnected()))
+      }
     })
-  } finally {
-    child.kill('SIGKILL')
-  }
 })
 
 test('its types need neither those of Node nor any other package', async () => {
