@@ -20,7 +20,7 @@ import type { ChannelKind } from './core/channels.ts'
 import { LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { createSigner } from './email-domain/signer.ts'
-import { createAddressLookup, isLocalMailbox } from './message/in/address-lookup.ts'
+import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
 import { applyBounce } from './message/in/bounce.ts'
 import { passToOwner } from './message/in/postmaster.ts'
 import { receive } from './message/in/receive.ts'
@@ -84,7 +84,7 @@ const createEmail = (
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
     ses: { topics: config.sesTopics, get },
-    local: { ...sink, accepts: (address) => isLocalMailbox(operations(), address) },
+    local: { ...sink, accepts: (address) => operations().localMailboxes.add({ address }) },
     postmaster: (message) => passToOwner(operations(), message),
     signingKeyOf: createSigner(platform),
     ...{ returnPathKeys, metrics, resolver, log, clock },
@@ -156,6 +156,7 @@ const createOperations = (
   ...signingIn(config, platform, parts),
   externalCalls: new ExternalCalls(),
   addresses: createAddressLookup(platform),
+  localMailboxes: createLocalMailboxLookup(platform),
   targets: createTargetLookup(platform),
   arrivals: createArrivalStore(platform),
   limited: createLimitedStore(platform),

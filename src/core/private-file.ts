@@ -12,6 +12,24 @@ const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
+/** For each folder, the sync in progress and the one after it, which those who write meanwhile share. */
+const syncs = new Map<string, { current: Promise<void>; next: Promise<void> | null }>()
+
+/**
+ * Makes the names in a folder durable. Calls during a sync share the next one: it begins after all of them, so it
+ * includes what they wrote.
+ */
+const syncShared = (folder: string): Promise<void> => {
+  const running = syncs.get(folder)
+  if (running) {
+    running.next ??= running.current.catch(() => undefined).then(() => syncShared(folder))
+    return running.next
+  }
+  const current = syncFolder(folder).finally(() => syncs.delete(folder))
+  syncs.set(folder, { current, next: null })
+  return current
+}
+
 /**
  * Writes a file that only its owner can read. The replacement is atomic, and on disk when this resolves: the
  * file may contain a key.
@@ -31,5 +49,5 @@ export const writePrivate = async (file: string, content: string | Uint8Array): 
     await rm(draft, { force: true })
     throw error
   }
-  await syncFolder(dirname(file))
+  await syncShared(dirname(file))
 }

@@ -4,6 +4,17 @@ import { writePrivate } from '../../../core/private-file.ts'
 import type { Outbound, SendResult } from '../../outbound.ts'
 import type { OutgoingMail } from './outgoing-mail.ts'
 
+/** Writes a file, and creates its folder only if there is none: that is rare, and every mail would wait for it. */
+const writeInto = async (folder: string, file: string, content: Buffer): Promise<void> => {
+  try {
+    await writePrivate(file, content)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await mkdir(folder, { recursive: true, mode: 0o711 })
+    await writePrivate(file, content)
+  }
+}
+
 /**
  * Writes the message to `outboxDir` as `<time>-<message id>.eml` (0600, atomically) instead of sending it.
  * The file begins with the return paths of its recipients, one line each. Time and id are those of the
@@ -22,9 +33,8 @@ export async function capture(
     () => false,
   )
   if (!exists) {
-    await mkdir(outboxDir, { recursive: true, mode: 0o711 })
     const lines = [...new Set(envelopes.map(({ reversePath }) => `Return-Path: <${reversePath}>\r\n`))]
-    await writePrivate(file, Buffer.concat([Buffer.from(lines.join('')), raw]))
+    await writeInto(outboxDir, file, Buffer.concat([Buffer.from(lines.join('')), raw]))
   }
   return { accepted: envelopes.map(({ recipient }) => recipient), rejected: [] }
 }
