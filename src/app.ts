@@ -10,14 +10,14 @@ import { createBotStore } from './agent/telegram-bot.ts'
 import { EmailLinks } from './auth/email-links.ts'
 import type { Foundation } from './boot/foundation.ts'
 import type { Channel, Channels } from './channel/channel.ts'
-import { createEmailChannel } from './channel/email/email-channel.ts'
+import { createEmailChannel, type EmailChannel } from './channel/email/email-channel.ts'
 import type { Sink } from './channel/inbound.ts'
 import { createSmsChannel } from './channel/sms/sms-channel.ts'
 import { SystemMailer } from './channel/system-mailer.ts'
 import { createTelegramChannel, type TelegramChannel } from './channel/telegram/telegram-channel.ts'
 import type { Config } from './config/config.ts'
 import type { ChannelKind } from './core/channels.ts'
-import { LargeBodies } from './core/large-bodies.ts'
+import { IMPORTS, LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { createSigner } from './email-domain/signer.ts'
 import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
@@ -72,7 +72,7 @@ const createEmail = (
   platform: Platform,
   sink: Sink,
   operations: () => Operations,
-): Channel => {
+): EmailChannel => {
   const { clock, log, metrics, resolver, get, returnPathKeys } = platform
   return createEmailChannel({
     mailDomain: config.mailDomain,
@@ -106,6 +106,7 @@ interface ChannelParts {
   bots: TelegramChannel['provider']
   manager: TelegramChannel['manager']
   mailer: SystemMailer
+  mailReader: Pick<EmailChannel, 'parse'>
 }
 
 /**
@@ -129,7 +130,7 @@ const createChannels = (config: Config, platform: Platform, operations: () => Op
   ])
   const { mailDomain, clock, log } = platform
   const mailer = new SystemMailer({ email, mailDomain, clock, log })
-  return { channels, sinkOf, bots: telegram.provider, manager: telegram.manager, mailer }
+  return { channels, sinkOf, bots: telegram.provider, manager: telegram.manager, mailer, mailReader: email }
 }
 
 /** Creates what signing in by email needs, with the rate limits. */
@@ -169,6 +170,7 @@ const createOperations = (
   knownViewers: new KnownViewers(),
   failedTokens: new FailedTokens(platform.clock),
   largeBodies: new LargeBodies(),
+  imports: new LargeBodies(IMPORTS),
   plans: new Plans(platform),
   rateLimit: config.rateLimit,
   forgetMember,

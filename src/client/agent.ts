@@ -11,6 +11,7 @@ import type { components, operations } from './api.ts'
 import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts'
 import { AmsError } from './errors.ts'
 import { type ClientOptions, Http } from './http.ts'
+import { type ImportOptions, importMails, type MailContent } from './import.ts'
 import { type InboxOptions, type Received, readInbox } from './inbox.ts'
 import { List } from './list.ts'
 import {
@@ -130,6 +131,14 @@ export class Agent {
       this.#source,
       await this.#call('get', '/agents/{id}/messages/{messageId}', { path, ...options }),
     )
+  }
+
+  /**
+   * Imports a mail (`message/rfc822`) or a mailbox of up to 1 GiB (`application/mbox`): the messages get the status
+   * `imported`, and wake nobody. Mails that the agent already has change nothing, so it can be repeated.
+   */
+  import(content: MailContent, options: ImportOptions): Promise<Schemas['Import']> {
+    return importMails(this.#source, content, options)
   }
 
   /** Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread. */

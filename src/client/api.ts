@@ -1003,6 +1003,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a mail (message/rfc822), or a mailbox (application/mbox) of up to 1 GiB
+         * @description The mails become messages with the status `imported`, with their own dates, threads, texts and attachments. Those from an address of the agent are outbound. They raise no events, and count towards the plan. Mails that the agent already has change nothing, so an import that was interrupted can be repeated; no `Idempotency-Key` is needed. Mails are stored as the body arrives: after a failure, the first ones are stored, and the error says how many.
+         */
+        post: operations["importMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/suppressions": {
         parameters: {
             query?: never;
@@ -1478,7 +1498,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -2287,6 +2307,30 @@ export interface components {
         };
         /**
          * @example {
+         *       "imported": 1204,
+         *       "duplicates": 0,
+         *       "skippedCount": 1,
+         *       "skipped": [
+         *         {
+         *           "name": "message 17",
+         *           "reason": "is larger than 25 MiB"
+         *         }
+         *       ]
+         *     }
+         */
+        Import: {
+            imported: number;
+            /** @description Mails that the agent already had */
+            duplicates: number;
+            skippedCount: number;
+            /** @description The first 1,000 mails that were skipped: too large, or not a mail */
+            skipped: {
+                name: string;
+                reason: string;
+            }[];
+        };
+        /**
+         * @example {
          *       "channel": "email",
          *       "recipient": "ann@example.com",
          *       "reason": "bounce",
@@ -2785,7 +2829,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -5579,6 +5623,54 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "message/rfc822": string;
+                "application/mbox": string;
+            };
+        };
+        responses: {
+            /** @description What was imported */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

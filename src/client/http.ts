@@ -15,11 +15,18 @@ export interface ClientOptions {
   timeoutMs?: number | undefined
 }
 
+export interface Content {
+  type: string
+  body(): Blob | ReadableStream<Uint8Array>
+}
+
 export interface HttpRequest {
   method: string
   path: string
   query?: object | undefined
   body?: unknown
+  /** A body that is not JSON; made again for each attempt, which may take any time. */
+  content?: Content | undefined
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
 }
@@ -110,7 +117,7 @@ export class Http {
   }
 
   /** One attempt; the body of a success is still unread. */
-  async once({ method, path, query, body, headers, signal }: HttpRequest): Promise<Response> {
+  async once({ method, path, query, body, content, headers, signal }: HttpRequest): Promise<Response> {
     const url = new URL(this.url + path)
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined)
@@ -122,9 +129,12 @@ export class Http {
       headers: {
         authorization: `Bearer ${this.#token}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(content === undefined ? {} : { 'content-type': content.type }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // Streams can be sent in one direction only.
+      ...(content === undefined ? {} : { body: content.body(), duplex: 'half' as const }),
       ...(signal ? { signal } : {}),
     })
     if (!response.ok) throw errorOf(response, await response.text())
@@ -133,7 +143,7 @@ export class Http {
 
   async #attempt<T>(request: HttpRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const deadline = new Deadline(request.signal)
-    deadline.restart(this.#timeoutMs)
+    if (request.content === undefined) deadline.restart(this.#timeoutMs)
     try {
       return await read(await this.once({ ...request, signal: deadline.signal }))
     } catch (error) {

@@ -20,6 +20,8 @@ export interface ArrivalLimits {
   minBytesPerSecond: number
   graceMs: number
   windowMs: number
+  /** Maximum time in milliseconds of a whole transfer, unless `allow` sets another; none by default. */
+  wholeMs?: number
   /** Interval in milliseconds at which all transfers are checked. */
   tickMs: number
 }
@@ -29,6 +31,8 @@ export class Arrival {
   readonly transfer: Transfer
   readonly #limits: ArrivalLimits
   readonly #leave: (arrival: Arrival) => void
+  readonly #begunAt: number
+  #wholeMs: number
   #seenAt: number
   #seen: number
   /**
@@ -44,6 +48,8 @@ export class Arrival {
     this.transfer = transfer
     this.#limits = limits
     this.#leave = leave
+    this.#begunAt = now
+    this.#wholeMs = limits.wholeMs ?? Number.POSITIVE_INFINITY
     this.#seenAt = now
     this.#seen = transfer.received()
   }
@@ -59,6 +65,11 @@ export class Arrival {
     return waited === 0
       ? Number.POSITIVE_INFINITY
       : ((this.#running.bytes + this.#before.bytes) * 1000) / waited
+  }
+
+  /** Sets the maximum time in milliseconds of the whole transfer. */
+  allow(wholeMs: number): void {
+    this.#wholeMs = wholeMs
   }
 
   end(): void {
@@ -81,6 +92,7 @@ export class Arrival {
     if (this.transfer.starved()) this.#running.waited += now - this.#seenAt
     this.#seen = received
     this.#seenAt = now
+    if (now - this.#begunAt > this.#wholeMs) this.cut('slow')
     const { bytes, waited } = this.#running
     if (waited < (this.#windows === 0 ? graceMs : windowMs)) return
     if (bytes * 1000 < minBytesPerSecond * waited) this.cut('slow')

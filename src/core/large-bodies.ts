@@ -6,6 +6,9 @@ import { type Slot, type SlotLimits, TransferSlots } from './transfer-slots.ts'
 const LARGE_BODIES: SlotLimits = { total: 4, perSource: 2, keepBytesPerSecond: 128 * 1024, reviewMs: 1_000 }
 const WAIT_MS = 5_000
 
+/** Imports take hours at most, and hold a few mails in memory. A slow one makes way for another token's. */
+export const IMPORTS: SlotLimits = { total: 4, perSource: 1, keepBytesPerSecond: 64 * 1024, reviewMs: 1_000 }
+
 /**
  * Limits the number of requests with files that are in memory, in total and for each token. Further ones wait
  * for a few seconds.

@@ -9,12 +9,12 @@ export interface HttpLimits extends ArrivalLimits, ConnectionLimits, UnreadRespo
    */
   unprovenCalls: SlotLimits
   /**
-   * Node's own timeouts in milliseconds: for the headers, for a whole request, between two requests, and the
-   * interval at which they are checked.
+   * Node's own timeouts in milliseconds: for the headers, between two requests, and the interval at which they
+   * are checked. Its timeout of a whole request (`wholeMs` here) is off, because it is the same for all.
    */
   timeouts: {
     headersTimeout: number
-    requestTimeout: number
+    requestTimeout: 0
     keepAliveTimeout: number
     connectionsCheckingInterval: number
   }
@@ -24,6 +24,7 @@ export const HTTP_LIMITS: HttpLimits = {
   minBytesPerSecond: 1024,
   graceMs: 15_000,
   windowMs: 15_000,
+  wholeMs: 300_000,
   tickMs: 1_000,
   unprovenPerSource: 200,
   unproven: 5_000,
@@ -33,7 +34,7 @@ export const HTTP_LIMITS: HttpLimits = {
   unprovenCalls: { total: 64, perSource: 16, keepBytesPerSecond: 64 * 1024, reviewMs: 1_000 },
   timeouts: {
     headersTimeout: 15_000,
-    requestTimeout: 300_000,
+    requestTimeout: 0,
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 5_000,
   },

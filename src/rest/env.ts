@@ -6,6 +6,7 @@ import type { SetupLinkDeps } from '../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { LargeBodies } from '../core/large-bodies.ts'
 import type { VerifyDeps } from '../email-domain/verify.ts'
+import type { ImportDeps } from '../message/import/import.ts'
 import type { ApprovalDeps } from '../message/out/approval.ts'
 import type { SendDeps } from '../message/out/send.ts'
 import type { MessageUrlDeps } from '../message/out/url.ts'
@@ -34,11 +35,18 @@ export type RestDeps = ViewerDeps &
   ConnectionDeps &
   ReadDeps &
   LinkDeps &
+  ImportDeps &
   SendDeps &
   ApprovalDeps &
   MessageUrlDeps &
   SecretDeps &
-  WebhookDeps & { rates: RateLimits; rateLimit: number; largeBodies: LargeBodies; messageUrlBase(): string }
+  WebhookDeps & {
+    rates: RateLimits
+    rateLimit: number
+    largeBodies: LargeBodies
+    imports: LargeBodies
+    messageUrlBase(): string
+  }
 
 /** The router's environment for a request. */
 export interface RestEnv {

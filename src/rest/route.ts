@@ -24,6 +24,8 @@ export type FailureStatus = keyof typeof FAILURE_NAMES
 /** Why an operation can fail, with the statuses for each reason. */
 const REASONS = {
   input: [400],
+  /** A body that is not JSON: its description says what it must be. */
+  content: [400, 413, 415],
   body: [400, 413, 415],
   /** The operation concerns an agent, which may not exist or may not be accessible. */
   agent: [400, 403, 404],

@@ -24,6 +24,7 @@ import { draftRoutes } from './resources/drafts.ts'
 import { fileRoutes } from './resources/files.ts'
 import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
+import { importRoutes } from './resources/imports.ts'
 import { memberRoutes } from './resources/members.ts'
 import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
@@ -47,6 +48,13 @@ const maxBytes = (method: string, path: string): number =>
   (method === 'POST' || (method === 'PATCH' && path.includes('/drafts/'))) && SENDS.test(path)
     ? MAX_SEND_BODY_BYTES
     : MAX_BODY_BYTES
+
+/** An import reads its body as it arrives, up to 1 GiB; repeating it has no effect, with or without a key. */
+const IMPORTS = /^\/agents\/[^/]+\/imports\/?$/
+const unlessImport =
+  (middleware: MiddlewareHandler<RestEnv>): MiddlewareHandler<RestEnv> =>
+  (c, next) =>
+    c.req.method === 'POST' && IMPORTS.test(c.req.path) ? next() : middleware(c, next)
 
 /** Paths that require a bearer token. (/agents/* includes /agents.) */
 const GUARDED = [
@@ -86,8 +94,8 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   })
   app.use('*', prepare(deps))
   for (const path of GUARDED) app.use(path, identify, limitRate, refuseStrayQuery(app))
-  app.use('*', bodyLimit(maxBytes))
-  for (const path of GUARDED) app.use(path, jsonBody, idempotency)
+  app.use('*', unlessImport(bodyLimit(maxBytes)))
+  for (const path of GUARDED) app.use(path, unlessImport(jsonBody), unlessImport(idempotency))
   for (const routes of [
     workspaceRoutes,
     auditRoutes,
@@ -105,6 +113,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     heldMessageRoutes,
     messageReleaseRoutes,
     draftRoutes,
+    importRoutes,
     suppressionRoutes,
     secretRoutes,
     urlRoutes,

@@ -25,6 +25,7 @@ export const ACTIONS = [
   'agent.update',
   'access.set',
   'message.release',
+  'message.import',
   'member.invite',
   'member.join',
   'member.remove',

@@ -10,12 +10,15 @@ import type { Prisma } from '../db/generated/prisma/client.ts'
  * numbers are exact and no writer waits for another. A worker adds the changes to the workspace's totals.
  */
 
-/** The part of a statement that counts the messages of `stored (agent_id, workspace_id, status, direction, created_at)`. */
+/**
+ * The part of a statement that counts the messages of `stored (agent_id, workspace_id, status, direction, created_at)`.
+ * Imported ones take room, but the service has not sent them.
+ */
 export const countMessages = (stored: string): string => `
     counted as (
       insert into usage_change (id, agent_id, workspace_id, stored, sent, sent_at)
       select gen_random_uuid(), agent_id, workspace_id, count(*), count(s.at), s.at
-        from ${stored}, lateral (select case when direction = 'outbound' then date_trunc('minute', created_at) end as at) s
+        from ${stored}, lateral (select case when direction = 'outbound' and status <> 'imported' then date_trunc('minute', created_at) end as at) s
        where status <> 'refused' group by agent_id, workspace_id, s.at
     )`
 

@@ -64,6 +64,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => first(agent.list()),
   () => agent.mark(['x'], { addLabels: ['a'] }),
   () => agent.release(['x']),
+  () => agent.import('Subject: x\n\nx', { type: 'message/rfc822' }),
   async () => {
     const message = await agent.message('m')
     await message.recipients()

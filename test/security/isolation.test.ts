@@ -115,6 +115,8 @@ const TABLE: Record<string, Row> = {
   },
   'POST /agents/{id}/messages/{messageId}/release': { member: 200, agent: 200, body: {} },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  // the body of this test is JSON
+  'POST /agents/{id}/imports': { member: 415, agent: 415, body: {} },
   'POST /agents/{id}/drafts': { member: 201, agent: 201, body: { text: 'hi' } },
   'GET /agents/{id}/drafts': { member: 200, agent: 200 },
   'GET /agents/{id}/drafts/{draftId}': { member: 200, agent: 200 },

@@ -6,6 +6,7 @@ import type { Inbound, Sink } from '../inbound.ts'
 import type { Outbound, Progress, SendResult } from '../outbound.ts'
 import { matches, normalize, spell } from './address.ts'
 import { createReturnPaths } from './bounce/return-path.ts'
+import type { ReadMail } from './reading/protocol.ts'
 import { createMailReader } from './reading/reader.ts'
 import type { ReaderLimits } from './reading/reader-limits.ts'
 import { createHttpIn } from './receive/http-in.ts'
@@ -76,6 +77,8 @@ export interface EmailChannelOptions {
 
 export interface EmailChannel extends Channel {
   listen: NonNullable<Channel['listen']>
+  /** Parses a mail that was not received now, with the budget of one that is. `source`: key for fair queueing. */
+  parse(raw: Uint8Array, source: string): Promise<ReadMail>
   /** Stops the mail reader and closes idle relay connections. Call it after the listener's `stop`. */
   close(): Promise<void>
 }
@@ -152,6 +155,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
       })
     },
+    parse: (raw, source) => reader.read({ raw, envelope: null, source }),
     async send(message, signal, progress) {
       const sentBefore = message.envelopeTo.filter((recipient) => (progress?.of(recipient) ?? []).length > 0)
       const envelopeTo = message.envelopeTo.filter((recipient) => !sentBefore.includes(recipient))

@@ -39,7 +39,7 @@ export const MessageStatus = builder.enumType('MessageStatus', {
     sending: 'Queued, or waiting for a retry.',
     sent: 'Accepted by the receiving server or provider.',
     failed: 'The message could not be sent or delivered; `error` says why.',
-    imported: 'The message predates the service.',
+    imported: 'It was imported from another mailbox.',
     reported: 'The recipient marked an email that the agent sent as spam.',
   }),
 })
@@ -213,6 +213,7 @@ const ACTIONS: Record<Action, string> = {
   'agent.update': 'Settings of an agent that only members may change were changed.',
   'access.set': 'Who may send messages to an agent was changed.',
   'message.release': 'Refused messages were released.',
+  'message.import': 'Mails were imported.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
   'agent.approval': 'It was changed which messages of an agent need approval.',

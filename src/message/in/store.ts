@@ -114,13 +114,21 @@ const eventOf = ({ message, event }: Arrival, id: number, agentName: string): Lo
 
 type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
 
-/** Stores one batch in one statement. Returns each arrival's event, or null when it raised none or was already stored. */
-export const storeArrivals = async (
+/** Stores one batch in one statement. Returns what was stored, by the id of the message. */
+export const storeBatch = async (
   { pool }: Pick<Db, 'pool'>,
   arrivals: readonly Arrival[],
-): Promise<(LoggedEvent | null)[]> => {
+): Promise<Map<string, Stored>> => {
   const { rows } = await pool.query<Stored>(statementOf(arrivals))
-  const stored = new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Does the same. Returns each arrival's event, or null when it raised none or was already stored. */
+export const storeArrivals = async (
+  db: Pick<Db, 'pool'>,
+  arrivals: readonly Arrival[],
+): Promise<(LoggedEvent | null)[]> => {
+  const stored = await storeBatch(db, arrivals)
   return arrivals.map((arrival) => {
     const row = stored.get(arrival.message.id)
     return row?.event_id ? eventOf(arrival, row.event_id, row.agent_name) : null

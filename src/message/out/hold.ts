@@ -2,6 +2,7 @@ import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { HoldReason } from '../../db/generated/prisma/enums.ts'
+import { IMPORT_CHECK } from '../import/prepare.ts'
 
 const MAX_AHEAD_DAYS = 30
 const DAY_MS = 24 * 3_600_000
@@ -31,9 +32,14 @@ const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id an
     and (lower(r.address) = any(c.senders)
          or m.channel in ${MAIL_IN_SQL} and '*@' || split_part(lower(r.address), '@', 2) = any(c.senders)))`
 
-/** Messages that were refused do not count: anyone can send those, to become somebody whom the agent may write to. */
+const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdict": "agent"}]'`
+
+/**
+ * Messages that were refused do not count: anyone can send those, to become somebody whom the agent may write to.
+ * Neither do those that the agent itself imported.
+ */
 const HAS_WRITTEN = `exists (select from message w where w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
-    and w.direction = 'inbound' and w.status in ('received', 'imported'))`
+    and w.direction = 'inbound' and (w.status = 'received' or w.status = 'imported' and ${IS_IMPORTED_FOR_IT}))`
 
 /** Whether a message `m` has a recipient who is a stranger to its agent; $2 and $3 are message ids and recipients. */
 const HAS_STRANGER = `exists (

@@ -5,6 +5,7 @@ import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
 import { readableHeaders } from './charset.ts'
 import { type Content, joinTexts, readContent } from './content.ts'
+import { sentAt } from './date.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
@@ -26,6 +27,8 @@ export interface ParsedMail
     | 'references'
   > {
   headers: RawHeader[]
+  /** When it was sent, as it claims; null without a readable date. */
+  sentAt: Date | null
   /** Why the MIME structure could not be read, in which case `text` is the raw body; null if it could. */
   damage: string | null
 }
@@ -80,6 +83,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null, budg
     inReplyTo: ids(headers, 'in-reply-to')[0] ?? null,
     references: ids(headers, 'references').slice(-MAX_REFERENCES),
     headers,
+    sentAt: sentAt(headers),
     damage,
   }
 }

@@ -1,0 +1,26 @@
+/** Size in bytes of the largest mail that is imported, the same as of one that is received. */
+export const MAX_MAIL_BYTES = 25 * 1024 * 1024
+
+/** A mail to import, with the name under which a problem with it is reported. */
+export interface Mail {
+  name: string
+  raw: Buffer
+  /** When it was stored where it comes from: used if it does not say when it was sent. */
+  storedAt?: Date | null | undefined
+}
+
+/** A mail that cannot be imported, and why. */
+export interface SkippedMail {
+  name: string
+  reason: string
+}
+
+/** What a source of mails yields. */
+export type MailEntry = Mail | SkippedMail
+
+export const isSkipped = (entry: MailEntry): entry is SkippedMail => 'reason' in entry
+
+export const tooLarge = (name: string): SkippedMail => ({
+  name,
+  reason: `is larger than ${MAX_MAIL_BYTES / 1024 / 1024} MiB`,
+})

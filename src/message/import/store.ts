@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import { within } from '../../db/transaction.ts'
+import { ensureRoomToStore } from '../../workspace/plan.ts'
+import { storeBatch } from '../in/store.ts'
+import { findThreads, mergeThreads, threadMails } from './threads.ts'
+
+export interface StoreDeps extends Db {
+  clock: Clock
+}
+
+/** A mail that is ready to be stored. */
+export interface Prepared {
+  message: Message
+  raw: Buffer
+  attachments: InboundAttachment[]
+}
+
+/** What identifies a mail: by how it is imported, and by how it was received. */
+export interface Identity {
+  fingerprint: Uint8Array<ArrayBuffer>
+  raw: Buffer
+}
+
+const KNOWN = {
+  name: 'known mails',
+  text: `select fingerprint from message where agent_id = $1::uuid and fingerprint is not null and fingerprint = any($2::bytea[])`,
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+/** Returns for each mail whether the agent has it, imported or received with the same bytes. */
+export const findKnown = async (
+  { pool }: Pick<Db, 'pool'>,
+  agentId: string,
+  mails: readonly Identity[],
+): Promise<boolean[]> => {
+  const asReceived = mails.map(({ raw }) => createHash('sha256').update(raw).digest())
+  const both = mails.flatMap(({ fingerprint }, n) => [Buffer.from(fingerprint), asReceived[n]!])
+  const { rows } = await pool.query<{ fingerprint: Uint8Array }>({ ...KNOWN, values: [agentId, both] })
+  const known = new Set(rows.map(({ fingerprint }) => hexOf(fingerprint)))
+  return mails.map(
+    ({ fingerprint }, n) => known.has(hexOf(fingerprint)) || known.has(asReceived[n]!.toString('hex')),
+  )
+}
+
+/**
+ * Returns the Message-IDs of these that messages have which the agent sent itself: the copies in a mailbox are
+ * the same messages.
+ */
+export const findSent = async (
+  { pool }: Pick<Db, 'pool'>,
+  agentId: string,
+  ids: readonly string[],
+): Promise<Set<string>> => {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'sent mails',
+    text: `select internet_message_id as id from message
+            where agent_id = $1::uuid and internet_message_id = any($2::text[]) and direction = 'outbound' and status <> 'imported'`,
+    values: [agentId, ids],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** How long the transaction may take, in milliseconds, with its wait for a connection. */
+const TRANSACTION = { timeout: 60_000, maxWait: 10_000 }
+
+/** Stores mails of one agent with their threads. Returns how many were not stored before. Throws `plan_limit`. */
+const commit = (deps: StoreDeps, mails: readonly Prepared[]): Promise<number> =>
+  deps.prisma.$transaction(async (tx) => {
+    const { agentId, workspaceId } = mails[0]!.message
+    await ensureRoomToStore(tx, deps.clock, workspaceId, mails.length)
+    const { pool } = within(tx)
+    const messages = mails.map(({ message }) => message)
+    const { threads, merged } = threadMails(messages, await findThreads(pool, agentId, messages))
+    const stored = await storeBatch(
+      { pool },
+      mails.map(({ message, ...rest }) => ({
+        ...rest,
+        message: { ...message, threadId: threads.get(message.id)! },
+        event: null,
+        wakeLimits: null,
+      })),
+    )
+    await mergeThreads(pool, agentId, merged)
+    return stored.size
+  }, TRANSACTION)
+
+const isPlanLimit = (error: unknown): boolean => error instanceof AppError && error.code === 'plan_limit'
+
+/**
+ * Stores a batch of mails of one agent, all of them or, when the plan's limit is reached, as many as fit:
+ * `stored` tells of each part. Throws `plan_limit` then.
+ */
+export const storeMails = async (
+  deps: StoreDeps,
+  mails: readonly Prepared[],
+  stored: (mails: number, isNew: number) => void,
+): Promise<void> => {
+  if (mails.length === 0) return
+  try {
+    stored(mails.length, await commit(deps, mails))
+  } catch (error) {
+    if (!isPlanLimit(error) || mails.length === 1) throw error
+    for (const mail of mails) stored(1, await commit(deps, [mail]))
+  }
+}
