@@ -751,6 +751,26 @@ export interface paths {
         patch: operations["markMessages"];
         trace?: never;
     };
+    "/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of all agents of the workspace (members only)
+         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null. The same applies to `channel`, `direction` and `status`.
+         */
+        get: operations["listWorkspaceMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/messages/{messageId}": {
         parameters: {
             query?: never;
@@ -2197,6 +2217,60 @@ export interface components {
             /** @description Who approved, rejected or cancelled it; null if nobody did */
             by: string | null;
         } | null;
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "addressId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "channel": "email",
+         *       "direction": "inbound",
+         *       "counterpart": "ann@example.com",
+         *       "counterpartName": "Ann Example",
+         *       "to": [
+         *         "support-bot@agents.localhost"
+         *       ],
+         *       "cc": [],
+         *       "subject": "Where is my order?",
+         *       "text": "It has not arrived yet.",
+         *       "replyText": "It has not arrived yet.",
+         *       "segments": null,
+         *       "attachments": [
+         *         {
+         *           "name": "receipt.pdf",
+         *           "type": "application/pdf",
+         *           "size": 48213
+         *         }
+         *       ],
+         *       "thread": {
+         *         "messageId": "order-1@example.com",
+         *         "references": []
+         *       },
+         *       "status": "received",
+         *       "refusal": null,
+         *       "admission": "listed",
+         *       "error": null,
+         *       "checks": [
+         *         {
+         *           "name": "dmarc",
+         *           "verdict": "pass",
+         *           "detail": "DKIM of example.com, aligned with From"
+         *         }
+         *       ],
+         *       "labels": [
+         *         "orders"
+         *       ],
+         *       "readAt": null,
+         *       "hold": null,
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "agentId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d"
+         *     }
+         */
+        WorkspaceMessage: components["schemas"]["Message"] & {
+            /**
+             * Format: uuid
+             * @description The agent whose message it is
+             */
+            agentId: string;
+        };
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
@@ -4707,6 +4781,8 @@ export interface operations {
                 hasAttachment?: boolean;
                 /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain */
                 from?: string;
+                /** @description Only outgoing messages that wait for approval, or for the time to send them */
+                hold?: "approval" | "schedule";
                 since?: string;
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
@@ -4863,6 +4939,64 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWorkspaceMessages: {
+        parameters: {
+            query?: {
+                channel?: "email" | "sms" | "telegram";
+                direction?: "inbound" | "outbound";
+                status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
+                /** @description The id of any message in the thread */
+                thread?: string;
+                /** @description Full-text search in subject, text and counterpart: words, "a phrase", or, -without */
+                q?: string;
+                /** @description Only messages with this label */
+                label?: string;
+                /** @description `true`: only received messages that are not marked as read; `false`: all others */
+                unread?: boolean;
+                /** @description Only messages that were refused for this reason */
+                refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                hasAttachment?: boolean;
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain */
+                from?: string;
+                /** @description Only outgoing messages that wait for approval, or for the time to send them */
+                hold?: "approval" | "schedule";
+                since?: string;
+                until?: string;
+                /** @description Maximum number of entries to return; defaults to 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WorkspaceMessage"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

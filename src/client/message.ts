@@ -104,10 +104,15 @@ type Filter = Omit<
 }
 export type ListOptions = Filter & CallOptions
 
-export const list = (box: Mailbox, { signal, since, until, ...filter }: ListOptions): List<Message> => {
+/** The query parameters of a list of messages. */
+export const queryOf = ({ since, until, ...filter }: Filter) => {
   const text = (time: string | Date | undefined) => (time instanceof Date ? time.toISOString() : time)
   const times = { since: text(since), until: text(until) }
-  const query = { ...filter, ...(times as { since?: string; until?: string }) }
+  return { ...filter, ...(times as { since?: string; until?: string }) }
+}
+
+export const list = (box: Mailbox, { signal, ...filter }: ListOptions): List<Message> => {
+  const query = queryOf(filter)
   return new List(async (cursor) => {
     const page = await box.call('get', '/agents/{id}/messages', {
       query: cursor === undefined ? query : { ...query, cursor },

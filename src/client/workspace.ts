@@ -3,6 +3,7 @@ import type { components, operations } from './api.ts'
 import { type Call, type CallOptions, callOf } from './call.ts'
 import { type ClientOptions, Http } from './http.ts'
 import { List } from './list.ts'
+import { type ListOptions, queryOf } from './message.ts'
 
 type Schemas = components['schemas']
 type BodyOf<Id extends keyof operations> = operations[Id] extends {
@@ -135,6 +136,14 @@ export class Workspace {
 
   update(change: BodyOf<'updateWorkspace'>, options: CallOptions = {}): Promise<Schemas['Workspace']> {
     return this.#call('patch', '/workspace', { body: change, ...options })
+  }
+
+  /** The messages of all agents, newest first. `agent(agentId).message(id)` returns one that can be answered. */
+  messages({ signal, ...filter }: ListOptions = {}): List<Schemas['WorkspaceMessage']> {
+    const query = queryOf(filter)
+    return new List((cursor) =>
+      this.#call('get', '/messages', { query: cursor === undefined ? query : { ...query, cursor }, signal }),
+    )
   }
 
   /** Who revealed secrets, created tokens, changed members and so on, newest first. */

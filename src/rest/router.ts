@@ -62,6 +62,7 @@ const GUARDED = [
   '/a/*',
   '/workspace',
   '/audit',
+  '/messages',
   '/members/*',
   '/domains/*',
   '/phone-numbers/*',

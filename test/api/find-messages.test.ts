@@ -11,6 +11,8 @@ import { createTestAgent, startService } from '../support/service.ts'
 const service = await startService({ environment: { ROLES: 'api' } })
 const owner = await service.workspace()
 const [agent, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner, 'Other')]
+const foreign = await service.workspace('Foreign')
+const stranger = await createTestAgent(service, foreign)
 const { prisma } = service.db
 
 /** Small enough for every path to be taken in a small mailbox. */
@@ -29,16 +31,20 @@ const KINDS = [
 ] as const
 const CHANNELS = ['email', 'email', 'sms', 'telegram'] as const
 
-const THREADS = Array.from({ length: 4 }, () => randomUUID())
+const threadIds = () => Array.from({ length: 4 }, () => randomUUID())
+const THREADS = threadIds()
+const heldFor = (holdReason: 'approval' | 'schedule') =>
+  ({ direction: 'outbound', status: 'sending', holdReason, holdUntil: new Date(START) }) as const
 
 /** A mailbox in which all properties vary independently, and pairs of messages have the same time. */
-const rowOf = (agentId: string, n: number) => ({
+const rowOf = (agentId: string, n: number, workspaceId = owner.id) => ({
   id: randomUUID(),
-  workspaceId: owner.id,
+  workspaceId,
   agentId,
   addressId: randomUUID(),
   channel: CHANNELS[n % 4]!,
-  ...{ refusal: null, ...KINDS[n % 7]! },
+  ...{ refusal: null, holdReason: null, holdUntil: null },
+  ...(n % 17 === 5 ? heldFor(n % 2 === 0 ? 'approval' : 'schedule') : KINDS[n % 7]!),
   counterpart: n % 3 === 0 ? 'ann@example.com' : `bob${n}@example.org`,
   to: ['x@example.com'],
   text: ['all', n % 2 === 0 && 'even', n % 40 === 3 && 'rare', n < 60 && 'former'].filter(Boolean).join(' '),
@@ -59,7 +65,14 @@ const store = async (data: readonly Row[]) => {
   })
 }
 await store(rows.slice(0, 110))
-await store(Array.from({ length: 30 }, (_, n) => rowOf(other.id, n)))
+const otherThreads = threadIds()
+const otherRows = Array.from({ length: 30 }, (_, n) => ({
+  ...rowOf(other.id, n),
+  threadId: otherThreads[n % 4]!,
+}))
+await store(otherRows)
+// Never found: they belong to another workspace.
+await store(Array.from({ length: 30 }, (_, n) => rowOf(stranger.id, n, foreign.id)))
 while ((await indexMessages(service.db)) > 0);
 await store(rows.slice(110)) // the newest are not indexed yet
 await prisma.attachment.createMany({
@@ -85,10 +98,22 @@ const tests: { [Field in keyof MessageFilter]-?: (row: Row, wanted: never) => bo
   from: ({ direction, counterpart }, wanted: string) =>
     direction === 'inbound' &&
     (counterpart === wanted || (counterpart.endsWith(wanted.replace('*', '')) && wanted.startsWith('*'))),
+  hold: ({ holdReason }, wanted) => holdReason === wanted,
 }
 
-const matching = (filter: MessageFilter): string[] =>
-  rows
+const everyRow = [...rows, ...otherRows]
+/** Whose lists are tested: the key, its path in the API with its token, and its messages. */
+const lists = {
+  'an agent': { key: { agentId: agent.id }, api: agent.api, path: `/agents/${agent.id}/messages`, rows },
+  'a workspace': { key: { workspaceId: owner.id }, api: owner.api, path: '/messages', rows: everyRow },
+}
+const ofEach = <Filter>(filters: readonly Filter[]) =>
+  Object.keys(lists).flatMap((whose) =>
+    filters.map((filter) => [whose as keyof typeof lists, filter] as const),
+  )
+
+const matching = (filter: MessageFilter, among: readonly Row[] = rows): string[] =>
+  among
     .filter((row) =>
       Object.entries(filter).every(([field, wanted]) =>
         tests[field as keyof MessageFilter](row, wanted as never),
@@ -129,25 +154,33 @@ const filters: MessageFilter[] = [
   { thread: THREADS[2]! },
   { thread: THREADS[2]!, status: 'received' },
   { since: new Date(START + 50) },
+  { hold: 'approval' },
+  { hold: 'schedule', channel: 'sms' },
+  { status: 'sending' },
 ]
 
-test.each(filters)('the pages of a list with %j have each match once, newest first', async (filter) => {
-  for (const limit of [1, 3, 7]) {
-    const found: string[] = []
-    let cursor: string | undefined
-    let pages = 0
-    do {
-      const [page] = await findMessages(service.db, [{ agentId: agent.id }], { filter, cursor, limit }, SMALL)
-      expect(page!.places.length).toBeLessThanOrEqual(limit)
-      found.push(...page!.places.map(({ id }) => id))
-      cursor = page!.next ? messageCursor(page!.next) : undefined
-      expect(pages++).toBeLessThan(COUNT)
-    } while (cursor !== undefined)
-    expect(found).toEqual(matching(filter))
-  }
-})
+test.each(ofEach(filters))(
+  'the pages of %s with %j have each match once, newest first',
+  async (whose, filter) => {
+    const { key, rows: among } = lists[whose]
+    for (const limit of [1, 3, 7]) {
+      const found: string[] = []
+      let cursor: string | undefined
+      let pages = 0
+      do {
+        const [page] = await findMessages(service.db, [key], { filter, cursor, limit }, SMALL)
+        expect(page!.places.length).toBeLessThanOrEqual(limit)
+        found.push(...page!.places.map(({ id }) => id))
+        cursor = page!.next ? messageCursor(page!.next) : undefined
+        expect(pages++).toBeLessThan(2 * COUNT)
+      } while (cursor !== undefined)
+      expect(found).toEqual(matching(filter, among))
+    }
+  },
+)
 
-test.each(filters)('the API lists the same with %j', async (filter) => {
+test.each(ofEach(filters))('the API lists the same of %s with %j', async (whose, filter) => {
+  const { api, path, rows: among } = lists[whose]
   const query = Object.entries(filter).map(([field, wanted]): [string, string] => [
     field,
     wanted instanceof Date ? wanted.toISOString() : String(wanted),
@@ -163,11 +196,11 @@ test.each(filters)('the API lists the same with %j', async (filter) => {
   let cursor: string | null = ''
   do {
     if (cursor) parameters.set('cursor', cursor)
-    const { body } = await agent.api('GET', `/agents/${agent.id}/messages?${parameters}`)
+    const { body } = await api('GET', `${path}?${parameters}`)
     found.push(...body.items.map(({ id }: Row) => id))
     cursor = body.nextCursor
   } while (cursor !== null)
-  expect(found).toEqual(matching(filter))
+  expect(found).toEqual(matching(filter, among))
 })
 
 test('a page ends where the search stopped, and the next one goes on there', async () => {
@@ -203,9 +236,12 @@ const threadFilters: Omit<ThreadPage, 'limit' | 'before'>[] = [
 const newestFirst = (a: Row, b: Row) =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 
-const threadsWith = ({ channel, label, unread }: (typeof threadFilters)[number]): string[] => {
-  const of = (threadId: string) => rows.filter((row) => row.threadId === threadId).sort(newestFirst)
-  return [...new Set([...rows].sort(newestFirst).map(({ threadId }) => threadId))].filter((threadId) => {
+const threadsWith = (
+  { channel, label, unread }: (typeof threadFilters)[number],
+  among: readonly Row[],
+): string[] => {
+  const of = (threadId: string) => among.filter((row) => row.threadId === threadId).sort(newestFirst)
+  return [...new Set([...among].sort(newestFirst).map(({ threadId }) => threadId))].filter((threadId) => {
     const messages = of(threadId)
     return (
       (channel === undefined || messages[0]!.channel === channel) &&
@@ -215,29 +251,76 @@ const threadsWith = ({ channel, label, unread }: (typeof threadFilters)[number])
   })
 }
 
-test.each(threadFilters)('the pages of threads with %j have each once, in order', async (filter) => {
-  for (const limit of [1, 3]) {
-    const found: string[] = []
-    let before: ThreadPage['before'] | null
-    let pages = 0
-    do {
-      const request = { ...filter, limit, before: before ?? undefined }
-      const [list] = await readThreadPlaces(service.db, [agent.id], request, SMALL)
-      const last = list!.places.at(-1)
-      found.push(...list!.places.map(({ threadId }) => threadId))
-      before =
-        list!.end ??
-        (list!.places.length < limit ? null : { id: last!.messageId, createdAt: last!.createdAt })
-      expect(pages++).toBeLessThan(COUNT)
-    } while (before)
-    expect(found).toEqual(threadsWith(filter))
-  }
-})
+test.each(ofEach(threadFilters))(
+  'the pages of threads of %s with %j have each once, in order',
+  async (whose, filter) => {
+    const { key, rows: among } = lists[whose]
+    for (const limit of [1, 3]) {
+      const found: string[] = []
+      let before: ThreadPage['before'] | null
+      let pages = 0
+      do {
+        const request = { ...filter, limit, before: before ?? undefined }
+        const [list] = await readThreadPlaces(service.db, [key], request, SMALL)
+        const last = list!.places.at(-1)
+        found.push(...list!.places.map(({ threadId }) => threadId))
+        before =
+          list!.end ??
+          (list!.places.length < limit ? null : { id: last!.messageId, createdAt: last!.createdAt })
+        expect(pages++).toBeLessThan(2 * COUNT)
+      } while (before)
+      expect(found).toEqual(threadsWith(filter, among))
+    }
+  },
+)
 
 test('the threads of several agents are read at once', async () => {
-  const lists = await readThreadPlaces(service.db, [other.id, agent.id], { limit: 3 })
-  expect(lists.map(({ places }) => places.map(({ agentId }) => agentId))).toEqual([
+  const keys = [{ agentId: other.id }, { agentId: agent.id }]
+  const threads = await readThreadPlaces(service.db, keys, { limit: 3 })
+  expect(threads.map(({ places }) => places.map(({ agentId }) => agentId))).toEqual([
     [other.id, other.id, other.id],
     [agent.id, agent.id, agent.id],
   ])
+})
+
+test('the list of a workspace says whose each message is, and takes the thread of none but its own', async () => {
+  const { body } = await owner.api('GET', '/messages?limit=100')
+  const whose = new Map(everyRow.map(({ id, agentId }) => [id, agentId]))
+  expect(body.items.map(({ agentId }: Row) => agentId)).toEqual(
+    body.items.map(({ id }: Row) => whose.get(id)),
+  )
+  const { id } = (await prisma.message.findFirst({ where: { workspaceId: foreign.id } }))!
+  const refused = await owner.api('GET', `/messages?thread=${id}`)
+  expect([refused.status, refused.body.error.message]).toEqual([
+    400,
+    'thread: is not a message of this workspace',
+  ])
+  expect((await agent.api('GET', '/messages')).status).toBe(403)
+})
+
+test('GraphQL lists the messages and threads of a workspace, and pages go on after a cursor', async () => {
+  const query = `query ($after: String) { workspace {
+    messages(first: 60, after: $after, q: "even") { edges { node { id agent { id } } } pageInfo { hasNextPage endCursor } }
+    threads(first: 100) { edges { node { id agentId } } } } }`
+  const ask = async (after: string | null) =>
+    (await owner.api('POST', '/graphql', { query, variables: { after } })).body.data.workspace
+  const first = await ask(null)
+  const second = await ask(first.messages.pageInfo.endCursor)
+  const idsIn = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id)
+  expect([...idsIn(first.messages), ...idsIn(second.messages)]).toEqual(matching({ q: 'even' }, everyRow))
+  expect([first.messages.pageInfo.hasNextPage, second.messages.pageInfo.hasNextPage]).toEqual([true, false])
+  expect(idsIn(first.threads)).toEqual(threadsWith({}, everyRow))
+})
+
+test('a workspace with many agents is searched without naming them, and finds none of another workspace', async () => {
+  const many = Array.from({ length: 21 }, () => ({ workspaceId: owner.id, name: 'Idle', icon: 'bot' }))
+  await prisma.agent.createMany({ data: many })
+  for (const q of ['rare', 'former', 'absent']) {
+    const request = { filter: { q }, limit: 100 }
+    const [page] = await findMessages(service.db, [{ workspaceId: owner.id }], request, {
+      ...SMALL,
+      few: 1_000,
+    })
+    expect(page!.places.map(({ id }) => id)).toEqual(matching({ q }, everyRow))
+  }
 })

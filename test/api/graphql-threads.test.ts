@@ -112,7 +112,12 @@ test('listing the threads of an agent with many messages reads a bounded number 
   const places = statements.find(
     (text) => text.includes('cross join lateral') && !text.includes('message_count'),
   )!
-  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [[chat.id], 10_000, 21])
+  const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [
+    [chat.id],
+    [null],
+    10_000,
+    21,
+  ])
   expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(100_000)
 })
 

@@ -140,6 +140,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'GET', '/workspace']
   yield [member, 'PATCH', '/workspace', { name: 'Acme' }]
   yield [member, 'GET', '/audit']
+  yield [member, 'GET', '/messages?limit=2']
   yield [member, 'GET', '/members']
   yield [member, 'POST', '/members/invitations', { email: 'ann@example.com' }]
   yield [member, 'GET', '/members/invitations']

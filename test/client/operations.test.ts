@@ -13,6 +13,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.read(),
   () => workspace.update({ keepRefusedDays: 3 }),
   () => first(workspace.audit()),
+  () => first(workspace.messages({ unread: true })),
   () => workspace.members.list(),
   () => workspace.members.updateOwn({ approvalMails: true }),
   () => workspace.members.changeRole('x', 'owner'),

@@ -83,7 +83,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { % } }',
     rule: OWN,
     fields: 'id name createdAt settings plan',
-    members: 'members invitations domains phoneNumbers audit connectedApps',
+    members: 'members invitations domains phoneNumbers audit connectedApps messages threads',
   },
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',

@@ -3,7 +3,7 @@ import { label, recipient, searchText } from '../../core/rules.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
-import { AddressChannel, Direction, MessageStatus, Refusal } from './enums.ts'
+import { AddressChannel, Direction, HoldReason, MessageStatus, Refusal } from './enums.ts'
 
 /** Arguments that filter a list of messages. */
 export const FILTER_ARGS = builder.args((t) => ({
@@ -30,13 +30,17 @@ export const FILTER_ARGS = builder.args((t) => ({
     description:
       'Only inbound messages from this email address, phone number or Telegram user id; *@example.com stands for a domain.',
   }),
+  hold: t.field({
+    type: HoldReason,
+    description: 'Only outgoing messages that wait for this: approval, or the time to send them.',
+  }),
   since: t.field({ type: 'DateTime', description: 'Only messages created at or after this time.' }),
   until: t.field({ type: 'DateTime', description: 'Only messages created up to this time.' }),
 }))
 
 /** Checks the arguments. Throws `invalid_input` with REST's message. */
 export const filterOf = (args: InputShapeFromFields<typeof FILTER_ARGS>): MessageFilter => {
-  const { channel, direction, status, thread, unread, refusal, hasAttachment, since, until } = args
+  const { channel, direction, status, thread, unread, refusal, hasAttachment, hold, since, until } = args
   return {
     ...checked({ q: searchText, label, from: recipient }, args),
     channel: given(channel),
@@ -46,6 +50,7 @@ export const filterOf = (args: InputShapeFromFields<typeof FILTER_ARGS>): Messag
     unread: given(unread),
     refusal: given(refusal),
     hasAttachment: given(hasAttachment),
+    hold: given(hold),
     since: given(since),
     until: given(until),
   }

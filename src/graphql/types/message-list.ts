@@ -8,7 +8,7 @@ import {
   readMessagePages,
 } from '../../message/reading/list.ts'
 import { isReadableField, type ReadableField } from '../../message/row.ts'
-import { builder } from '../builder.ts'
+import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
@@ -16,6 +16,7 @@ import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } f
 import { Agent } from './agent.ts'
 import { Message } from './message.ts'
 import { FILTER_ARGS, filterOf } from './message-filter.ts'
+import { Workspace } from './workspace.ts'
 
 export const MessageConnection = builder.connectionObject(
   { type: Message, name: 'MessageConnection', description: 'A page of messages, newest first.' },
@@ -29,7 +30,7 @@ type Select = Record<string, unknown>
  * tables.
  */
 const plainFields = (select: Select): ReadableField[] | null => {
-  const fields = new Set<ReadableField>(['id', 'createdAt'])
+  const fields = new Set<ReadableField>(['id', 'agentId', 'createdAt'])
   for (const [field, wanted] of Object.entries(select)) {
     if (isReadableField(field)) fields.add(field)
     else if (wanted) return null
@@ -47,7 +48,7 @@ const readRows = async (
   { filter, first, after }: PageRequest & { filter: MessageFilter },
 ): Promise<(Page | Error)[]> => {
   const plain = plainFields(select)
-  const fields = plain ?? (['id', 'createdAt'] as const)
+  const fields = plain ?? (['id', 'agentId', 'createdAt'] as const)
   const bounded = select.text === true || select.replyText === true
   const pages = await readMessagePages(deps, keys, { filter, limit: first, cursor: after, fields, bounded })
   if (plain) return pages
@@ -122,11 +123,31 @@ export const messageOf = (
   })
 }
 
+const SHORT_PAGES =
+  'In a large mailbox, a page of a search or of some filters may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.'
+
+builder.prismaObjectField(Workspace, 'messages', (t) =>
+  t.field({
+    type: MessageConnection,
+    ...forMembers,
+    select: { id: true },
+    description: `The messages of all agents, newest first. ${SHORT_PAGES} Members only.`,
+    complexity: ({ first }) => pageCost(first),
+    args: { ...pageArgs("this message's cursor"), ...FILTER_ARGS },
+    resolve: ({ id }, { first, after, ...filter }, context, info) =>
+      messagesOf(
+        context,
+        info,
+        { workspaceId: id },
+        { ...checkPage(first, after), filter: filterOf(filter) },
+      ),
+  }),
+)
+
 builder.prismaObjectField(Agent, 'messages', (t) =>
   t.field({
     type: MessageConnection,
-    description:
-      "The agent's messages, newest first. In a large mailbox, a page of a search or of some filters may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
+    description: `The agent's messages, newest first. ${SHORT_PAGES}`,
     complexity: ({ first }) => pageCost(first),
     args: { ...pageArgs("this message's cursor"), ...FILTER_ARGS },
     resolve: ({ id }, { first, after, ...filter }, context, info) =>

@@ -1,3 +1,5 @@
+import type { InputShapeFromFields } from '@pothos/core'
+import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../agent/permission.ts'
 import { AppError, notFound } from '../../core/errors.ts'
 import { label } from '../../core/rules.ts'
@@ -10,9 +12,10 @@ import {
   readThreads,
   type Thread as ThreadShape,
 } from '../../message/reading/thread.ts'
-import { readThreadPlaces } from '../../message/reading/thread-places.ts'
-import { builder } from '../builder.ts'
+import { readThreadPlaces, type ThreadListKey } from '../../message/reading/thread-places.ts'
+import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
+import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
 import { checked, given } from '../input.ts'
 import { checkPage, pageArgs, pageCost, pageInfoOf, pathOf, placeOf } from '../page.ts'
@@ -20,6 +23,7 @@ import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 import { MessageConnection, messagesOf, newestOf } from './message-list.ts'
+import { Workspace } from './workspace.ts'
 
 const Participant = builder.objectRef<ParticipantShape>('Participant').implement({
   description: 'A sender or recipient in a thread.',
@@ -88,49 +92,71 @@ const ThreadConnection = builder.connectionObject(
 /** Cost of a thread, in rows: its participants and unread count are computed from its messages. */
 const THREAD_ROWS = 5
 
+const THREAD_ARGS = builder.args((t) => ({
+  channel: t.field({ type: AddressChannel, description: 'Only entries on this channel.' }),
+  label: t.string({ description: 'Only threads with a message that has this label.' }),
+  unread: t.boolean({
+    description: 'true: only threads with an unread message; false: all others.',
+  }),
+}))
+
+type ThreadArgs = InputShapeFromFields<typeof THREAD_ARGS> & {
+  first?: number | null | undefined
+  after?: string | null | undefined
+}
+
+/** Reads a page of threads, batched with those of other agents for the same field. */
+const threadsOf = async (
+  context: GraphqlContext,
+  info: GraphQLResolveInfo,
+  key: ThreadListKey,
+  args: ThreadArgs,
+) => {
+  const page = checkPage(args.first, args.after)
+  countRows(context, page.first * THREAD_ROWS)
+  const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
+  const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
+  const { label: labelled } = checked({ label }, { label: given(args.label) })
+  const filter = { channel: given(args.channel), label: labelled, unread: given(args.unread) }
+  const request = { limit: page.first + 1, before, ...filter }
+  const load = async (keys: readonly ThreadListKey[]) => {
+    const lists = await readThreadPlaces(context.deps, keys, request)
+    const shown = lists.flatMap(({ places }) => places.slice(0, page.first))
+    const threads = await readThreads(context.deps, shown)
+    const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
+    return lists.map((list) => ({ ...list, byId }))
+  }
+  const read = await batched(context, JSON.stringify([pathOf(info), request]), key, load)
+  const edges = read.places.slice(0, page.first).flatMap((place) => {
+    const node = read.byId.get(place.threadId)
+    return node ? [{ cursor: messageCursor({ id: place.messageId, createdAt: place.createdAt }), node }] : []
+  })
+  const pageInfo = pageInfoOf(edges, read.places.length > page.first || read.end !== null, page)
+  return { edges, pageInfo: read.end ? { ...pageInfo, endCursor: messageCursor(read.end) } : pageInfo }
+}
+
+const SHORT_PAGES =
+  'In a large mailbox a page may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.'
+
+builder.prismaObjectField(Workspace, 'threads', (t) =>
+  t.field({
+    type: ThreadConnection,
+    ...forMembers,
+    select: { id: true },
+    description: `The threads of all agents, most recent activity first. ${SHORT_PAGES} Members only.`,
+    complexity: ({ first }) => pageCost(first, 5),
+    args: { ...pageArgs("this thread's cursor"), ...THREAD_ARGS },
+    resolve: ({ id }, args, context, info) => threadsOf(context, info, { workspaceId: id }, args),
+  }),
+)
+
 builder.prismaObjectFields(Agent, (t) => ({
   threads: t.field({
     type: ThreadConnection,
-    description:
-      "The agent's threads, most recent activity first. In a large mailbox a page may have fewer entries than requested; there may be more after `endCursor` as long as `hasNextPage` is true.",
+    description: `The agent's threads, most recent activity first. ${SHORT_PAGES}`,
     complexity: ({ first }) => pageCost(first, 5),
-    args: {
-      ...pageArgs("this thread's cursor"),
-      channel: t.arg({ type: AddressChannel, description: 'Only entries on this channel.' }),
-      label: t.arg.string({ description: 'Only threads with a message that has this label.' }),
-      unread: t.arg.boolean({
-        description: 'true: only threads with an unread message; false: all others.',
-      }),
-    },
-    resolve: async ({ id }, args, context, info) => {
-      const page = checkPage(args.first, args.after)
-      countRows(context, page.first * THREAD_ROWS)
-      const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
-      const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
-      const { label: labelled } = checked({ label }, { label: given(args.label) })
-      const filter = { channel: given(args.channel), label: labelled, unread: given(args.unread) }
-      const request = { limit: page.first + 1, before, ...filter }
-      const read = await batched(
-        context,
-        JSON.stringify([pathOf(info), request]),
-        id,
-        async (agentIds: readonly string[]) => {
-          const lists = await readThreadPlaces(context.deps, agentIds, request)
-          const shown = lists.flatMap(({ places }) => places.slice(0, page.first))
-          const threads = await readThreads(context.deps, shown)
-          const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
-          return lists.map((list) => ({ ...list, byId }))
-        },
-      )
-      const edges = read.places.slice(0, page.first).flatMap((place) => {
-        const node = read.byId.get(place.threadId)
-        return node
-          ? [{ cursor: messageCursor({ id: place.messageId, createdAt: place.createdAt }), node }]
-          : []
-      })
-      const pageInfo = pageInfoOf(edges, read.places.length > page.first || read.end !== null, page)
-      return { edges, pageInfo: read.end ? { ...pageInfo, endCursor: messageCursor(read.end) } : pageInfo }
-    },
+    args: { ...pageArgs("this thread's cursor"), ...THREAD_ARGS },
+    resolve: ({ id }, args, context, info) => threadsOf(context, info, { agentId: id }, args),
   }),
   lastMessage: t.field({
     type: Message,

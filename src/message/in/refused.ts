@@ -8,7 +8,7 @@ import type { RootDb } from '../../db/client.ts'
 const MAX = 100
 
 /**
- * Workspaces with refused messages past their retention time. One lookup in `message_refused_idx` for each.
+ * Workspaces with refused messages past their retention time. One lookup in `message_workspace_status_idx` for each.
  */
 const WITH_OLD = `
   select w.id, $1::timestamptz - make_interval(days => w.keep_refused_days) as before from workspace w

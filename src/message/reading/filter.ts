@@ -1,7 +1,13 @@
 import { readMoment } from '../../core/cursor.ts'
-import { Channel, Direction, MessageStatus, type Refusal } from '../../db/generated/prisma/enums.ts'
+import {
+  Channel,
+  Direction,
+  type HoldReason,
+  MessageStatus,
+  type Refusal,
+} from '../../db/generated/prisma/enums.ts'
 
-/** Which of an agent's messages a list shows. */
+/** Which messages a list shows. */
 export interface MessageFilter {
   channel?: Channel | undefined
   direction?: Direction | undefined
@@ -22,6 +28,8 @@ export interface MessageFilter {
   hasAttachment?: boolean | undefined
   /** The sender of an inbound message; `*@example.com` stands for all addresses of the domain. */
   from?: string | undefined
+  /** What it waits for. */
+  hold?: HoldReason | undefined
 }
 
 /** A message `m` that is received and not marked as read; these are the conditions of `message_unread_idx`. */
@@ -30,6 +38,9 @@ export const isUnread = (m: string) => `${m}.status = 'received' and ${m}.read_a
 /** A message `m` with the label. The first condition is that of the indexes of labelled messages. */
 export const hasLabel = (m: string, label: string) =>
   `${m}.labels <> '{}' and ${m}.labels @> array[${label}]::text[]`
+
+/** A message `m` that waits for approval or for its time; these are the conditions of the indexes of held messages. */
+const IS_HELD = "m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null"
 
 const HAS_ATTACHMENT =
   'exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)'
@@ -52,7 +63,7 @@ const marksOf = ({ thread: _thread, q: _q, since: _since, until: _until, ...mark
 
 /** Returns the SQL conditions under which a message `m` has these marks. */
 export const marked = (
-  { channel, direction, status, label, unread, refusal, hasAttachment, from }: Marks,
+  { channel, direction, status, label, unread, refusal, hasAttachment, from, hold }: Marks,
   parameter: Parameter,
 ): string[] => {
   const conditions: string[] = []
@@ -65,19 +76,28 @@ export const marked = (
   if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
   if (from !== undefined)
     conditions.push(`m.direction = 'inbound' and lower(m.counterpart) like ${parameter(patternOf(from))}`)
+  if (hold) conditions.push(`${IS_HELD} and m.hold_reason = ${parameter(hold)}::"HoldReason"`)
   return conditions
 }
 
+/** Whose messages are listed: an agent's, those in one of its threads, or all of a workspace's. The ids are SQL. */
+export interface Owner {
+  column: 'agent_id' | 'workspace_id'
+  id: string
+  threadId?: string | undefined
+}
+
+const isOf = ({ column, id }: Owner): string => `m.${column} = ${id}`
+
 /** The part of a list that a page is taken from. */
 export interface Range {
-  /** The agent, or one of its threads, whose messages are listed (SQL). */
-  owner: { agentId: string; threadId?: string | undefined }
+  owner: Owner
   filter: MessageFilter
   cursor?: string | undefined
 }
 
 /**
- * Returns the SQL conditions under which a message `m` of the agent is in the range. The filter's `thread`
+ * Returns the SQL conditions under which a message `m` of the owner is in the range. The filter's `thread`
  * must be the thread's own id here. Throws `invalid_input` for a cursor that does not come from a list of
  * messages.
  */
@@ -97,11 +117,7 @@ const inRange = ({ owner, filter, cursor }: Range, parameter: Parameter): string
 
 /** Returns the SQL condition under which a message `m` is in the range and meets the whole filter except `q`. */
 export const meets = (range: Range, parameter: Parameter): string =>
-  [
-    `m.agent_id = ${range.owner.agentId}`,
-    ...inRange(range, parameter),
-    ...marked(marksOf(range.filter), parameter),
-  ].join(' and ')
+  [isOf(range.owner), ...inRange(range, parameter), ...marked(marksOf(range.filter), parameter)].join(' and ')
 
 /** Channels, directions and statuses: all combinations of them are kinds of messages. */
 interface Kinds {
@@ -130,11 +146,36 @@ export interface Access {
   tested: Marks
 }
 
-/** Returns how the list with this filter is read. */
-export const accessOf = (filter: MessageFilter, ofThread: boolean): Access => {
+/** Statuses of few of a workspace's messages; the condition of `message_workspace_status_idx`. */
+const RARE: readonly MessageStatus[] = ['refused', 'failed', 'reported']
+
+/**
+ * Returns how the list of a workspace with this filter is read: in order through the index of the condition that
+ * is met by the fewest messages, or of all messages.
+ */
+const accessOfWorkspace = (filter: MessageFilter): Access => {
   const marks = marksOf(filter)
-  const { channel, direction, status, label, unread, refusal, from } = filter
-  if (ofThread || filter.thread !== undefined) return { kinds: null, where: [], tested: marks }
+  const { label, unread, refusal, hold } = filter
+  const status = RARE.find((rare) => rare === (refusal ? 'refused' : filter.status))
+  if (hold) return { kinds: null, where: [IS_HELD], tested: marks }
+  if (status)
+    return {
+      kinds: null,
+      where: [`m.status = '${status}'`],
+      tested: filter.status === status ? { ...marks, status: undefined } : marks,
+    }
+  if (label !== undefined) return { kinds: null, where: ["m.labels <> '{}'"], tested: marks }
+  if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
+  return { kinds: null, where: [], tested: marks }
+}
+
+/** Returns how the list with this filter is read. */
+export const accessOf = (filter: MessageFilter, { column, threadId }: Owner): Access => {
+  if (column === 'workspace_id') return accessOfWorkspace(filter)
+  const marks = marksOf(filter)
+  const { channel, direction, status, label, unread, refusal, from, hold } = filter
+  if (threadId !== undefined || filter.thread !== undefined) return { kinds: null, where: [], tested: marks }
+  if (hold) return { kinds: null, where: [IS_HELD], tested: marks }
   if ([channel, direction, status, refusal, from].some((one) => one !== undefined))
     return {
       kinds: kindsOf(filter),
@@ -149,7 +190,7 @@ export const accessOf = (filter: MessageFilter, ofThread: boolean): Access => {
 const NEWEST_FIRST = 'order by m.created_at desc, m.id desc'
 
 /**
- * Selects the places (`id`, `created_at`) of the newest `limit` messages in the range that `access` serves,
+ * Selects the places (`id`, `agent_id`, `created_at`) of the newest `limit` messages in the range that `access` serves,
  * newest first. It reads about as many messages, even if the filter excludes all: the lists of the kinds are
  * merged, each of which is in order in `message_kind_idx`. An index for one condition would still have to be
  * read to its end for the others.
@@ -160,14 +201,14 @@ export const newestPlaces = (
   parameter: Parameter,
 ): string => {
   const { kinds, where } = access
-  const place = [`m.agent_id = ${range.owner.agentId}`, ...where, ...inRange(range, parameter)].join(' and ')
+  const place = [isOf(range.owner), ...where, ...inRange(range, parameter)].join(' and ')
   const list = (condition: string) =>
-    `select m.id, m.created_at from message m where ${condition} ${NEWEST_FIRST} limit ${limit}`
+    `select m.id, m.agent_id, m.created_at from message m where ${condition} ${NEWEST_FIRST} limit ${limit}`
   if (!kinds) return list(place)
   const each = (values: readonly string[], type: string) =>
     `unnest((select ${parameter(values)}::"${type}"[]))`
   return `
-    select p.id, p.created_at
+    select p.id, p.agent_id, p.created_at
       from ${each(kinds.channels, 'Channel')} c cross join ${each(kinds.directions, 'Direction')} d
      cross join ${each(kinds.statuses, 'MessageStatus')} s
      cross join lateral (${list(`${place} and m.channel = c and m.direction = d and m.status = s`)}) p
@@ -180,10 +221,9 @@ export const newestMessages = (
   { limit, ...range }: Range & { limit: string },
   parameter: Parameter,
 ): string => {
-  const { agentId } = range.owner
   if (access.kinds)
     return `from (${newestPlaces(access, { ...range, limit }, parameter)}) p
-      cross join lateral (select * from message where id = p.id and agent_id = ${agentId} limit 1) m ${NEWEST_FIRST}`
-  const place = [`m.agent_id = ${agentId}`, ...access.where, ...inRange(range, parameter)]
+      cross join lateral (select * from message where id = p.id and agent_id = p.agent_id limit 1) m ${NEWEST_FIRST}`
+  const place = [isOf(range.owner), ...access.where, ...inRange(range, parameter)]
   return `from message m where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}`
 }

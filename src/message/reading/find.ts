@@ -6,6 +6,7 @@ import {
   marked,
   meets,
   newestPlaces,
+  type Owner,
   type Parameter,
   type Range,
 } from './filter.ts'
@@ -38,7 +39,7 @@ export interface SearchLimits {
  */
 export const LIMITS: SearchLimits = { recent: 200, few: 2_000, far: 10_000, maxFar: 5 }
 
-/** The place of a message in a list. */
+/** The position of a message in a list. */
 export interface Place {
   id: string
   createdAt: Date
@@ -47,18 +48,20 @@ export interface Place {
 /** Returns the cursor of a message in its list. */
 export const messageCursor = ({ createdAt, id }: Place): string => writeCursor(createdAt.getTime(), id)
 
+/** A message and its position in a list. */
+export interface Located extends Place {
+  agentId: string
+}
+
 export interface Found {
   /** Newest first. */
-  places: Place[]
+  places: Located[]
   /** The place after which the next page starts; null when there are no more matches. */
   next: Place | null
 }
 
-/** An agent, or one of its threads. All keys of a search are of the same kind. */
-export interface MessageListKey {
-  agentId: string
-  threadId?: string | undefined
-}
+/** An agent, one of its threads, or a workspace. All keys of a search are of the same kind. */
+export type MessageListKey = { agentId: string; threadId?: string | undefined } | { workspaceId: string }
 
 export interface SearchRequest {
   filter: MessageFilter
@@ -66,9 +69,9 @@ export interface SearchRequest {
   limit: number
 }
 
-/** The keys `k` of a statement: $1 are the agents, $2 the threads. */
+/** The keys `k` of a statement: $1 are the agents or workspaces, $2 the threads. */
 export const KEYS =
-  'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(agent_id, thread_id, ord)'
+  'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(owner_id, thread_id, ord)'
 
 /**
  * Begins a statement about keys. `hidden` parameters are unknown to the planner, which then expects the same
@@ -76,12 +79,18 @@ export const KEYS =
  * three times as long as reading a page.
  */
 export const begin = (keys: readonly MessageListKey[]) => {
-  const values: unknown[] = [keys.map(({ agentId }) => agentId), keys.map(({ threadId }) => threadId ?? null)]
-  const ofThreads = keys[0]?.threadId !== undefined
-  const owner = { agentId: 'k.agent_id', threadId: ofThreads ? 'k.thread_id' : undefined }
+  const idOf = (key: MessageListKey) => ('workspaceId' in key ? key.workspaceId : key.agentId)
+  const threadOf = (key: MessageListKey) => ('workspaceId' in key ? undefined : key.threadId)
+  const values: unknown[] = [keys.map(idOf), keys.map((key) => threadOf(key) ?? null)]
+  const [first] = keys
+  const owner: Owner = {
+    column: first && 'workspaceId' in first ? 'workspace_id' : 'agent_id',
+    id: 'k.owner_id',
+    threadId: first && threadOf(first) !== undefined ? 'k.thread_id' : undefined,
+  }
   const parameter = (value: unknown) => `$${values.push(value)}`
   const hidden = (value: unknown, type: string) => `(select ${parameter(value)}::${type})`
-  return { values, parameter, hidden, owner, ofThreads }
+  return { values, parameter, hidden, owner }
 }
 
 const wordsOf = ({ q }: MessageFilter, parameter: Parameter): string | null =>
@@ -91,20 +100,25 @@ interface PlaceRow {
   key: number
   source: 'match' | 'unindexed' | 'end'
   id: string
+  agent_id: string
   created_at: Date
 }
 
 const run = async ({ pool }: Pick<Db, 'pool'>, text: string, values: unknown[]): Promise<PlaceRow[]> =>
   (await pool.query<PlaceRow>({ ...nameOf(text), text, values })).rows
 
-const toPlace = ({ id, created_at }: PlaceRow): Place => ({ id, createdAt: created_at })
+const toPlace = ({ id, agent_id, created_at }: PlaceRow): Located => ({
+  id,
+  agentId: agent_id,
+  createdAt: created_at,
+})
 
 /** Messages that were tested. */
 interface Tested {
   /** Those that match. */
-  matches: Place[]
+  matches: Located[]
   /** Those that match among the newest that are not in the search index yet. */
-  unindexed: Place[]
+  unindexed: Located[]
   /** The last one tested; null when there are no more. */
   end: Place | null
 }
@@ -119,27 +133,27 @@ const test = async (
   { filter, cursor, limit }: SearchRequest,
   { size, start }: { size: number; start: boolean },
 ): Promise<Tested[]> => {
-  const { values, parameter, hidden, owner, ofThreads } = begin(keys)
+  const { values, parameter, hidden, owner } = begin(keys)
   const range: Range = { owner, filter, cursor }
   const q = wordsOf(filter, parameter)
-  const access = accessOf(filter, ofThreads)
+  const access = accessOf(filter, owner)
   const most = hidden(size, 'bigint')
   const seen = newestPlaces(access, { ...range, limit: most }, parameter)
   const tested = marked(access.tested, parameter)
   const message =
     tested.length === 0
       ? ''
-      : 'cross join lateral (select * from message where id = w.id and agent_id = k.agent_id limit 1) m'
-  const conditions = [...tested, ...(q === null ? [] : [matches('w', owner.agentId, q)])]
+      : 'cross join lateral (select * from message where id = w.id and agent_id = w.agent_id limit 1) m'
+  const conditions = [...tested, ...(q === null ? [] : [matches('w', q)])]
   const parts = [
     `select 'match' as source, f.* from (
-       select w.id, w.created_at from (${seen}) w ${message} where ${conditions.join(' and ') || 'true'}
+       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} where ${conditions.join(' and ') || 'true'}
         order by w.created_at desc, w.id desc limit ${hidden(limit + 1, 'bigint')}) f`,
-    `select 'end', e.id, e.created_at from (
+    `select 'end', e.id, e.agent_id, e.created_at from (
        select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
     ...(q === null || !start
       ? []
-      : [`select 'unindexed', u.* from (${unindexedMatching(owner.agentId, q, meets(range, parameter))}) u`]),
+      : [`select 'unindexed', u.* from (${unindexedMatching(owner, q, meets(range, parameter))}) u`]),
   ]
   const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${parts.join(' union all ')}) p`
   const rows = await run(db, text, values)
@@ -156,19 +170,19 @@ const lookUp = async (
   key: MessageListKey,
   { filter, cursor, limit }: SearchRequest,
   few: number,
-): Promise<Place[] | null> => {
+): Promise<Located[] | null> => {
   const { values, parameter, owner } = begin([key])
   const q = wordsOf(filter, parameter)!
   const text = `
-    with found as materialized (${allMatching('($1::uuid[])[1]', q, few + 1)}),
+    with found as materialized (${allMatching({ ...owner, id: '($1::uuid[])[1]' }, q, few + 1)}),
     page as (
-      select m.id, m.created_at from ${KEYS} cross join found
-       cross join lateral (select * from message where id = found.message_id and agent_id = k.agent_id limit 1) m
+      select m.id, m.agent_id, m.created_at from ${KEYS} cross join found
+       cross join lateral (select * from message where id = found.message_id and agent_id = found.agent_id limit 1) m
        where ${meets({ owner, filter, cursor }, parameter)} and (select count(*) from found) <= ${few}
        order by m.created_at desc, m.id desc limit ${parameter(limit + 1)}
     )
-    select 'end' as source, null::uuid as id, null::timestamptz as created_at where (select count(*) from found) > ${few}
-    union all select 'match', id, created_at from page`
+    select 'end' as source, null::uuid as id, null::uuid as agent_id, null::timestamptz as created_at where (select count(*) from found) > ${few}
+    union all select 'match', id, agent_id, created_at from page`
   const rows = await run(db, text, values)
   return rows[0]?.source === 'end' ? null : rows.map(toPlace)
 }
@@ -177,7 +191,7 @@ const newestFirst = (a: Place, b: Place): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 
 /** Makes a page of matches, of which there may be more than requested. `end`: where the search stopped. */
-const pageOf = (found: readonly Place[], limit: number, end: Place | null): Found => {
+const pageOf = (found: readonly Located[], limit: number, end: Place | null): Found => {
   // A message that was indexed meanwhile is found twice.
   const known = [...new Map(found.map((place) => [place.id, place])).values()]
   const sorted = known.filter((place) => end === null || newestFirst(place, end) <= 0).sort(newestFirst)

@@ -2,6 +2,7 @@ import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type ReadableField } from '../row.ts'
 import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
@@ -17,7 +18,7 @@ import {
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { nameOf } from './prepared.ts'
 import { type MessageWithFiles, PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
-import { findThread } from './thread.ts'
+import { findThread, type ThreadRef } from './thread.ts'
 
 export { type MessageListKey, messageCursor }
 
@@ -35,12 +36,15 @@ export interface MessagePage<Field extends ReadableField> {
   end?: Place
 }
 
-export type MessageFields<Field extends ReadableField> = Pick<MessageWithFiles, Field | 'id' | 'createdAt'>
+export type MessageFields<Field extends ReadableField> = Pick<
+  MessageWithFiles,
+  Field | 'id' | 'agentId' | 'createdAt'
+>
 
 /** Which messages a page contains, and which fields are read. */
 interface MessagePageRead<Field extends ReadableField> extends MessagePageRequest {
   filter: MessageFilter
-  /** Must include `id` and `createdAt`. */
+  /** Must include `id`, `agentId` and `createdAt`. */
   fields: readonly Field[]
   /**
    * Whether to limit the total size of the texts on all pages, so that a page may be shorter than requested.
@@ -55,19 +59,20 @@ type Source = (statement: ReturnType<typeof begin>) => string
 
 const newestOf =
   ({ filter, limit, cursor }: MessagePageRequest & { filter: MessageFilter }): Source =>
-  ({ owner, hidden, parameter, ofThreads }) => {
+  ({ owner, hidden, parameter }) => {
     const range = { owner, filter, cursor, limit: hidden(limit + 1, 'bigint') }
-    return newestMessages(accessOf(filter, ofThreads), range, parameter)
+    return newestMessages(accessOf(filter, owner), range, parameter)
   }
 
 /** The messages that searches found, each read by its key: the planner would rather read the whole mailbox. */
 const foundOf =
   (pages: readonly Found[]): Source =>
   ({ hidden }) => {
-    const found = pages.flatMap(({ places }, index) => places.map(({ id }) => ({ ord: index + 1, id })))
+    const found = pages.flatMap(({ places }, index) => places.map((place) => ({ ...place, ord: index + 1 })))
     const [ords, ids] = [found.map(({ ord }) => ord), found.map(({ id }) => id)]
-    return `from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}) as f(ord, id)
-      cross join lateral (select * from message where id = f.id and agent_id = k.agent_id limit 1) m
+    const agentIds = found.map(({ agentId }) => agentId)
+    return `from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}, ${hidden(agentIds, 'uuid[]')}) as f(ord, id, agent_id)
+      cross join lateral (select * from message where id = f.id and agent_id = f.agent_id limit 1) m
       where f.ord = k.ord order by m.created_at desc, m.id desc`
   }
 
@@ -86,7 +91,7 @@ const statementOf = (
   const owned =
     workspaceId === undefined
       ? ''
-      : `where (select a.workspace_id from agent a where a.id = k.agent_id) = ${parameter(workspaceId)}`
+      : `where (select a.workspace_id from agent a where a.id = k.owner_id) = ${parameter(workspaceId)}`
   const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (select ${columns} ${from}) p ${owned}`
   return { text, values }
 }
@@ -113,8 +118,7 @@ const selectPages = async <Field extends ReadableField>(
   const isLong = ({ textBytes = 0 }: Row) => withTexts && textBytes > mostBytes
   const long = pages.flatMap((page) => page.rows).filter(isLong)
   if (long.length === 0) return pages
-  const owners = long.map(({ id, key }) => ({ id, agentId: keys[key - 1]!.agentId }))
-  const texts = await readLongTexts(db, read.fields, owners)
+  const texts = await readLongTexts(db, read.fields, long)
   return pages.map((page) => ({
     ...page,
     rows: page.rows.flatMap((row) => {
@@ -131,7 +135,7 @@ const readPages = async <Field extends ReadableField>(
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
 ): Promise<MessagePage<Field>[]> => {
-  const { tested } = accessOf(read.filter, begin(keys).ofThreads)
+  const { tested } = accessOf(read.filter, begin(keys).owner)
   if (read.filter.q === undefined && marked(tested, String).length === 0) return selectPages(db, keys, read)
   const found = await findMessages(db, keys, read)
   const pages = await selectPages(db, keys, read, foundOf(found))
@@ -142,9 +146,9 @@ const readPages = async <Field extends ReadableField>(
 }
 
 /**
- * Reads a page of messages for each of these agents or threads, newest first: a single statement unless it has
- * to search (for a nested `take`, Prisma reads all rows and cuts them in memory). An agent that does not have
- * the filter's thread gets an error in place of its page.
+ * Reads a page of messages for each of these agents, threads or workspaces, newest first: a single statement
+ * unless it has to search (for a nested `take`, Prisma reads all rows and cuts them in memory). An agent or
+ * workspace that does not have the filter's thread gets an error in place of its page.
  */
 export const readMessagePages = async <Field extends ReadableField>(
   db: Db,
@@ -154,14 +158,19 @@ export const readMessagePages = async <Field extends ReadableField>(
   const { filter } = read
   if (filter.thread === undefined) return readPages(db, keys, read)
   const thread = await findThread(db, filter.thread)
-  const has = ({ agentId }: MessageListKey) => thread?.agentId === agentId
-  const ofThread = (threadId: string) =>
-    readPages(db, keys.filter(has), { ...read, filter: { ...filter, thread: threadId } })
-  const pages = thread ? await ofThread(thread.threadId) : []
-  return keys.map((key) =>
-    has(key) ? pages.shift()! : invalidInput('thread', 'is not a message of this agent'),
-  )
+  const has = (key: MessageListKey) =>
+    'workspaceId' in key ? thread?.workspaceId === key.workspaceId : thread?.agentId === key.agentId
+  const ofThread = ({ agentId, threadId }: ThreadRef) =>
+    readPages(db, [{ agentId }], { ...read, filter: { ...filter, thread: threadId } })
+  const [page] = thread && keys.some(has) ? await ofThread(thread) : []
+  return keys.map((key) => {
+    if (has(key)) return page!
+    const whose = 'workspaceId' in key ? 'workspace' : 'agent'
+    return invalidInput('thread', `is not a message of this ${whose}`)
+  })
 }
+
+const LISTED_FIELDS = [...PRESENTED_FIELDS, 'agentId'] as const
 
 /** Reads a page of the agent's messages, if the viewer may read them. */
 const readOwnPage = async (
@@ -169,10 +178,10 @@ const readOwnPage = async (
   viewer: Viewer,
   agentId: string,
   { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
-): Promise<MessagePage<(typeof PRESENTED_FIELDS)[number]>> => {
+): Promise<MessagePage<(typeof LISTED_FIELDS)[number]>> => {
   const { workspaceId } = viewer
   authorizeAgent(viewer, { id: agentId, workspaceId, createdByAgentId: null })
-  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true, workspaceId }
+  const read = { ...request, filter, fields: LISTED_FIELDS, bounded: true, workspaceId }
   const [page] = await readMessagePages(deps, [{ agentId }], read)
   if (page instanceof Error) throw page
   return page!
@@ -194,5 +203,23 @@ export const listMessages = async (
   })
   const { rows, more, end = rows.at(-1) } = page
   if (rows.length === 0) await ensureReadable()
+  return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
+}
+
+/** A message in the list of a workspace, which says whose it is. */
+export type WorkspaceMessage = PresentedMessage & Pick<MessageWithFiles, 'agentId'>
+
+/** Lists a page of the messages of all agents of the viewer's workspace, newest first. For members. */
+export const listWorkspaceMessages = async (
+  deps: Db,
+  viewer: Viewer,
+  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
+): Promise<Page<WorkspaceMessage>> => {
+  ensureMember(viewer)
+  const { workspaceId } = viewer
+  const read = { ...request, filter, fields: LISTED_FIELDS, bounded: true }
+  const [page] = await readMessagePages(deps, [{ workspaceId }], read)
+  if (page instanceof Error) throw page
+  const { rows, more, end = rows.at(-1) } = page!
   return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
 }

@@ -25,17 +25,21 @@ export interface Thread {
   lastMessageId: string
 }
 
-/** Returns the thread of a message and the agent it belongs to. */
-export const findThread = async (
-  { pool }: Db,
-  messageId: string,
-): Promise<Pick<ThreadPlace, 'agentId' | 'threadId'> | null> => {
-  const { rows } = await pool.query<{ agent_id: string; thread_id: string }>({
+/** A thread and whose it is. */
+export interface ThreadRef {
+  workspaceId: string
+  agentId: string
+  threadId: string
+}
+
+/** Returns the thread of a message. */
+export const findThread = async ({ pool }: Db, messageId: string): Promise<ThreadRef | null> => {
+  const { rows } = await pool.query<ThreadRef>({
     name: 'thread of a message',
-    text: 'select agent_id, thread_id from message where id = $1',
+    text: `select workspace_id as "workspaceId", agent_id as "agentId", thread_id as "threadId" from message where id = $1`,
     values: [messageId],
   })
-  return rows[0] ? { agentId: rows[0].agent_id, threadId: rows[0].thread_id } : null
+  return rows[0] ?? null
 }
 
 const MAX_PARTICIPANTS = 100

@@ -33,6 +33,32 @@ const HoldView = z
   })
   .openapi('Hold', { example: { reason: 'approval', until: TIME, by: null } })
 
+const EXAMPLE = {
+  id: ID,
+  addressId: OTHER,
+  channel: 'email',
+  direction: 'inbound',
+  counterpart: 'ann@example.com',
+  counterpartName: 'Ann Example',
+  to: ['support-bot@agents.localhost'],
+  cc: [],
+  subject: 'Where is my order?',
+  text: 'It has not arrived yet.',
+  replyText: 'It has not arrived yet.',
+  segments: null,
+  attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
+  thread: { messageId: 'order-1@example.com', references: [] },
+  status: 'received',
+  refusal: null,
+  admission: 'listed',
+  error: null,
+  checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
+  labels: ['orders'],
+  readAt: null,
+  hold: null,
+  createdAt: TIME,
+} as const
+
 export const MessageView = z
   .object({
     id,
@@ -86,33 +112,12 @@ export const MessageView = z
     }),
     createdAt: time,
   })
-  .openapi('Message', {
-    example: {
-      id: ID,
-      addressId: OTHER,
-      channel: 'email',
-      direction: 'inbound',
-      counterpart: 'ann@example.com',
-      counterpartName: 'Ann Example',
-      to: ['support-bot@agents.localhost'],
-      cc: [],
-      subject: 'Where is my order?',
-      text: 'It has not arrived yet.',
-      replyText: 'It has not arrived yet.',
-      segments: null,
-      attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
-      thread: { messageId: 'order-1@example.com', references: [] },
-      status: 'received',
-      refusal: null,
-      admission: 'listed',
-      error: null,
-      checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
-      labels: ['orders'],
-      readAt: null,
-      hold: null,
-      createdAt: TIME,
-    },
-  })
+  .openapi('Message', { example: EXAMPLE })
+
+/** A message in the list of a workspace. */
+export const WorkspaceMessageView = MessageView.extend({
+  agentId: id.openapi({ description: 'The agent whose message it is' }),
+}).openapi('WorkspaceMessage', { example: { ...EXAMPLE, agentId: OTHER } })
 
 export const MessageMarksView = z
   .object({ id, labels: z.array(z.string()).openapi({ maxItems: MAX_LABELS }), readAt: time.nullable() })

@@ -14,11 +14,11 @@ import {
   timestamp,
   uuid,
 } from '../../core/rules.ts'
-import { Direction, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
+import { Direction, HoldReason, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
 import { rescheduleMessage } from '../../message/out/schedule.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import { linkAttachment } from '../../message/reading/attachment-link.ts'
-import { listMessages } from '../../message/reading/list.ts'
+import { listMessages, listWorkspaceMessages } from '../../message/reading/list.ts'
 import { markMessage, markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { presentMessage } from '../../message/reading/present.ts'
 import { readAttachment, readMessage, readRaw } from '../../message/reading/read.ts'
@@ -27,7 +27,13 @@ import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, flag, ids, integer, moment, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, pageView } from '../views.ts'
 import { attachmentHeaders } from './file.ts'
-import { AttachmentLinkView, MessageMarksView, MessageView, RecipientView } from './message-views.ts'
+import {
+  AttachmentLinkView,
+  MessageMarksView,
+  MessageView,
+  RecipientView,
+  WorkspaceMessageView,
+} from './message-views.ts'
 
 const tags = ['Messages']
 const security = SECURITY
@@ -105,18 +111,39 @@ const LISTED = {
     description:
       'Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain',
   }),
+  hold: z
+    .enum(HoldReason)
+    .optional()
+    .openapi({ description: 'Only outgoing messages that wait for approval, or for the time to send them' }),
   since: moment.optional(),
   until: moment.optional(),
   ...PAGING,
 }
+
+const SHORT_PAGES =
+  'In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.'
+
+const listAll = createRoute({
+  method: 'get',
+  path: '/messages',
+  operationId: 'listWorkspaceMessages',
+  summary: 'List the messages of all agents of the workspace (members only)',
+  description: `${SHORT_PAGES} The same applies to \`channel\`, \`direction\` and \`status\`.`,
+  tags,
+  security,
+  request: { query: z.strictObject(LISTED) },
+  responses: {
+    200: ok('Newest first', pageView(WorkspaceMessageView)),
+    ...failures('input', 'forbidden'),
+  },
+})
 
 const list = createRoute({
   method: 'get',
   path: '/agents/{id}/messages',
   operationId: 'listMessages',
   summary: "List an agent's messages",
-  description:
-    'In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.',
+  description: SHORT_PAGES,
   tags,
   security,
   request: {
@@ -264,6 +291,12 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
       cursor,
     })
     return c.json({ items: page.items.map(presentMessage), nextCursor: page.nextCursor }, 200)
+  })
+  app.openapi(listAll, async (c) => {
+    const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
+    const page = await listWorkspaceMessages(c.var.deps, c.var.viewer, { filter, limit, cursor })
+    const items = page.items.map((message) => ({ ...presentMessage(message), agentId: message.agentId }))
+    return c.json({ items, nextCursor: page.nextCursor }, 200)
   })
   app.openapi(read, async (c) => {
     const { id, messageId } = c.req.valid('param')
