@@ -31,6 +31,7 @@ import { takeReport } from './message/out/delivery.ts'
 import { createDraftStore } from './message/out/send.ts'
 import { createMessageReads } from './message/reading/read.ts'
 import { createThreadReads } from './message/reading/siblings.ts'
+import { createViews } from './message/reading/view.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { startChannels, startInterfaces, startWorkers, watchDatabase } from './start.ts'
 import { endSubscriptions } from './webhook/end-subscriptions.ts'
@@ -164,6 +165,7 @@ const createOperations = (
   drafts: createDraftStore(platform),
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),
+  views: createViews(),
   phoneNumbers: new PhoneNumbers({ ...platform, sms: parts.channels.sms }),
   codes: createCodeSender({ ...platform, channels: parts.channels }),
   subscriptions: new Subscriptions({ ...platform, places: new StreamPlaces(streamLimits) }),

@@ -1,6 +1,7 @@
 import type { ChannelKind } from '../core/channels.ts'
 import type { Route } from './callback-route.ts'
 import type { DeliveryReport, Sink } from './inbound.ts'
+import type { MailView, Viewing } from './mail-view.ts'
 import type { NumberProvider } from './number-provider.ts'
 import type { Outbound, Progress, SendResult } from './outbound.ts'
 
@@ -54,6 +55,11 @@ export interface Channel {
    * transit. Throws when the provider cannot be queried.
    */
   ask?(providerId: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null>
+  /**
+   * Returns what a mail client shows of a message as received, besides its text. Rejects with `unavailable`
+   * when too many are waiting, and with `invalid_input` for one that cannot be read.
+   */
+  view?(viewing: Viewing): Promise<MailView>
   /** Phone numbers of its provider. */
   readonly numbers?: NumberProvider
   /**

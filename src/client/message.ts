@@ -29,6 +29,11 @@ export type Attachment = Stored['attachments'][number] & {
   link(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
 }
 
+/** `remoteImages`: whether images on other servers are shown, which tells these that the mail is read. */
+interface Images {
+  remoteImages?: boolean | undefined
+}
+
 /** A message as the API describes it, with what can be done with it. */
 export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   /** `url`: sent to the agent's Message URL; the service does not store it. */
@@ -42,6 +47,13 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   forward(to: string | string[], content: string | Forward, options?: SendOptions): Promise<Message>
   /** The email as it was received, byte for byte. */
   raw(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
+  /** A received email's HTML as a page without scripts, for an `<iframe sandbox>`. */
+  html(options?: Images & CallOptions): Promise<string>
+  /** A received email's header fields, in order. */
+  headers(options?: CallOptions): Promise<components['schemas']['HeaderField'][]>
+  /** Links to the HTML and to the original email that work without a token, for ten minutes. */
+  htmlLink(options?: Images & CallOptions): Promise<components['schemas']['AttachmentLink']>
+  rawLink(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
   /** Sets its labels, or marks it as read or unread. Replying marks it as read. */
   mark(marks: Marks, options?: CallOptions): Promise<Message>
   /** Lets a refused message in; with `listSender`, its sender's next messages too. */
@@ -134,6 +146,7 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
     forward: (to, content, options) =>
       send(box, { ...withText(content), to: [to].flat(), forward: fields.id }, options),
     raw: (options = {}) => contentOf(box, fill('/messages/{messageId}/raw', path), options),
+    ...viewsOf(box, fields.id),
     mark: async (marks, options) =>
       messageOf(
         box,
@@ -177,6 +190,28 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
   }
 }
 
+/** What a mail client shows of an email besides its text. */
+const viewsOf = (
+  box: Mailbox,
+  messageId: string,
+): Pick<Message, 'html' | 'headers' | 'htmlLink' | 'rawLink'> => ({
+  html: async ({ remoteImages = false, ...options } = {}) => {
+    const path = fill('/messages/{messageId}/html', { messageId })
+    const query = remoteImages ? '?remoteImages=true' : ''
+    return new Response(await contentOf(box, path + query, options)).text()
+  },
+  headers: (options) =>
+    box.call('get', '/agents/{id}/messages/{messageId}/headers', { path: { messageId }, ...options }),
+  htmlLink: ({ remoteImages = false, ...options } = {}) =>
+    box.call('post', '/agents/{id}/messages/{messageId}/html/link', {
+      path: { messageId },
+      body: { remoteImages },
+      ...options,
+    }),
+  rawLink: (options) =>
+    box.call('post', '/agents/{id}/messages/{messageId}/raw/link', { path: { messageId }, ...options }),
+})
+
 const notStored = (what: string, { sender }: Event) => {
   const hint = sender.kind === 'agent' ? ` agent.sendToUrl('${sender.id}', …) reaches its sender.` : ''
   return new AmsError(
@@ -218,6 +253,10 @@ export const messageOfUrl = (event: Event): Message => {
     reply: refuse('replied to'),
     forward: refuse('forwarded'),
     raw: refuse('read again'),
+    html: refuse('read again'),
+    headers: async () => [],
+    htmlLink: refuse('linked'),
+    rawLink: refuse('linked'),
     mark: refuse('marked'),
     release: refuse('released'),
     approve: refuse('approved'),

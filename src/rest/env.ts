@@ -10,8 +10,9 @@ import type { ImportDeps } from '../message/import/import.ts'
 import type { ApprovalDeps } from '../message/out/approval.ts'
 import type { SendDeps } from '../message/out/send.ts'
 import type { MessageUrlDeps } from '../message/out/url.ts'
-import type { LinkDeps } from '../message/reading/attachment-link.ts'
 import type { ReadDeps } from '../message/reading/read.ts'
+import type { LinkDeps } from '../message/reading/signed-link.ts'
+import type { ViewDeps } from '../message/reading/view.ts'
 import type { SecretDeps } from '../secret/secret.ts'
 import type { WebhookDeps } from '../webhook/webhook.ts'
 import type { IdempotencyDeps } from '../workspace/idempotency.ts'
@@ -36,6 +37,7 @@ export type RestDeps = ViewerDeps &
   ReadDeps &
   LinkDeps &
   ImportDeps &
+  ViewDeps &
   SendDeps &
   ApprovalDeps &
   MessageUrlDeps &

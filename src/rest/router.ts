@@ -25,6 +25,7 @@ import { fileRoutes } from './resources/files.ts'
 import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
 import { importRoutes } from './resources/imports.ts'
+import { mailViewRoutes } from './resources/mail-views.ts'
 import { memberRoutes } from './resources/members.ts'
 import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
@@ -111,6 +112,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     connectedAppRoutes,
     connectionRoutes,
     messageRoutes,
+    mailViewRoutes,
     heldMessageRoutes,
     messageReleaseRoutes,
     draftRoutes,

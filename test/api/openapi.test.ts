@@ -220,6 +220,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
     from: 'Ann <ann@example.com>',
     to: 'renamed-bot@agents.localhost',
     text: 'hi',
+    html: '<p>hi</p>',
     attachments: [{ filename: 'a', content: 'a' }],
   })
   yield [member, 'GET', `${path}/messages?limit=1`]
@@ -230,6 +231,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'POST', `${path}/messages/${message.id}/release`, {}]
   yield [member, 'POST', `${path}/messages/release`, { ids: [message.id] }]
   yield [member, 'GET', `${path}/messages/${message.id}/raw`]
+  yield [member, 'POST', `${path}/messages/${message.id}/raw/link`]
+  yield [member, 'GET', `${path}/messages/${message.id}/html?remoteImages=true`]
+  yield [member, 'POST', `${path}/messages/${message.id}/html/link`, { remoteImages: true }]
+  yield [member, 'GET', `${path}/messages/${message.id}/headers`]
   yield [member, 'GET', `${path}/messages/${message.id}/attachments/0`]
   yield [member, 'POST', `${path}/messages/${message.id}/attachments/0/link`]
   yield [member, 'POST', `${path}/messages`, { replyTo: message.id, text: 'hello' }]

@@ -75,6 +75,10 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.reject('no')
     await message.cancel()
     await message.raw()
+    await message.html()
+    await message.headers()
+    await message.htmlLink()
+    await message.rawLink()
     await message.attachments[0]?.open()
     await message.attachments[0]?.link()
   },

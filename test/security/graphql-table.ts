@@ -183,10 +183,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt hold createdAt rawUrl agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt hold createdAt rawUrl rawLink html htmlLink blockedImages headers agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
+  HeaderField: { reach: inMessage('headers { % }'), rule: AGENT, fields: 'name value' },
   Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },
   Suppression: {
     reach: inAgent('suppressions { edges { node { % } } }'),

@@ -130,6 +130,10 @@ const TABLE: Record<string, Row> = {
   'POST /agents/{id}/messages/{messageId}/cancel': { member: 404, agent: 404 },
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
+  'POST /agents/{id}/messages/{messageId}/raw/link': { member: 201, agent: 201 },
+  'GET /agents/{id}/messages/{messageId}/html': { member: 200, agent: 200 },
+  'POST /agents/{id}/messages/{messageId}/html/link': { member: 201, agent: 201, body: {} },
+  'GET /agents/{id}/messages/{messageId}/headers': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/attachments/{index}': { member: 200, agent: 200 },
   'POST /agents/{id}/messages/{messageId}/attachments/{index}/link': { member: 201, agent: 201 },
   'GET /agents/{id}/suppressions': { member: 200, agent: 200 },
@@ -190,6 +194,7 @@ const createTarget = async (tenant: Tenant): Promise<Target> => {
     from: tenant.email,
     to: agent.address,
     text: 'hi',
+    html: '<p>hi</p>',
     attachments: [{ filename: 'a.txt', content: 'a' }],
   })
   const email = `${randomUUID()}@example.com`

@@ -21,6 +21,7 @@ import { createTargetLookup } from '../../src/message/in/target.ts'
 import { createLimitedStore } from '../../src/message/in/wake-limits.ts'
 import { createDraftStore } from '../../src/message/out/send.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
+import { createViews } from '../../src/message/reading/view.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
 import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
@@ -147,6 +148,7 @@ export const startSkin = async (
     mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
     drafts: createDraftStore(db),
     reads: createMessageReads(db),
+    views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     codes: { normalize: (_channel, value) => value, send: async () => undefined },
     keyring,

@@ -171,6 +171,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         rejected: [...delivered.rejected, ...sent.rejected],
       }
     },
+    view: (viewing) => reader.view(viewing),
     async close() {
       relay?.close()
       await reader.close()

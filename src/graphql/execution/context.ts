@@ -10,7 +10,8 @@ import type { VerifyDeps } from '../../email-domain/verify.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { SendDeps } from '../../message/out/send.ts'
 import type { MessageUrlDeps } from '../../message/out/url.ts'
-import type { LinkDeps } from '../../message/reading/attachment-link.ts'
+import type { LinkDeps } from '../../message/reading/signed-link.ts'
+import type { ViewDeps } from '../../message/reading/view.ts'
 import type { SecretDeps } from '../../secret/secret.ts'
 import type { WebhookDeps } from '../../webhook/webhook.ts'
 import type { Attempt } from '../../workspace/idempotency.ts'
@@ -32,6 +33,7 @@ export type GraphqlDeps = ViewerDeps &
   ConnectionDeps &
   SendDeps &
   LinkDeps &
+  ViewDeps &
   MessageUrlDeps &
   SecretDeps &
   InvitationDeps &

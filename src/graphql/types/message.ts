@@ -3,11 +3,8 @@ import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
-import {
-  type AttachmentLink as AttachmentLinkShape,
-  signLink,
-} from '../../message/reading/attachment-link.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
+import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
 import { Agent, readableBy } from './agent.ts'
 import {
@@ -20,7 +17,7 @@ import {
   Refusal,
 } from './enums.ts'
 
-const AttachmentLink = builder.objectRef<AttachmentLinkShape>('AttachmentLink').implement({
+export const AttachmentLink = builder.objectRef<SignedLink>('AttachmentLink').implement({
   description: 'A temporary URL from which anyone who has it can download a file, for ten minutes.',
   fields: (t) => ({
     url: t.exposeString('url', { description: 'The URL. No token is required.' }),
@@ -50,7 +47,7 @@ const Attachment = builder.prismaObject('Attachment', {
       description:
         'A temporary link to the content that works without a token. Each request returns a new link.',
       select: { messageId: true, index: true },
-      resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, index }),
+      resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, file: index }),
     }),
   }),
 })
@@ -109,6 +106,10 @@ const ThreadHeaders = builder
       }),
     }),
   })
+
+/** Whether a message is kept as it was received. */
+export const isReceivedMail = ({ channel, direction }: { channel: string; direction: string }): boolean =>
+  CHANNELS[channel as ChannelKind].mail && direction === 'inbound'
 
 export const Message = builder.prismaObject('Message', {
   description: 'A message that an agent received or sent.',
@@ -221,7 +222,7 @@ export const Message = builder.prismaObject('Message', {
         'URL of the original email as received, byte for byte. Requires the same token. Null for messages that are not received emails.',
       select: { id: true, agentId: true, channel: true, direction: true },
       resolve: ({ id, agentId, channel, direction }, _args, { deps }) =>
-        CHANNELS[channel as ChannelKind].mail && direction === 'inbound'
+        isReceivedMail({ channel, direction })
           ? `${deps.publicUrl()}/agents/${agentId}/messages/${id}/raw`
           : null,
     }),

@@ -1,27 +1,47 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { uuid } from '../../core/rules.ts'
-import { LINK_PATH, openLink } from '../../message/reading/attachment-link.ts'
+import { openLink } from '../../message/reading/attachment-link.ts'
+import { openHtmlLink, openRawLink } from '../../message/reading/mail-link.ts'
+import { invalidLink, LINK_PATH, type Signed } from '../../message/reading/signed-link.ts'
 import type { RestEnv } from '../env.ts'
 import { attachmentHeaders } from './file.ts'
+import { mailHeaders, mailPage } from './mail-page.ts'
+
+/** The message and the query of a link. An impossible id gives the same error as an invalid signature. */
+const linkOf = (c: Context<RestEnv>): { messageId: string; signed: Signed } => {
+  const { messageId = '' } = c.req.param() as { messageId?: string }
+  if (!uuid.safeParse(messageId).success) throw invalidLink()
+  const { expires = '', signature = '' } = c.req.query()
+  return { messageId, signed: { expires, signature } }
+}
+
+const PRIVATE = { 'Cache-Control': 'private, no-store', 'Referrer-Policy': 'no-referrer' }
 
 /**
- * Serves links to attachments. Not part of the OpenAPI document, because only the service creates such URLs.
+ * Serves links to attachments and to mails. Not part of the OpenAPI document, because only the service
+ * creates such URLs.
  */
 export const fileRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.get(`${LINK_PATH}/:messageId/raw`, async (c) => {
+    const { messageId, signed } = linkOf(c)
+    const content = await openRawLink(c.var.deps, messageId, signed)
+    return c.body(content, 200, { ...attachmentHeaders(`${messageId}.eml`, 'message/rfc822'), ...PRIVATE })
+  })
+  for (const [file, remoteImages] of [
+    ['html', false],
+    ['html-with-images', true],
+  ] as const)
+    app.get(`${LINK_PATH}/:messageId/${file}`, async (c) => {
+      const { messageId, signed } = linkOf(c)
+      const html = await openHtmlLink(c.var.deps, messageId, { remoteImages }, signed)
+      return c.body(mailPage(html), 200, mailHeaders({ remoteImages }))
+    })
   app.get(`${LINK_PATH}/:messageId/:index`, async (c) => {
-    const { messageId, index } = c.req.param()
-    const { expires = '', signature = '' } = c.req.query()
-    const known = uuid.safeParse(messageId).success && /^\d{1,4}$/.test(index)
-    // An impossible position gives the same error as an invalid signature.
-    const place = known ? { messageId, index: Number(index) } : { messageId: '', index: -1 }
-    const { name, type, content } = await openLink(c.var.deps, place, {
-      expires,
-      signature: known ? signature : '',
-    })
-    return c.body(content, 200, {
-      ...attachmentHeaders(name, type),
-      'Cache-Control': 'private, no-store',
-      'Referrer-Policy': 'no-referrer',
-    })
+    const { messageId, signed } = linkOf(c)
+    const index = c.req.param('index')
+    if (!/^\d{1,4}$/.test(index)) throw invalidLink()
+    const { name, type, content } = await openLink(c.var.deps, { messageId, index: Number(index) }, signed)
+    return c.body(content, 200, { ...attachmentHeaders(name, type), ...PRIVATE })
   })
 }

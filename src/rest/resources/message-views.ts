@@ -123,6 +123,13 @@ export const MessageMarksView = z
   .object({ id, labels: z.array(z.string()).openapi({ maxItems: MAX_LABELS }), readAt: time.nullable() })
   .openapi('MessageMarks', { example: { id: ID, labels: ['orders'], readAt: TIME } })
 
+export const HeaderFieldView = z
+  .object({
+    name: z.string().openapi({ description: 'As written by the sender' }),
+    value: z.string().openapi({ description: 'Decoded, on one line' }),
+  })
+  .openapi('HeaderField', { example: { name: 'Subject', value: 'Where is my order?' } })
+
 export const RecipientView = z
   .object({
     address: z.string(),
@@ -146,9 +153,10 @@ const FILE_URL = `https://messages.example.com/files/${ID}/0?expires=1767225600&
 
 export const AttachmentLinkView = z
   .object({
-    url: z
-      .string()
-      .openapi({ format: 'uri', description: 'The URL from which anyone who has it can download the file' }),
+    url: z.string().openapi({
+      format: 'uri',
+      description: 'The URL from which anyone who has it can download the file, or show the mail',
+    }),
     expiresAt: time,
   })
   .openapi('AttachmentLink', { example: { url: FILE_URL, expiresAt: TIME } })

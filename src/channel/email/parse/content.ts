@@ -1,4 +1,4 @@
-import PostalMime, { type PostalMimeOptions } from 'postal-mime'
+import PostalMime, { type Attachment, type PostalMimeOptions } from 'postal-mime'
 import type { InboundAttachment } from '../../inbound.ts'
 import { sanitizeText } from '../../sanitize-text.ts'
 import { toAttachment } from './attachment.ts'
@@ -128,10 +128,10 @@ export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage())
   readMessage(raw, budget, 0)
 
 async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Promise<Content> {
-  const parts = (await readParts(raw, budget)) ?? (await readParts(withFoundBoundary(raw), budget))
-  if (parts === null)
+  const structure = await readStructure(raw)
+  if (structure === null)
     return { ...NOTHING, body: sanitizeText(decodeText(raw.subarray(headerLength(raw)), undefined)) }
-  const { body, attachments } = unpacked(parts, budget)
+  const { body, attachments } = unpacked(readParts(structure, budget), budget)
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
     body,
@@ -148,23 +148,53 @@ const REPORTS =
 
 type Parts = Pick<Content, 'body' | 'attachments'>
 
+/** One text of a message, in the forms in which it was sent. */
+export interface TextParts {
+  plain: string[]
+  html: string[]
+}
+
+interface Structure {
+  texts: TextParts[]
+  attachments: Attachment[]
+  /** Charset of each attachment's part. */
+  charsets: (string | undefined)[]
+}
+
+/**
+ * Reads the MIME structure of a message. Returns null for a multipart message without parts. Throws like
+ * `readContent`.
+ */
+export const readStructure = async (raw: Uint8Array): Promise<Structure | null> =>
+  (await parseParts(raw)) ?? (await parseParts(withFoundBoundary(raw)))
+
 /** Returns null for a multipart message that has a body in which no part is found. */
-async function readParts(raw: Uint8Array, budget: Budget): Promise<Parts | null> {
+async function parseParts(raw: Uint8Array): Promise<Structure | null> {
   const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
   // The parser only gets the header fields that describe the body, because it would also parse the addresses.
   // It does not copy a buffer that is not a slice of another.
   const part = Buffer.concat([contentFields(readableHeaders(raw)), raw.subarray(headerLength(raw))])
   const email = await parser.parse(part.byteLength === part.buffer.byteLength ? part.buffer : part)
   if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
-  const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => {
-    const text = plain.map((entry) => entry.value).join('\n')
+  const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => ({
+    plain: plain.map(({ value }) => value),
+    html: html.map(({ value }) => value),
+  }))
+  return {
+    texts,
+    attachments: email.attachments.slice(0, MAX_ATTACHMENTS),
+    charsets: parser.charsets,
+  }
+}
+
+function readParts({ texts: sent, attachments: parts, charsets }: Structure, budget: Budget): Parts {
+  const texts = sent.map(({ plain, html }) => {
+    const text = plain.join('\n')
     return text.trim() !== '' || html.length === 0
       ? text
-      : html.map((entry) => htmlToReadable(entry.value, budget)).join('\n')
+      : html.map((each) => htmlToReadable(each, budget)).join('\n')
   })
-  const attachments = email.attachments
-    .slice(0, MAX_ATTACHMENTS)
-    .map((part, index) => toAttachment(part, parser.charsets[index], index))
+  const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments
     .filter(({ type }) => type === 'message/delivery-status')

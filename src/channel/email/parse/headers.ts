@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 
-/** A header field of the raw message: name in lower case, value unfolded but not decoded. */
+/** A header field of the raw message, unfolded but not decoded. */
 export interface RawHeader {
   name: string
   value: string
@@ -81,7 +81,11 @@ const textOf = (raw: Uint8Array, start: number, end: number): string =>
  * Returns the header fields in order, read as tolerantly as by the most tolerant mail client: `From :` is a
  * From field, but text that no client takes for one is not. Examines the first 2 MiB.
  */
-export function scanHeaders(raw: Uint8Array): RawHeader[] {
+export const scanHeaders = (raw: Uint8Array): RawHeader[] =>
+  scanFields(raw).map(({ name, value }) => ({ name: name.toLowerCase(), value }))
+
+/** Returns the header fields like `scanHeaders`, with names as they are written. */
+export function scanFields(raw: Uint8Array): RawHeader[] {
   const block = decodeHeader(raw.subarray(0, Math.min(headerLength(raw), MAX_SCANNED)))
   const fields: string[][] = []
   for (const line of block.split('\n').map(withoutReturns)) {
@@ -126,7 +130,7 @@ export const valuesOf = (headers: readonly RawHeader[], name: string): string[] 
 function toField(line: string): RawHeader[] {
   const colon = line.indexOf(':')
   if (colon < 1) return []
-  return [{ name: line.slice(0, colon).trim().toLowerCase(), value: line.slice(colon + 1).trim() }]
+  return [{ name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() }]
 }
 
 /**

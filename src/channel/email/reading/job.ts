@@ -1,8 +1,17 @@
-import type { ReadMail, Stage } from './protocol.ts'
-import type { Reading } from './reader.ts'
+import type { MailView } from '../../mail-view.ts'
+import type { ReadMail, Stage, ToWorker } from './protocol.ts'
 
-/** A message to be read, and its state in the pool. */
-export interface Job extends Reading {
+/** What a worker is asked to do, without the id. */
+export type Work = { [Type in 'read' | 'view']: Omit<Extract<ToWorker, { type: Type }>, 'id'> }[
+  | 'read'
+  | 'view']
+
+/** A message to be read or shown, and its state in the pool. */
+export interface Job {
+  raw: Uint8Array
+  source: string
+  /** Returns what the worker is asked to do, without the stages to skip. */
+  work(skip: readonly Stage[]): Work
   /** Stages to skip because they blocked or crashed a worker. */
   skip: Stage[]
   /**
@@ -16,7 +25,7 @@ export interface Job extends Reading {
   slow: boolean
   waitUntil: number
   timer: NodeJS.Timeout
-  resolve(mail: ReadMail): void
+  resolve(result: ReadMail | MailView): void
   reject(error: Error): void
 }
 

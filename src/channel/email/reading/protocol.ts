@@ -1,3 +1,4 @@
+import type { MailView, ViewOptions } from '../../mail-view.ts'
 import type { Report } from '../bounce/report.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import type { Envelope, Verification } from '../verify/verify.ts'
@@ -22,6 +23,12 @@ export interface ReadRequest {
   skip: readonly Stage[]
 }
 
+/** One message to be shown. */
+export interface ViewRequest extends ViewOptions {
+  raw: Uint8Array
+  skip: readonly Stage[]
+}
+
 /** `parse`: MIME, HTML, calendars, TNEF, reply text and reports. `verify`: SPF, DKIM, DMARC and ARC. */
 export type Stage = (typeof STAGES)[number]
 export const STAGES = ['parse', 'verify'] as const
@@ -39,12 +46,13 @@ export interface ReadMail extends Omit<ParsedMail, 'headers'> {
 
 export type ToWorker =
   | { type: 'read'; id: number; request: ReadRequest }
+  | { type: 'view'; id: number; request: ViewRequest }
   | { type: 'answer'; id: number; records?: string[][] | string[]; code?: string }
   | { type: 'ping' }
 
 export type FromWorker =
   | { type: 'started' }
-  | { type: 'read'; id: number; mail: ReadMail; parseMs: number }
+  | { type: 'done'; id: number; result: ReadMail | MailView; parseMs: number }
   | { type: 'failed'; id: number; reason: string }
   | { type: 'lookup'; id: number; name: string; recordType: string }
 

@@ -1,10 +1,12 @@
+import type { MailView } from '../../mail-view.ts'
 import { readReport } from '../bounce/report.ts'
 import { automaticMark, hasAgentHeader } from '../loop.ts'
 import { parseMail, salvage } from '../parse/parse.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import { type Verification, verify } from '../verify/verify.ts'
+import { viewMail } from '../view/view.ts'
 import { clipHeader } from './clip-header.ts'
-import type { ReadMail, ReadRequest, WorkerSettings } from './protocol.ts'
+import type { ReadMail, ReadRequest, ViewRequest, WorkerSettings } from './protocol.ts'
 
 /** A message after the parse stage; its sender is not verified yet. */
 export interface Parsed {
@@ -34,6 +36,10 @@ export async function parseStage(request: ReadRequest, { mailDomain }: WorkerSet
 }
 
 const OVER_BUDGET = 'parsing exceeded the time or memory limit for one message'
+
+/** The parse stage of a message to be shown. Never rejects because of the content of a message. */
+export const viewStage = ({ raw, skip, ...options }: ViewRequest): Promise<MailView> =>
+  viewMail(clipHeader(raw).raw, options, !skip.includes('parse'))
 
 /** The verify stage. Mostly waits for DNS. Never rejects. */
 export function verifyStage(

@@ -24,6 +24,8 @@ export interface ReaderLimits extends Omit<PoolLimits, 'workers' | 'perWorker'> 
   threads: number
   /** Maximum number of messages in one thread: while one waits for DNS, another is parsed. */
   perThread: number
+  /** Time in milliseconds that the threads stay alive without messages. */
+  threadIdleMs: number
   /** Size in bytes above which a message is read in a separate process, one at a time. */
   longBytes: number
   /** Time in milliseconds that the separate process stays alive without messages; starting it takes 0.2 s. */
@@ -35,6 +37,7 @@ export const LIMITS: ReaderLimits = {
   // that worker is killed.
   threads: Math.max(2, Math.min(availableParallelism(), 8)),
   perThread: 16,
+  threadIdleMs: Number.POSITIVE_INFINITY,
   // Ordinary mail takes 1 to 20 ms and a 25 MiB message about 500 ms; ten times as long on a busy machine.
   budgetMs: 3_000,
   budgetMsPerMiB: 400,
@@ -44,3 +47,6 @@ export const LIMITS: ReaderLimits = {
   waitMs: 60_000,
   idleMs: 10_000,
 }
+
+/** For messages that are looked at: less often than they arrive. */
+export const VIEWING: Partial<ReaderLimits> = { threads: 2, threadIdleMs: 60_000 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/errors.ts'
+import type { MailView, Viewing } from '../../mail-view.ts'
 import { type Job, settle } from './job.ts'
 import { JobQueue, type Kind } from './job-queue.ts'
 import { type ReadMail, STAGES, type Stage } from './protocol.ts'
@@ -54,15 +55,25 @@ export class ReaderPool implements MailReader {
     this.#queue = new JobQueue(Math.max(1, options.limits.workers - 1))
   }
 
-  read(reading: Reading): Promise<ReadMail> {
+  read({ raw, source, envelope, mayBeReport = false }: Reading): Promise<ReadMail> {
+    const work: Job['work'] = (skip) => ({ type: 'read', request: { raw, envelope, mayBeReport, skip } })
+    return this.#run({ raw, source, work }) as Promise<ReadMail>
+  }
+
+  view({ raw, source, remoteImages }: Viewing): Promise<MailView> {
+    const work: Job['work'] = (skip) => ({ type: 'view', request: { raw, remoteImages, skip } })
+    return this.#run({ raw, source, work }) as Promise<MailView>
+  }
+
+  #run(asked: Pick<Job, 'raw' | 'source' | 'work'>): Promise<ReadMail | MailView> {
     if (this.#closed) return Promise.reject(tooBusy())
     const { waitMs } = this.#limits
     return new Promise((resolve, reject) => {
       const job: Job = {
-        ...reading,
+        ...asked,
         skip: [],
         alone: false,
-        slow: this.#queue.isSlow(reading.source),
+        slow: this.#queue.isSlow(asked.source),
         waitUntil: performance.now() + waitMs,
         timer: setTimeout(() => this.#stopWaiting(job), waitMs),
         resolve,
@@ -141,9 +152,9 @@ export class ReaderPool implements MailReader {
     const { mailDomain, mta, resolver, open } = this.#options
     const options = { settings: { mailDomain, mta }, heapMiB: this.#limits.heapMiB, resolver, open }
     const worker: WorkerHandle<Job> = new WorkerHandle(options, {
-      read: (job, mail, parseMs) => {
+      done: (job, result, parseMs) => {
         this.#queue.stopped(job, parseMs)
-        settle(job, () => job.resolve(mail))
+        settle(job, () => job.resolve(result))
         this.#freed(worker, job)
       },
       failed: (job, reason) => {
@@ -161,8 +172,7 @@ export class ReaderPool implements MailReader {
   }
 
   #start(job: Job, worker: WorkerHandle<Job>): void {
-    const { raw, envelope, mayBeReport = false, skip } = job
-    worker.assign(job, { raw, envelope, mayBeReport, skip }, job.alone)
+    worker.assign(job, job.work(job.skip), job.alone)
   }
 
   // ---------------------------------------------------------------------------------------------- completion

@@ -8,9 +8,10 @@ import {
   type ReadRequest,
   type ToWorker,
   TURNS,
+  type ViewRequest,
   type WorkerSettings,
 } from './protocol.ts'
-import { parseStage, verifyStage } from './read-mail.ts'
+import { parseStage, verifyStage, viewStage } from './read-mail.ts'
 
 // The worker thread, in this process or in a child, that handles untrusted bytes. It parses one message at a
 // time; while one waits for DNS, it parses the next.
@@ -55,28 +56,38 @@ function limitedResolver(): DnsResolver {
 
 const dnsError = (code: string) => Object.assign(new Error(`DNS lookup failed: ${code}`), { code })
 
-async function parse(id: number, request: ReadRequest) {
-  Atomics.store(state, PARSING, id)
-  const started = performance.now()
-  try {
-    return { ...(await parseStage(request, settings)), parseMs: performance.now() - started }
-  } finally {
-    Atomics.store(state, PARSING, 0)
-  }
+/** Runs the work on a message after that on the earlier ones, and measures it. */
+function inTurn<Result>(
+  id: number,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; parseMs: number }> {
+  const parsing = turn.then(async () => {
+    Atomics.store(state, PARSING, id)
+    const started = performance.now()
+    try {
+      return { result: await work(), parseMs: performance.now() - started }
+    } finally {
+      Atomics.store(state, PARSING, 0)
+    }
+  })
+  turn = parsing.catch(() => undefined)
+  return parsing
 }
 
 async function read(id: number, request: ReadRequest): Promise<void> {
-  try {
-    const parsing = turn.then(() => parse(id, request))
-    turn = parsing.catch(() => undefined)
-    const { parseMs, ...parsed } = await parsing
-    const verification = await verifyStage(parsed, request, limitedResolver(), settings)
-    const mail = { ...parsed.mail, verification }
-    post({ type: 'read', id, mail, parseMs }, ownBuffers(mail.attachments))
-  } catch (error) {
-    post({ type: 'failed', id, reason: messageOf(error) })
-  }
+  const { result: parsed, parseMs } = await inTurn(id, () => parseStage(request, settings))
+  const verification = await verifyStage(parsed, request, limitedResolver(), settings)
+  const result = { ...parsed.mail, verification }
+  post({ type: 'done', id, result, parseMs }, ownBuffers(result.attachments))
 }
+
+const view = async (id: number, request: ViewRequest): Promise<void> =>
+  post({ type: 'done', id, ...(await inTurn(id, () => viewStage(request))) })
+
+const run = (message: Extract<ToWorker, { request: object }>): Promise<void> =>
+  (message.type === 'read' ? read(message.id, message.request) : view(message.id, message.request)).catch(
+    (error: unknown) => post({ type: 'failed', id: message.id, reason: messageOf(error) }),
+  )
 
 /**
  * Buffers of large attachments, which are transferred instead of copied. Small ones may be slices of a buffer
@@ -98,7 +109,7 @@ const MIN_TRANSFERRED = 64 * 1024
 
 port.on('message', (message: ToWorker) => {
   Atomics.add(state, TURNS, 1)
-  if (message.type === 'read') void read(message.id, message.request)
+  if ('request' in message) void run(message)
   else if (message.type === 'answer') {
     const waiting = lookups.get(message.id)
     lookups.delete(message.id)

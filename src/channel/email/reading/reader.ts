@@ -1,10 +1,11 @@
 import type { Logger } from '../../../core/logger.ts'
 import type { Metrics } from '../../../core/metrics.ts'
+import type { MailView, Viewing } from '../../mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { ProcessTransport } from './process-transport.ts'
 import type { ReadMail, WorkerSettings } from './protocol.ts'
-import { LIMITS, type ReaderLimits } from './reader-limits.ts'
+import { LIMITS, type ReaderLimits, VIEWING } from './reader-limits.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
@@ -30,6 +31,11 @@ export interface MailReader {
    * with `unavailable` if the message has waited in the queue for too long.
    */
   read(reading: Reading): Promise<ReadMail>
+  /**
+   * Returns what a mail client shows of a message. If it exceeds its budget, its HTML is left out. Rejects as
+   * `read` does. Uses other workers, so that messages that are looked at do not delay those that arrive.
+   */
+  view(viewing: Viewing): Promise<MailView>
   /** Stops the threads and the process. Messages being read or waiting are rejected with `unavailable`. */
   close(): Promise<void>
 }
@@ -42,13 +48,13 @@ export interface ReaderOptions extends WorkerSettings {
   limits?: Partial<ReaderLimits> | undefined
 }
 
-/** Creates a mail reader. Its threads, and the process for long messages, are started on demand. */
-export function createMailReader({ limits, ...options }: ReaderOptions): MailReader {
-  const { threads, perThread, longBytes, idleMs, ...each } = { ...LIMITS, ...limits }
+/** Threads for short messages, and a process for long ones. */
+function createPools({ limits, ...options }: ReaderOptions) {
+  const { threads, perThread, threadIdleMs, longBytes, idleMs, ...each } = { ...LIMITS, ...limits }
   const short = new ReaderPool({
     ...options,
     open: (...settings) => new ThreadTransport(...settings),
-    limits: { ...each, workers: threads, perWorker: perThread, idleMs: Number.POSITIVE_INFINITY },
+    limits: { ...each, workers: threads, perWorker: perThread, idleMs: threadIdleMs },
   })
   const long = new ReaderPool({
     ...options,
@@ -58,9 +64,22 @@ export function createMailReader({ limits, ...options }: ReaderOptions): MailRea
     limits: { ...each, workers: 1, perWorker: 1, idleMs, overtakeMs: Number.POSITIVE_INFINITY },
   })
   return {
-    read: (reading) => (reading.raw.length > longBytes ? long : short).read(reading),
+    for: ({ raw }: Pick<Reading, 'raw'>) => (raw.length > longBytes ? long : short),
     close: async () => {
       await Promise.all([short.close(), long.close()])
+    },
+  }
+}
+
+/** Creates a mail reader. Its threads, and the processes for long messages, are started on demand. */
+export function createMailReader(options: ReaderOptions): MailReader {
+  const reading = createPools(options)
+  const viewing = createPools({ ...options, limits: { ...options.limits, ...VIEWING } })
+  return {
+    read: (message) => reading.for(message).read(message),
+    view: (message) => viewing.for(message).view(message),
+    close: async () => {
+      await Promise.all([reading.close(), viewing.close()])
     },
   }
 }

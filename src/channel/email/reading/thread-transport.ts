@@ -45,7 +45,7 @@ export class ThreadTransport implements Transport {
   }
 
   post(message: ToWorker): void {
-    if (!this.#ended) this.#worker.postMessage(message.type === 'read' ? withSharedBytes(message) : message)
+    if (!this.#ended) this.#worker.postMessage('request' in message ? withSharedBytes(message) : message)
   }
 
   ref(): void {
@@ -62,9 +62,11 @@ export class ThreadTransport implements Transport {
   }
 }
 
-const withSharedBytes = (message: Extract<ToWorker, { type: 'read' }>): ToWorker => ({
-  ...message,
-  request: { ...message.request, raw: toSharedMemory(message.request.raw) },
-})
+const withSharedBytes = (message: Extract<ToWorker, { request: object }>): ToWorker => {
+  const raw = toSharedMemory(message.request.raw)
+  return message.type === 'read'
+    ? { ...message, request: { ...message.request, raw } }
+    : { ...message, request: { ...message.request, raw } }
+}
 
 const WORKER = compiled(new URL('./reader-worker.js', import.meta.url))

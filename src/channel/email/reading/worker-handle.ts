@@ -1,9 +1,11 @@
+import type { MailView } from '../../mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
-import type { FromWorker, ReadMail, ReadRequest, WorkerSettings } from './protocol.ts'
+import type { Work } from './job.ts'
+import type { FromWorker, ReadMail, WorkerSettings } from './protocol.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
 export interface WorkerEvents<Job> {
-  read(job: Job, mail: ReadMail, parseMs: number): void
+  done(job: Job, result: ReadMail | MailView, parseMs: number): void
   failed(job: Job, reason: string): void
   /**
    * The worker exited by itself, for example out of memory. `jobs` are released from it; `parsing` is the one
@@ -77,7 +79,7 @@ export class WorkerHandle<Job> {
     return this.#blockedMs
   }
 
-  assign(job: Job, request: ReadRequest, exclusive: boolean): void {
+  assign(job: Job, work: Work, exclusive: boolean): void {
     if (this.#jobs.size === 0) {
       this.#checkedAt = performance.now()
       this.#blockedMs = 0
@@ -85,7 +87,7 @@ export class WorkerHandle<Job> {
     }
     this.#exclusive = exclusive
     this.#jobs.set(++this.#lastId, job)
-    this.#transport.post({ type: 'read', id: this.#lastId, request })
+    this.#transport.post({ ...work, id: this.#lastId })
   }
 
   /** Releases all jobs except `except`. Later results for released jobs are ignored. */
@@ -131,13 +133,13 @@ export class WorkerHandle<Job> {
     else this.#finish(message, events)
   }
 
-  #finish(message: Extract<FromWorker, { type: 'read' | 'failed' }>, events: WorkerEvents<Job>): void {
+  #finish(message: Extract<FromWorker, { type: 'done' | 'failed' }>, events: WorkerEvents<Job>): void {
     const job = this.#jobs.get(message.id)
     if (job === undefined) return
     this.blocked = false
     this.#jobs.delete(message.id)
     if (this.#jobs.size === 0) this.#setIdle()
-    if (message.type === 'read') events.read(job, message.mail, message.parseMs)
+    if (message.type === 'done') events.done(job, message.result, message.parseMs)
     else events.failed(job, message.reason)
   }
 

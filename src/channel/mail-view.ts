@@ -1,0 +1,28 @@
+/** How an email's HTML is to be shown. */
+export interface ViewOptions {
+  /** Whether images are loaded from other servers, which tells these that the mail is read. */
+  remoteImages: boolean
+}
+
+/** A header field with its decoded value. */
+export interface HeaderField {
+  name: string
+  value: string
+}
+
+/** What a mail client shows of an email besides its text. */
+export interface MailView {
+  /** The sanitized HTML; null if the email has none, or it takes too much time or memory to sanitize. */
+  html: string | null
+  /** Number of references to images on other servers that were removed. */
+  blockedImages: number
+  /** The header fields in order. */
+  headers: HeaderField[]
+}
+
+/** An email to be shown. */
+export interface Viewing extends ViewOptions {
+  raw: Uint8Array
+  /** Key for fair queueing: whoever looks at it. */
+  source: string
+}

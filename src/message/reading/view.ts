@@ -1,0 +1,52 @@
+import type { Channels } from '../../channel/channel.ts'
+import type { MailView, ViewOptions } from '../../channel/mail-view.ts'
+import type { ChannelKind } from '../../core/channels.ts'
+import { Turns } from '../../core/turns.ts'
+import type { Db } from '../../db/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import { type ReadDeps, readMessage } from './read.ts'
+
+export type { MailView, ViewOptions }
+
+export interface ViewDeps extends Db {
+  channels: Channels
+  views: Turns
+}
+
+/** A message has up to 25 MiB, and its view takes several times as much memory. */
+export const createViews = (): Turns => new Turns({ total: 6, perSource: 3, waiting: 200 })
+
+/** A message whose reader is known to be allowed to read it. */
+export interface Readable {
+  id: string
+  agentId: string
+  channel: string
+}
+
+const EMPTY: MailView = { html: null, blockedImages: 0, headers: [] }
+
+/**
+ * Returns the HTML and the header of an email as it was received; neither for any other message. Checks no
+ * permission.
+ */
+export const viewReadable = (
+  { prisma, channels, views }: ViewDeps,
+  { id: messageId, agentId, channel }: Readable,
+  { remoteImages }: ViewOptions,
+): Promise<MailView> => {
+  const { view } = channels[channel as ChannelKind] ?? {}
+  if (!view) return Promise.resolve(EMPTY)
+  return views.run(agentId, async () => {
+    const where = { messageId_agentId: { messageId, agentId } }
+    const stored = await prisma.messageRaw.findUnique({ where })
+    return stored ? view({ raw: stored.content, remoteImages, source: agentId }) : EMPTY
+  })
+}
+
+/** Returns the HTML and the header of an email that the agent received. */
+export const viewMessage = async (
+  deps: ReadDeps & ViewDeps,
+  viewer: Viewer,
+  { agentId, messageId }: { agentId: string; messageId: string },
+  options: ViewOptions = { remoteImages: false },
+): Promise<MailView> => viewReadable(deps, await readMessage(deps, viewer, agentId, messageId), options)
