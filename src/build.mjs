@@ -1,6 +1,6 @@
 /**
  * Runs first in `npm start`, `npm test` and `npm run demo`: generates Prisma's code, compiles TypeScript into
- * dist/, and copies the other files that dist/ needs. Does nothing when no input has changed, and prints only
+ * dist/, copies the other files that dist/ needs, and bundles the web application into dist/dashboard. Does nothing when no input has changed, and prints only
  * errors.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
@@ -19,6 +19,9 @@ const infoFile = at('dist', '.tsbuildinfo')
 /** The client is a package of its own: other compiler settings, and declarations beside its JavaScript. */
 const clientPackage = path.join('src', 'client')
 const clientInfoFile = at('dist', 'client', '.tsbuildinfo')
+/** The web application runs in browsers: Vite bundles it. */
+const dashboard = path.join('src', 'dashboard')
+const dashboardOutput = path.join('dist', 'dashboard')
 const generated = path.join('src', 'db', 'generated')
 const settings = [
   'package-lock.json',
@@ -36,10 +39,14 @@ const filesBelow = (folder) =>
     .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)))
     .sort()
 
+const isBelow = (folder) => (file) => file.startsWith(`${folder}${path.sep}`)
+const isOfDashboard = isBelow(dashboard)
 const sources = () =>
-  filesBelow('src').filter((file) => !file.startsWith(generated) && file !== path.join('src', 'build.mjs'))
+  filesBelow('src').filter(
+    (file) => !file.startsWith(generated) && !isOfDashboard(file) && file !== path.join('src', 'build.mjs'),
+  )
 const isTypeScript = (file) => file.endsWith('.ts')
-const isOfClient = (file) => file.startsWith(`${clientPackage}${path.sep}`)
+const isOfClient = isBelow(clientPackage)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
 
 const declarationOf = (file) => outputOf(file).replace(/\.js$/, '.d.ts')
@@ -70,17 +77,29 @@ const readStamp = () => {
   }
 }
 
-/** Returns the hashes of what would be built now, and which of the two parts must be built. */
+/** Returns the hashes of what would be built now, and which of the three parts must be built. */
 function state() {
   const stamp = readStamp()
-  const now = { client: hashOf(settings), code: hashOf([...settings, ...sources()]) }
+  const now = {
+    client: hashOf(settings),
+    code: hashOf([...settings, ...sources()]),
+    dashboard: hashOf([...settings, ...filesBelow(dashboard)]),
+  }
   const missing = (files) => files.some((file) => !fs.existsSync(at(file)))
   const client =
     stamp.client !== now.client ||
     missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
   const outputs = missing(sources().flatMap(outputsOf))
-  return { now, client, outputs, code: client || outputs || stamp.code !== now.code }
+  return {
+    now,
+    client,
+    outputs,
+    code: client || outputs || stamp.code !== now.code,
+    dashboard: stamp.dashboard !== now.dashboard || missing([path.join(dashboardOutput, 'index.html')]),
+  }
 }
+
+const isDue = ({ code, dashboard }) => code || dashboard
 
 const alive = (pid) => {
   try {
@@ -186,15 +205,12 @@ function copyTheRest() {
 /** Removes outputs of deleted or renamed sources from dist/. */
 function prune() {
   const kept = new Set([...filesBelow('src').flatMap(outputsOf), clientLicense])
-  for (const file of filesBelow('dist')) {
+  for (const file of filesBelow('dist').filter((one) => !isBelow(dashboardOutput)(one))) {
     if (!path.basename(file).startsWith('.') && !kept.has(file)) fs.rmSync(at(file), { force: true })
   }
 }
 
-async function build() {
-  const due = state()
-  if (!due.code) return // another process built it while this one waited
-  fs.rmSync(stampFile, { force: true })
+async function buildService(due) {
   if (due.client)
     await run('prisma generate', 'prisma/build/index.js', [
       'generate',
@@ -208,11 +224,22 @@ async function build() {
   await buildClient()
   copyTheRest()
   prune()
+}
+
+const buildDashboard = () => run('vite', path.join('..', dashboard, 'build.mjs'), [at(dashboardOutput)])
+
+async function build() {
+  const due = state()
+  if (!isDue(due)) return // another process built it while this one waited
+  fs.rmSync(stampFile, { force: true })
+  // Both, also if one fails: nothing may still be writing when the lock is released.
+  const parts = await Promise.allSettled([due.code && buildService(due), due.dashboard && buildDashboard()])
+  for (const { reason } of parts) if (reason) throw reason
   fs.writeFileSync(stampFile, JSON.stringify(due.now))
 }
 
 try {
-  if (state().code) await locked(build)
+  if (isDue(state())) await locked(build)
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1

@@ -3,6 +3,7 @@
  * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
  * 2. schema.graphql is the output of src/graphql/print.ts.
  * 3. src/client/api.ts, the types of the client, match the API's description.
+ * 4. src/dashboard/live/schema.d.ts matches schema.graphql, and the web application compiles with it.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -55,6 +56,17 @@ async function checkClientTypes(): Promise<void> {
     fail('src/client/api.ts is out of date (npm run client:types)')
 }
 
+async function checkDashboard(): Promise<void> {
+  const { dashboardTypes } = await import('./support/dashboard-types.ts')
+  if (readFileSync(join(root, 'src', 'dashboard', 'live', 'schema.d.ts'), 'utf8') !== dashboardTypes())
+    return fail('src/dashboard/live/schema.d.ts is out of date (npm run schema)')
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = [tsc, '-p', join('src', 'dashboard'), '--pretty', 'false']
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) fail(`The web application does not compile:\n${stdout}`)
+}
+
 checkMigrations()
 await checkGraphql()
 await checkClientTypes()
+await checkDashboard()

@@ -97,7 +97,7 @@ browserTest(
     await deliver(service, { from: owner.email, to: agent.address, text: 'hello' })
     await until(() => stream.of('notifications/events/event').length === 1)
 
-    await page.goto(`${publicUrlOf(service)}/app`)
+    await page.goto(`${publicUrlOf(service)}/app/account`)
     await expectNarrow(page)
     await picture(page, 'home-dark-390')
     await page.getByRole('button', { name: 'Disconnect Hosted Client' }).click()

@@ -69,7 +69,7 @@ test('a pasted token becomes a session, whose cookie only this host gets, and of
     },
   ])
   expect(await who(surfer)).toMatchObject({ status: 200, viewer: { email: owner.email } })
-  const home = await surfer.get('/app')
+  const home = await surfer.get('/app/account')
   expectPage(home, 200, /Firefox on Linux/)
   expect(home.text).not.toContain(token)
   const tokens = (await owner.api('GET', '/tokens')).body
@@ -217,10 +217,10 @@ test('a second cookie of the same name, which another port can set, makes neithe
 test('forms need the page’s token and our origin; other forms and another session’s token are refused', async () => {
   const surfer = await signedIn(service, owner.token)
   const other = await signedIn(service, owner.token)
-  const form = formTokenIn(await surfer.get('/app'))
+  const form = formTokenIn(await surfer.get('/app/account'))
   for (const [given, origin] of [
     ['', null],
-    [formTokenIn(await other.get('/app')), null],
+    [formTokenIn(await other.get('/app/account')), null],
     [form, 'http://localhost:1'],
     [form, 'null'],
   ] as const) {
@@ -327,10 +327,10 @@ test('ended sessions end at once in every process, with their subscriptions', as
   })
   expect(stream.status).toBe(200)
   const reading = stream.text()
-  const form = formTokenIn(await mine.get('/app'))
+  const form = formTokenIn(await mine.get('/app/account'))
   const { viewer } = await who(other)
   const ended = await mine.submit('/app/sessions/end', { form, session: viewer!.tokenId })
-  expect([ended.status, ended.location]).toEqual([303, '/app'])
+  expect([ended.status, ended.location]).toEqual([303, '/app/account'])
   expect(await who(other)).toMatchObject({ status: 401 })
   expect(await reading).toContain('unauthorized')
   expect(await who(mine)).toMatchObject({ status: 200 })
@@ -344,7 +344,7 @@ test('signing out everywhere ends the member’s sessions and nobody else’s', 
   const { surfer, token } = await colleague()
   const [second, ownersOwn] = [await signedIn(service, token), await signedIn(service, owner.token)]
   const { viewer } = await who(ownersOwn)
-  const form = formTokenIn(await surfer.get('/app'))
+  const form = formTokenIn(await surfer.get('/app/account'))
   expectPage(
     await surfer.submit('/app/sessions/end', { form, session: viewer!.tokenId }),
     404,

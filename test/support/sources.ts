@@ -18,7 +18,7 @@ const src = join(import.meta.dirname, '..', '..', 'src')
 /** Reads all source files except those that Prisma generates. */
 export function readSources(): Sources {
   const files = readdirSync(src, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
   const named = files.map((file) => [relative(src, file).split(sep).join('/'), file] as const)
   return new Map(

@@ -36,11 +36,17 @@ const link = async (tenant = owner) => {
   return (await createOperatorLink(deps, { email: tenant.email })).url
 }
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-/** Signs in by a link; returns the page, at the start page of the member. */
+/** Waits for the start page after signing in, then opens the one that says who is signed in, and where. */
+const toAccount = async (page: Page): Promise<void> => {
+  await page.waitForURL(/\/app(\/inbox)?$/)
+  await page.goto(`${origin}/app/account`)
+  await page.getByText('You are signed in as').waitFor()
+}
+/** Signs in by a link; returns the page, which says who is signed in. */
 const enter = async (page: Page, tenant = owner): Promise<Page> => {
   await page.goto(await link(tenant))
   await button(page, 'Sign in').click()
-  await page.getByText('You are signed in as').waitFor()
+  await toAccount(page)
   return page
 }
 const PHONE = { viewport: { width: 390, height: 844 } }
@@ -53,15 +59,14 @@ browserTest('a link leaves the address bar at once and signs in on a click', asy
   expect(focused).toBe('Sign in')
   await picture(page, 'link')
   await page.keyboard.press('Enter')
-  await page.getByText('You are signed in as').waitFor()
-  expect(page.url()).toBe(`${origin}/app`)
+  await toAccount(page)
   await page.goBack()
   expect(page.url()).not.toContain('asl_')
   await page.goto(`${origin}/app/sign-in`)
   // The same page, to which only the fragment is added.
   await page.evaluate(`location.hash = ${JSON.stringify(new URL(await link()).hash)}`)
   await button(page, 'Sign in').click()
-  await page.getByText('You are signed in as').waitFor()
+  await toAccount(page)
   expect(errorsOf(page)).toEqual([])
 })
 
@@ -72,7 +77,7 @@ browserTest('without JavaScript, a pasted link signs in, and sessions are ended 
   await page.getByText('Use a link to sign in').click()
   await page.getByLabel(/The link/).fill(await link())
   await button(page, 'Sign in').first().click()
-  await page.getByText('You are signed in as').waitFor()
+  await toAccount(page)
   const other = await enter(await browser.page())
   await page.reload()
   await page.getByRole('button', { name: /^End/ }).first().click()
@@ -90,7 +95,7 @@ browserTest('a token is exchanged, and is nowhere in the browser afterwards', as
   await page.getByLabel('Your member token').fill(owner.token)
   await picture(page, 'token')
   await button(page, 'Sign in').last().click()
-  await page.getByText('You are signed in as').waitFor()
+  await toAccount(page)
   const stored = await page.evaluate<string>(
     'JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie',
   )
@@ -139,10 +144,10 @@ describe('passkeys', () => {
       ),
     )
     await button(page, 'Sign out').click()
-    await page.goto(`${origin}/app/sign-in?to=/app?x=1`)
+    await page.goto(`${origin}/app/sign-in?to=/app/account?x=1`)
     const replayed = page.waitForRequest((request) => request.url().endsWith('/app/sign-in/passkey'))
     await button(page, 'Sign in with a passkey').click()
-    await page.waitForURL(`${origin}/app?x=1`)
+    await page.waitForURL(`${origin}/app/account?x=1`)
     // The same answer of the passkey once more, from the same origin, counts for nothing.
     const body = (await replayed).postData()!
     const again = await fetch(`${origin}/app/sign-in/passkey`, {
@@ -190,7 +195,7 @@ describe('passkeys', () => {
       await page.goto(`${origin}/app`)
       expect(page.url()).toBe(`${origin}/app/passkeys?to=%2Fapp`)
       await button(page, 'Add').click()
-      await page.getByText('You are signed in as').waitFor()
+      await toAccount(page)
       await page.getByRole('button', { name: /^Remove/ }).click()
       await page.getByText('This workspace requires a passkey: add another one first').waitFor()
       await page.goto(`${origin}/app/sign-in`)
@@ -199,7 +204,7 @@ describe('passkeys', () => {
       await button(page, 'Sign in').last().click()
       await page.getByText('This workspace requires your passkey').waitFor()
       await button(page, 'Sign in with a passkey').click()
-      await page.getByText('You are signed in as').waitFor()
+      await toAccount(page)
     },
   )
 })
@@ -238,8 +243,8 @@ describe('another site', () => {
     await page.waitForFunction('document.title !== ""')
     const title = await page.title()
     expect(await agents()).toBe(before)
-    await page.goto(`${origin}/app`)
-    expect(page.url()).toBe(`${origin}/app`)
+    await page.goto(`${origin}/app/account`)
+    expect(page.url()).toBe(`${origin}/app/account`)
     return title
   }
 
@@ -335,17 +340,19 @@ describe('another site', () => {
     const answered = page.waitForResponse((response) => response.url() === `${origin}${action}`)
     await button(page, 'Go').click()
     expect((await answered).status()).toBeGreaterThanOrEqual(400)
-    await page.goto(`${origin}/app`)
+    await page.goto(`${origin}/app/account`)
     await page.getByText(victim.email).waitFor()
     expect((await victim.api('GET', '/agents')).body).toEqual([])
   })
 
   browserTest('that links here shows the page that was asked for to a signed-in member', async () => {
     const page = await enter(await browser.page())
-    await page.goto((await attack(`<a href="${origin}/app?x=1">Go</a>`)).replace('localhost', '127.0.0.1'))
+    await page.goto(
+      (await attack(`<a href="${origin}/app/account?x=1">Go</a>`)).replace('localhost', '127.0.0.1'),
+    )
     await page.getByRole('link', { name: 'Go' }).click()
     await page.getByText('You are signed in as').waitFor()
-    expect(page.url()).toBe(`${origin}/app?x=1`)
+    expect(page.url()).toBe(`${origin}/app/account?x=1`)
   })
 })
 

@@ -11,10 +11,11 @@ import { type SignInDeps, signOut } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
 import type { SettingsDeps } from '../../workspace/settings.ts'
+import { assetNameOf, sendApplication, sendAsset } from '../assets.ts'
 import { type Problem, problemOf } from '../failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page.ts'
 import { checked } from '../rule.ts'
-import { homePage } from './home.ts'
+import { accountPage } from './account.ts'
 import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
 import { scriptAt, sendScript } from './scripts.ts'
 import { showSignIn, signInAgain, submitEmail, submitLink, submitPasskey, submitToken } from './sign-in.ts'
@@ -54,11 +55,12 @@ const OPEN_FORMS: Record<string, (deps: AppDeps, submitted: Submitted) => Answer
 
 /** Pages for signed-in members. */
 const PAGES: Record<string, (deps: AppDeps, page: PageViewer, visit: Visit) => Answered> = {
-  '/app': homePage,
+  '/app/account': accountPage,
   '/app/passkeys': showPasskeys,
 }
 
 const SIGNED_OUT = '/app/sign-in'
+const ACCOUNT = '/app/account'
 
 /** Forms for signed-in members. */
 const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitted) => Answered> = {
@@ -68,7 +70,7 @@ const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitt
   }),
   '/app/sessions/end': async (deps, { viewer }, { form }) => {
     await revokeSession(deps, viewer, checked(uuid, 'session', form.get('session') ?? ''))
-    return { location: '/app' }
+    return { location: ACCOUNT }
   },
   '/app/sessions/end-all': async (deps, { viewer }) => {
     await revokeSessions(deps, viewer, { memberId: viewer.id })
@@ -83,11 +85,11 @@ const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitt
   },
   '/app/apps/disconnect': async (deps, { viewer }, { form }) => {
     await disconnectApp(deps, viewer, checked(uuid, 'app', form.get('app') ?? ''))
-    return { location: '/app' }
+    return { location: ACCOUNT }
   },
   '/app/passkeys/remove': async (deps, { viewer }, { form }) => {
     await removePasskey(deps, viewer, checked(uuid, 'passkey', form.get('passkey') ?? ''))
-    return { location: '/app' }
+    return { location: ACCOUNT }
   },
 }
 
@@ -122,10 +124,11 @@ const show = async (deps: AppDeps, path: string, visit: Visit, response: ServerR
   if (elsewhere) return reply(response, { location: elsewhere })
   const open = OPEN[path]
   if (open) return reply(response, await open(deps, visit))
-  const page = PAGES[path]
-  if (!page) return reply(response, MISSING)
   const signedIn = await requireSession(deps, visit.request, response)
-  if (signedIn) reply(response, await page(deps, signedIn, visit))
+  if (!signedIn) return
+  const page = PAGES[path]
+  if (page) reply(response, await page(deps, signedIn, visit))
+  else sendApplication(response)
 }
 
 const submitOpen = async (deps: AppDeps, path: string, submitted: Submitted): Answered => {
@@ -152,7 +155,10 @@ const submit = async (deps: AppDeps, path: string, submitted: Submitted): Answer
   }
 }
 
-/** Serves /app: GET shows a page and changes nothing, POST submits a form. */
+/**
+ * Serves /app: GET shows a page and changes nothing, POST submits a form. Every path that has no page is one of
+ * the web application's.
+ */
 export const serveApp = async (
   deps: AppDeps,
   request: IncomingMessage,
@@ -161,6 +167,8 @@ export const serveApp = async (
   const url = new URL(request.url ?? '/', 'http://service.invalid')
   const path = url.pathname.replace(/(?<=.)\/$/, '')
   const visit = { request, url }
+  const asset = assetNameOf(path)
+  if (asset !== null) return sendAsset(request, response, asset)
   const script = scriptAt(path)
   if (script) return sendScript(response, script)
   if (request.method !== 'POST') return show(deps, path, visit, response)

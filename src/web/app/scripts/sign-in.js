@@ -1,6 +1,6 @@
 // A link to sign in has its token in the fragment. Takes it out of the address bar and the history, so that nobody
 // reads it there, and offers a button: only a click uses the link.
-const useLink = () => {
+const takeLink = () => {
   const token = location.hash.slice(1)
   if (!token.startsWith('asl_')) return
   history.replaceState(null, '', location.pathname + location.search)
@@ -10,5 +10,5 @@ const useLink = () => {
   document.body.classList.add('has-link')
   form.querySelector('button').focus()
 }
-addEventListener('hashchange', useLink)
-useLink()
+addEventListener('hashchange', takeLink)
+takeLink()

@@ -28,7 +28,7 @@ ${
     ? html`<ul class="rows">${known.map((one) => passkeyRow(page, one))}</ul>`
     : html`<p class="soft">With a passkey you sign in by fingerprint, face or device PIN, without waiting for a mail.</p>`
 }
-<p><a class="button" href="/app/passkeys">Add a passkey</a></p>`
+<p><a class="button" href="/app/passkeys?to=/app/account">Add a passkey</a></p>`
 
 const appRow = (page: PageViewer, app: ConnectedApp): Html => html`<li>
 <div><strong>${app.name}</strong>${app.host === app.name ? [] : ` (${app.host})`}
@@ -43,8 +43,8 @@ ${
     : html`<p class="soft">Apps that you connect to an agent, such as ChatGPT or Claude, are listed here.</p>`
 }`
 
-/** The start page of a signed-in member. */
-export const homePage = async (deps: AppDeps, page: PageViewer): Promise<Page> => {
+/** How the member is signed in: sessions, passkeys and connected apps. Works without JavaScript. */
+export const accountPage = async (deps: AppDeps, page: PageViewer): Promise<Page> => {
   const { viewer } = page
   const [{ workspace }, sessions, known, apps] = await Promise.all([
     readWorkspace(deps, viewer),

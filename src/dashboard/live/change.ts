@@ -1,0 +1,25 @@
+/** What a change is about. `all`: changes may have been missed, so that everything shown is read again. */
+export type Topic = 'agents' | 'all' | 'messages' | 'webhooks'
+
+/** A change in the workspace, as all tabs hear it. */
+export interface Change {
+  topic: Topic
+  agentId?: string
+  threadId?: string
+  /** A message that has just arrived. */
+  arrived?: { from: string; subject: string }
+}
+
+type Listener = (changes: readonly Change[]) => void
+
+const listeners = new Set<Listener>()
+
+/** Calls `listener` with every change; returns a function that ends this. */
+export const onChange = (listener: Listener): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const tellChanges = (changes: readonly Change[]): void => {
+  for (const listener of [...listeners]) listener(changes)
+}

@@ -1,0 +1,104 @@
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
+
+interface Labelled {
+  label: string
+  /** Explains the field, below it. */
+  hint?: ReactNode
+  /** What is wrong with the value. */
+  error?: string | null | undefined
+}
+
+const useLabels = ({ hint, error }: Pick<Labelled, 'error' | 'hint'>) => {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return {
+    id,
+    control: {
+      id,
+      ...(described ? { 'aria-describedby': described } : {}),
+      ...(error ? { 'aria-invalid': true } : {}),
+    },
+  }
+}
+
+const Frame = ({ id, label, hint, error, children }: Labelled & { id: string; children: ReactNode }) => (
+  <div className="field">
+    <label htmlFor={id}>{label}</label>
+    {children}
+    {hint && (
+      <p className="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+    )}
+    {error && (
+      <p className="error" id={`${id}-error`} role="alert">
+        {error}
+      </p>
+    )}
+  </div>
+)
+
+type InputProps = Labelled & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> }
+
+export const Field = ({ label, hint, error, ...rest }: InputProps) => {
+  const { id, control } = useLabels({ hint, error })
+  return (
+    <Frame id={id} label={label} hint={hint} error={error}>
+      <input {...control} {...rest} />
+    </Frame>
+  )
+}
+
+type TextareaProps = Labelled &
+  TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> }
+
+export const TextField = ({ label, hint, error, ...rest }: TextareaProps) => {
+  const { id, control } = useLabels({ hint, error })
+  return (
+    <Frame id={id} label={label} hint={hint} error={error}>
+      <textarea {...control} {...rest} />
+    </Frame>
+  )
+}
+
+export const Select = ({
+  label,
+  hint,
+  error,
+  children,
+  ...rest
+}: Labelled & SelectHTMLAttributes<HTMLSelectElement>) => {
+  const { id, control } = useLabels({ hint, error })
+  return (
+    <Frame id={id} label={label} hint={hint} error={error}>
+      <select {...control} {...rest}>
+        {children}
+      </select>
+    </Frame>
+  )
+}
+
+/** A setting that is on or off. */
+export const Toggle = ({ label, hint, error, ...rest }: Labelled & InputHTMLAttributes<HTMLInputElement>) => {
+  const { id, control } = useLabels({ hint, error })
+  return (
+    <div className="toggle">
+      <input type="checkbox" {...control} {...rest} />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint && (
+          <p className="hint" id={`${id}-hint`}>
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

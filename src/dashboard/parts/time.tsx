@@ -1,0 +1,54 @@
+import { useSyncExternalStore } from 'react'
+import { text } from './strings.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+let now = Date.now()
+const watchers = new Set<() => void>()
+let ticking = false
+
+const tick = (): void => {
+  now = Date.now()
+  for (const watcher of watchers) watcher()
+}
+
+/** One clock for all times on the page. */
+const watch = (watcher: () => void): (() => void) => {
+  watchers.add(watcher)
+  if (!ticking) {
+    ticking = true
+    setInterval(tick, MINUTE / 2)
+  }
+  return () => watchers.delete(watcher)
+}
+
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
+
+/** A time as lists show it: the more recent, the more exact. */
+const shortOf = (time: Date, at: number): string => {
+  const ago = at - time.getTime()
+  if (ago < MINUTE && ago > -MINUTE) return text.justNow
+  if (ago < 0) return ago > -DAY ? clock.format(time) : `${day.format(time)}, ${clock.format(time)}`
+  if (ago < HOUR) return relative.format(-Math.floor(ago / MINUTE), 'minute')
+  if (new Date(at).toDateString() === time.toDateString()) return clock.format(time)
+  return time.getFullYear() === new Date(at).getFullYear() ? day.format(time) : date.format(time)
+}
+
+/** A time: short, and in full as its tooltip. `full` adds date and time of day. */
+export const Time = ({ at, detailed = false }: { at: string; detailed?: boolean }) => {
+  const current = useSyncExternalStore(watch, () => now)
+  const time = new Date(at)
+  // A time that is newer than the last tick is just now, not in the future.
+  const seen = Math.max(current, Math.min(time.getTime(), Date.now()))
+  return (
+    <time dateTime={at} title={full.format(time)}>
+      {detailed ? `${date.format(time)}, ${clock.format(time)}` : shortOf(time, seen)}
+    </time>
+  )
+}

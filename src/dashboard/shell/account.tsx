@@ -1,0 +1,88 @@
+import { useClient } from 'urql'
+import { graphql } from '../live/graphql.ts'
+import { askToSignIn } from '../live/sign-in.ts'
+import { useAction } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon } from '../parts/icons.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { text } from './strings.ts'
+import { THEMES, type Theme, useTheme } from './theme.ts'
+import { useViewer } from './viewer.tsx'
+
+const SESSIONS = graphql(`query OwnSessions { viewer { sessions { id current } } }`)
+
+const END = graphql(`
+  mutation SignOut($sessionId: UUID!) { revokeSession(input: { sessionId: $sessionId }) { sessionId } }
+`)
+
+const useSignOut = () => {
+  const client = useClient()
+  const { run, busy } = useAction(END)
+  const signOut = async () => {
+    const { data } = await client.query(SESSIONS, {}, { requestPolicy: 'network-only' }).toPromise()
+    const current = data?.viewer.sessions.find((session) => session.current)
+    if (current && (await run({ sessionId: current.id }))) askToSignIn()
+  }
+  return { signOut, busy }
+}
+
+const ThemeChoice = () => {
+  const [theme, setTheme] = useTheme()
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: choosing a theme leaves the menu open
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the choices inside are radio buttons
+    <div onClick={(event) => event.stopPropagation()}>
+      <fieldset className="choices">
+        <legend className="unseen">{text.theme}</legend>
+        {THEMES.map((one: Theme) => (
+          <label key={one}>
+            <input
+              type="radio"
+              name="theme"
+              className="unseen"
+              checked={one === theme}
+              onChange={() => setTheme(one)}
+            />
+            {text.themes[one]}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  )
+}
+
+/** Who is signed in, and what concerns only them. */
+export const Account = ({ onKeys }: { onKeys(): void }) => {
+  const { name, email } = useViewer()
+  const { signOut, busy } = useSignOut()
+  const who = name ?? email ?? ''
+  return (
+    <Menu
+      label={text.account}
+      side="above"
+      face={
+        <>
+          <UserRoundIcon />
+          <span className="account-name">{who}</span>
+        </>
+      }
+    >
+      <p className="menu-note">{text.signedInAs(email ?? who)}</p>
+      <ThemeChoice />
+      <Button kind="ghost" icon={KeyboardIcon} onClick={onKeys}>
+        {text.keysHelp}
+      </Button>
+      <a className="button ghost" href="/docs">
+        <FileTextIcon />
+        {text.docs}
+      </a>
+      <a className="button ghost" href="/app/account">
+        <ShieldCheckIcon />
+        {text.signIn}
+      </a>
+      <Button kind="ghost" icon={LogOutIcon} busy={busy} onClick={() => void signOut()}>
+        {text.signOut}
+      </Button>
+    </Menu>
+  )
+}

@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { IconButton } from '../parts/button.tsx'
+import { MenuIcon, SearchIcon, XIcon } from '../parts/icons.tsx'
+import { CommandMenu } from './command-menu.tsx'
+import { KeyHelp } from './key-help.tsx'
+import { type Binding, useKeys } from './keys.ts'
+import { DESTINATIONS } from './navigation.ts'
+import { Arrivals, NotLive } from './notice.tsx'
+import { Sidebar } from './sidebar.tsx'
+import { text } from './strings.ts'
+import { Toasts } from './toasts.tsx'
+import { useViewer } from './viewer.tsx'
+
+/** The sidebar on narrow screens, over the page. */
+const Drawer = ({ onClose, children }: { onClose(): void; children: ReactNode }) => {
+  const ref = useRef<HTMLDialogElement>(null)
+  const [path] = useLocation()
+  const opened = useRef(path)
+  useEffect(() => ref.current?.showModal(), [])
+  useEffect(() => {
+    if (path !== opened.current) onClose()
+  }, [path, onClose])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
+    <dialog
+      ref={ref}
+      className="drawer"
+      aria-label={text.navigation}
+      onClose={onClose}
+      onClick={(event) => {
+        const { target } = event
+        if (target === ref.current || (target instanceof Element && target.closest('a'))) onClose()
+      }}
+    >
+      <IconButton icon={XIcon} label={text.closeMenu} onClick={onClose} />
+      {children}
+    </dialog>
+  )
+}
+
+type Opened = 'commands' | 'drawer' | 'keys' | null
+
+const useFrameKeys = (open: (what: Opened) => void): void => {
+  const [, go] = useLocation()
+  useKeys([
+    ...DESTINATIONS.map(
+      ({ href, label, keys }): Binding => ({ keys, label, group: 'go', run: () => go(href) }),
+    ),
+    { keys: 'mod+k', label: text.commands, group: 'any', inFields: true, run: () => open('commands') },
+    { keys: '?', label: text.keysHelp, group: 'any', run: () => open('keys') },
+  ])
+}
+
+/** What stands around every screen. */
+export const Frame = ({ children }: { children: ReactNode }) => {
+  const [opened, setOpened] = useState<Opened>(null)
+  const { workspace } = useViewer()
+  useFrameKeys(setOpened)
+  const close = () => setOpened(null)
+  const sidebar = <Sidebar onCommands={() => setOpened('commands')} onKeys={() => setOpened('keys')} />
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        {text.skip}
+      </a>
+      <aside className="frame-side">{sidebar}</aside>
+      <header className="frame-top">
+        <IconButton icon={MenuIcon} label={text.openMenu} onClick={() => setOpened('drawer')} />
+        <span>{workspace.name}</span>
+        <IconButton icon={SearchIcon} label={text.jump} onClick={() => setOpened('commands')} />
+      </header>
+      <div className="frame-main">
+        <NotLive />
+        <main id="content" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <Arrivals />
+      <Toasts />
+      {opened === 'drawer' && <Drawer onClose={close}>{sidebar}</Drawer>}
+      {opened === 'commands' && <CommandMenu onClose={close} />}
+      {opened === 'keys' && <KeyHelp onClose={close} />}
+    </div>
+  )
+}

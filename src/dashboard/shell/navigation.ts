@@ -1,0 +1,16 @@
+import { BotIcon, type Icon, InboxIcon } from '../parts/icons.tsx'
+import { text } from './strings.ts'
+
+export interface Destination {
+  href: string
+  label: string
+  icon: Icon
+  /** Two keys that lead there. */
+  keys: string
+}
+
+/** What the sidebar and the command menu lead to, in this order. */
+export const DESTINATIONS: readonly Destination[] = [
+  { href: '/inbox', label: text.goInbox, icon: InboxIcon, keys: 'g i' },
+  { href: '/agents', label: text.goAgents, icon: BotIcon, keys: 'g a' },
+]

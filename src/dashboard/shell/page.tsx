@@ -1,0 +1,49 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useViewer } from './viewer.tsx'
+
+/** Says in the browser's title where the member is. */
+export const useTitle = (title: string): void => {
+  const { workspace } = useViewer()
+  useEffect(() => {
+    document.title = `${title} · ${workspace.name}`
+  }, [title, workspace.name])
+}
+
+let first = true
+
+interface PageProps {
+  title: string
+  /** Stands before the title, such as an icon. */
+  before?: ReactNode
+  /** Buttons for the whole page. */
+  actions?: ReactNode
+  /** Stands between the title and the content, such as tabs. */
+  below?: ReactNode
+  children: ReactNode
+}
+
+/**
+ * A screen with its title. After navigation the focus is on the title, so that the keyboard and screen readers
+ * go on there.
+ */
+export const Page = ({ title, before, actions, below, children }: PageProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useTitle(title)
+  useEffect(() => {
+    if (!first && !document.querySelector('dialog[open]')) heading.current?.focus({ preventScroll: true })
+    first = false
+  }, [])
+  return (
+    <div className="page">
+      <header className="page-head">
+        {before}
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions && <div className="page-actions">{actions}</div>}
+      </header>
+      {below}
+      <div className="page-content">{children}</div>
+    </div>
+  )
+}

@@ -1,0 +1,12 @@
+import { type ComponentType, lazy } from 'react'
+
+/** The screens by path. Each is loaded when it is opened; `:name` is a parameter of the component. */
+type Load = () => Promise<{ Screen: ComponentType }>
+
+const screen = (load: Load) => lazy(async () => ({ default: (await load()).Screen }))
+
+export const ROUTES = [
+  { path: '/inbox/:thread?', Screen: screen(() => import('../inbox/inbox.tsx')) },
+  { path: '/agents', Screen: screen(() => import('../agents/agents.tsx')) },
+  { path: '/agents/:agent/:tab?', Screen: screen(() => import('../agent/agent.tsx')) },
+] as const

@@ -1,0 +1,42 @@
+import { createContext, type ReactNode, useContext } from 'react'
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { type Shown, useLive } from '../live/use.ts'
+
+const FRAME = graphql(`
+  query Frame {
+    viewer {
+      id email name role
+      may {
+        createAgents createTokens inviteMembers inviteOwners manageDomains managePhoneNumbers removeMembers
+        setAccess updateWorkspace
+      }
+      workspace { id name }
+    }
+    agents { id name icon unreadCount }
+  }
+`)
+
+type FrameData = ResultOf<typeof FRAME>
+export type Viewer = FrameData['viewer']
+export type AgentRef = FrameData['agents'][number]
+
+const Context = createContext<FrameData | null>(null)
+
+/** What the frame shows: who is signed in, and the agents. */
+export const useFrame = (): Shown<FrameData> => useLive(FRAME, {}, ['agents', 'messages'])
+
+export const FrameProvider = ({ data, children }: { data: FrameData; children: ReactNode }) => (
+  <Context value={data}>{children}</Context>
+)
+
+const useFrameData = (): FrameData => {
+  const data = useContext(Context)
+  if (!data) throw new Error('used outside the frame')
+  return data
+}
+
+/** The member who is signed in, and what they may do. */
+export const useViewer = (): Viewer => useFrameData().viewer
+
+/** All agents, with the number of their unread messages. */
+export const useAgents = (): readonly AgentRef[] => useFrameData().agents

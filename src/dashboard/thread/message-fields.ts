@@ -1,0 +1,15 @@
+import { graphql, type ResultOf } from '../live/graphql.ts'
+
+/** What a thread shows of a message. */
+export const MESSAGE = graphql(`
+  fragment ThreadMessage on Message {
+    id channel direction status refusal admission error
+    hold { reason until by }
+    counterpart counterpartName to cc subject text replyText createdAt readAt labels
+    checks { name verdict detail }
+    recipients { address status detail updatedAt }
+    attachments { name type size }
+  }
+`)
+
+export type ShownMessage = ResultOf<typeof MESSAGE>

@@ -1,0 +1,84 @@
+import { get } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { beforeAll, expect, test } from 'vitest'
+import { startService, type TestService } from '../support/service.ts'
+import { type Surfer, signedIn, surf } from '../support/surfer.ts'
+
+/** How the web application is served. */
+
+let service: TestService
+let member: Surfer
+let script: string
+beforeAll(async () => {
+  service = await startService()
+  member = await signedIn(service, (await service.workspace()).token)
+  const page = await member.get('/app/inbox')
+  script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? 'no script'
+})
+
+/** Without `fetch`, which decodes by itself. */
+const load = (path: string, encoding?: string) =>
+  new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
+    const headers = encoding === undefined ? {} : { 'Accept-Encoding': encoding }
+    get(service.http + path, { headers }, async (response) => {
+      const bytes = Buffer.concat(await response.toArray())
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes })
+    }).on('error', reject)
+  })
+
+test('every address of the application is its page, without caching and with a strict policy', async () => {
+  for (const path of [
+    '/app',
+    '/app/',
+    '/app/inbox/00000000-0000-0000-0000-000000000000?agent=x',
+    '/app/nowhere',
+  ]) {
+    const page = await member.get(path)
+    expect([path, page.status, page.headers.get('cache-control')]).toEqual([path, 200, 'no-cache'])
+    expect(page.text).toContain('<div id="app"></div>')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/default-src 'none'/)
+    expect(policy).toMatch(/require-trusted-types-for 'script'; trusted-types 'none'/)
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+  }
+})
+
+test('who is not signed in is asked to, and returns to the address', async () => {
+  const { status, location } = await surf(service).get('/app/inbox/x?agent=y')
+  expect([status, location]).toEqual([303, `/app/sign-in?to=${encodeURIComponent('/app/inbox/x?agent=y')}`])
+})
+
+test('without JavaScript the page says what is needed', async () => {
+  const { text } = await member.get('/app/inbox')
+  expect(text).toMatch(/<noscript>[\s\S]*needs JavaScript[\s\S]*\/app\/account[\s\S]*<\/noscript>/)
+})
+
+test('assets are compressed as the browser likes, and kept for ever', async () => {
+  const plain = await load(script)
+  expect(plain.status).toBe(200)
+  expect(plain.headers).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+    'x-content-type-options': 'nosniff',
+  })
+  const brotli = await load(script, 'gzip, deflate, br')
+  expect(brotli.headers['content-encoding']).toBe('br')
+  expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true)
+  const gzip = await load(script, 'gzip, br;q=0')
+  expect(gzip.headers['content-encoding']).toBe('gzip')
+  expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true)
+  expect(brotli.bytes.length).toBeLessThan(plain.bytes.length / 3)
+  expect((await load(script, 'gzip;q=0, br;q=0')).headers['content-encoding']).toBeUndefined()
+})
+
+test('an asset of another build is not found, nor is anything else of the machine', async () => {
+  const names = ['index-0ldBu1ld.js', '..%2findex.html', '..%5c..%5cpackage.json', '.br', 'index.html', '%00']
+  for (const name of names) {
+    const { status, bytes } = await load(`/app/assets/${name}`)
+    expect([name, status === 404 || status === 303]).toEqual([name, true])
+    expect(bytes.toString()).not.toMatch(/dependencies|<script/)
+  }
+  const { status, headers } = await load('/app/assets/index-0ldBu1ld.js')
+  expect([status, headers['cache-control']]).toEqual([404, 'no-store'])
+})

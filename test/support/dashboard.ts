@@ -1,0 +1,58 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { createOperatorLink } from '../../src/auth/operator-link.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { errorsOf } from './browser.ts'
+import type { Tenant, TestService } from './service.ts'
+
+/** Sessions are for the name in PUBLIC_URL, which is localhost unless it is set. */
+export const originOf = ({ http }: TestService): string => http.replace('127.0.0.1', 'localhost')
+
+/** Signs a member in by a link, and opens a page of the web application. */
+export const openApp = async (
+  page: Page,
+  service: TestService,
+  tenant: Tenant,
+  path = '/app',
+): Promise<Page> => {
+  const origin = originOf(service)
+  // Says which request failed, besides the browser's own line, which does not.
+  page.on('response', async (response) => {
+    if (response.status() < 400) return
+    const answer = await response.text().catch(String)
+    errorsOf(page).push([response.status(), response.url(), response.request().postData(), answer].join(' '))
+  })
+  const deps = { ...service.db, clock: systemClock, publicUrl: () => origin }
+  await page.goto((await createOperatorLink(deps, { email: tenant.email })).url)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .or(page.getByRole('button', { name: 'Open the menu' }))
+    .waitFor()
+  if (path !== '/app') await page.goto(origin + path)
+  return page
+}
+
+/** Resolves when the page hears changes as they happen. */
+export const untilLive = (page: Page): Promise<void> =>
+  page.locator('.live.live').waitFor({ state: 'attached' })
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+interface Violation {
+  id: string
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+/** Checks the page as it is now by the rules of WCAG 2.2 AA that a program can check. */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  // Evaluated by the debugger, not added as a script, which the page's policy would refuse.
+  await page.evaluate(axe.source)
+  const found = await page.evaluate<Violation[]>(
+    `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) => violations)`,
+  )
+  expect(
+    found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`),
+  ).toEqual([])
+}
