@@ -5,6 +5,8 @@ import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Approval } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
+import type { EventType } from '../event/event.ts'
+import { loggedTypes } from '../event/selection.ts'
 import { type Action, audit } from '../workspace/audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
@@ -45,6 +47,7 @@ export const presentAgent = ({ createdAt, ...agent }: Agent) => ({
   approval: agent.approval,
   wakesPerHour: agent.wakesPerHour,
   wakesPerThreadDay: agent.wakesPerThreadDay,
+  eventTypes: agent.eventTypes as EventType[],
   createdAt: createdAt.toISOString(),
 })
 
@@ -102,6 +105,8 @@ export interface AgentChanges extends WakeLimits {
   icon?: Icon | undefined
   /** Only members may change it. */
   approval?: Approval | undefined
+  /** Types of events that the log contains from now on, besides `message.received`. */
+  eventTypes?: readonly EventType[] | undefined
 }
 
 const givenOf = (changes: object) =>
@@ -129,10 +134,14 @@ export const updateAgent = async (
     const names = settings.flatMap(([, detail]) => Object.keys(detail))
     throw new AppError('forbidden', `Only a member can change ${names.join(' and ')}.`)
   }
+  const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
-    const agent = await prisma.agent.update({ where: { id: agentId }, data: givenOf(changes) })
+    const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
+    const agent = await prisma.agent.update({ where: { id: agentId }, data })
     for (const [action, detail] of settings)
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
+    if (eventTypes)
+      await audit({ ...deps, prisma }, viewer, { action: 'agent.update', agentId, detail: { eventTypes } })
     return agent
   })
 }

@@ -5,6 +5,7 @@ import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
@@ -179,6 +180,7 @@ export const listeningAt = (now: Date) =>
         { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
         { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
         { OR: [{ channels: { isEmpty: true } }, { channels: { has: 'url' } }] },
+        { types: { hasEvery: [...HEARD_BY_DEFAULT] } },
       ],
     },
   }) satisfies { connections: Prisma.ConnectionWhereInput; webhooks: Prisma.WebhookWhereInput }

@@ -26,7 +26,13 @@ export interface SubscriptionOptions extends ListenerUse {
   via: Via
   workspaceId: string
   tokenExpiresAt: Date | null
+  /** Whether it receives new messages, so that its client counts as a listener; true if left out. */
+  listens?: boolean | undefined
 }
+
+/** Whether a subscription keeps its connection's lease. */
+const leases = ({ connectionId, listens = true }: SubscriptionOptions): boolean =>
+  connectionId !== null && listens
 
 const useKey = ({ agentId, tokenId, connectionId }: ListenerUse): string =>
   `${agentId} ${tokenId} ${connectionId}`
@@ -161,9 +167,10 @@ export class Subscriptions {
     subscription.end()
     if (!this.#open.delete(subscription)) return
     this.#deps.places.release(subscription.options)
-    const { agentId, connectionId } = subscription.options
-    if (connectionId === null || this.#where((one) => one.connectionId === connectionId).length > 0) return
-    await endLease(this.#deps, agentId, connectionId).catch((error: unknown) =>
+    const { options } = subscription
+    const isSame = (one: SubscriptionOptions) => one.connectionId === options.connectionId && leases(one)
+    if (!leases(options) || this.#where(isSame).length > 0) return
+    await endLease(this.#deps, options.agentId, options.connectionId!).catch((error: unknown) =>
       this.#deps.log.warn({ error: messageOf(error) }, 'could not end a connection lease; it will expire'),
     )
   }
@@ -225,7 +232,7 @@ export class Subscriptions {
 
   /** Does the same, and renews the leases of the others. */
   async #verify(subscriptions: readonly Subscription[]): Promise<void> {
-    const clients = subscriptions.filter(({ options }) => options.connectionId !== null)
+    const clients = subscriptions.filter(({ options }) => leases(options))
     const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId]))
     const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
     const [current] = await Promise.all([

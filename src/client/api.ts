@@ -715,7 +715,7 @@ export interface paths {
         };
         /**
          * Stream the agent's events (text/event-stream)
-         * @description Each event has `id`, `event: message.received` and `data` (an Event as JSON). Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.
+         * @description Each event has `id`, `event` (its type) and `data` (an Event as JSON). `: heartbeat` follows every 15 seconds; if events were left out since the last `id`, with a new `id` that dispatches no event. Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1258,7 +1258,7 @@ export interface paths {
         put?: never;
         /**
          * Add a webhook
-         * @description The URL must use https and be on the public internet. At most 10 webhooks per agent, and 10 requests of a token that wait for DNS at a time. Adding the same URL again returns the existing webhook and secret. The webhook receives a `WebhookPayload` for each message.
+         * @description The URL must use https and be on the public internet. At most 10 webhooks per agent, and 10 requests of a token that wait for DNS at a time. Adding the same URL again returns the existing webhook and secret, unchanged. The webhook receives a `WebhookPayload` for each event of its types that the `eventTypes` of the agent name.
          */
         post: operations["addWebhook"];
         delete?: never;
@@ -1281,7 +1281,11 @@ export interface paths {
         delete: operations["removeWebhook"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the types of the events that a webhook receives
+         * @description This applies to all events that it has not received yet. A scheduled retry is made at once, and an event that is being delivered may arrive twice.
+         */
+        patch: operations["updateWebhook"];
         trace?: never;
     };
     "/agents/{id}/webhooks/{webhookId}/deliveries": {
@@ -1393,7 +1397,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Sent to a webhook when its agent receives a message
+         * Sent to a webhook when its agent receives a message, and for other events that it asked for
          * @description Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait.
          */
         post: operations["messageReceived"];
@@ -1450,7 +1454,7 @@ export interface components {
             /** @description The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log */
             eventId: string;
             /** @enum {string} */
-            name: "message.received";
+            name: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /**
              * Format: date-time
              * @description When the event happened
@@ -1484,6 +1488,26 @@ export interface components {
                         name: string | null;
                         email: string | null;
                         phone: string | null;
+                    };
+                    /**
+                     * @description For `message.refused`: why
+                     * @enum {string}
+                     */
+                    refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                    /** @description For `message.failed`: why; may quote a mail server */
+                    error?: string;
+                    /** @description For `message.held`: what the message waits for */
+                    hold?: {
+                        /**
+                         * @description A member's approval, or its time
+                         * @enum {string}
+                         */
+                        reason: "approval" | "schedule";
+                        /**
+                         * Format: date-time
+                         * @description When it is sent (schedule), or rejected if nobody approved it (approval)
+                         */
+                        until: string;
                     };
                 };
             };
@@ -1891,6 +1915,9 @@ export interface components {
          *       "approval": "none",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "eventTypes": [
+         *         "message.received"
+         *       ],
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1909,6 +1936,8 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
+            /** @description Types of the events that its log contains */
+            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
             /** Format: date-time */
             createdAt: string;
         };
@@ -2128,7 +2157,7 @@ export interface components {
             /** @description Increases by 1 with each event of the agent */
             id: number;
             /** @enum {string} */
-            type: "message.received";
+            type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /** @enum {string} */
             channel: "email" | "sms" | "telegram" | "url";
             /** Format: uuid */
@@ -2137,6 +2166,7 @@ export interface components {
             createdAt: string;
             /** @description The full text of a message that the service does not store */
             text?: string;
+            /** @description Who sent the message: the agent itself, if it tells of one of its own */
             sender: {
                 /**
                  * Format: uuid
@@ -2148,6 +2178,26 @@ export interface components {
                 name: string | null;
                 email: string | null;
                 phone: string | null;
+            };
+            /**
+             * @description For `message.refused`: why
+             * @enum {string}
+             */
+            refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+            /** @description For `message.failed`: why; may quote a mail server */
+            error?: string;
+            /** @description For `message.held`: what the message waits for */
+            hold?: {
+                /**
+                 * @description A member's approval, or its time
+                 * @enum {string}
+                 */
+                reason: "approval" | "schedule";
+                /**
+                 * Format: date-time
+                 * @description When it is sent (schedule), or rejected if nobody approved it (approval)
+                 */
+                until: string;
             };
         };
         /**
@@ -2530,6 +2580,9 @@ export interface components {
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "url": "https://example.com/hooks/agent",
+         *       "events": [
+         *         "message.received"
+         *       ],
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "error": null,
          *       "attempts": 0,
@@ -2546,6 +2599,9 @@ export interface components {
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "url": "https://example.com/hooks/agent",
+         *       "events": [
+         *         "message.received"
+         *       ],
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "error": null,
          *       "attempts": 0,
@@ -2557,6 +2613,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
+            /** @description Types of the events that it receives */
+            events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
             /** Format: date-time */
             createdAt: string;
             /** @description The error of the last attempt to deliver the pending event */
@@ -4090,6 +4148,8 @@ export interface operations {
                     approval?: "none" | "strangers" | "all";
                     wakesPerHour?: number | null;
                     wakesPerThreadDay?: number | null;
+                    /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */
+                    eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
                 };
             };
         };
@@ -4774,6 +4834,8 @@ export interface operations {
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 cursor?: number;
+                /** @description Only events of these types, separated by commas; all in the log if left out */
+                types?: string;
             };
             header?: never;
             path: {
@@ -4812,6 +4874,8 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
+                /** @description Types of the events to receive, separated by commas; defaults to message.received alone. The log contains those that the agent's `eventTypes` name. A client that leaves out message.received is not a listener of the Message URL */
+                types?: string;
             };
             header?: never;
             path: {
@@ -6432,6 +6496,8 @@ export interface operations {
             content: {
                 "application/json": {
                     url: string;
+                    /** @description Types of the events that it receives; defaults to message.received alone */
+                    events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
                 };
             };
         };
@@ -6501,6 +6567,47 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+                };
+            };
+        };
+        responses: {
+            /** @description The webhook */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -57,9 +57,11 @@ export class EventStreamWriter {
     return this.#closed || this.#response.write(text)
   }
 
-  /** Writes text that may be skipped while the client is behind. */
-  offer(text: string): void {
-    if (!this.#closed && !this.#response.writableNeedDrain) this.#response.write(text)
+  /** Writes text that may be skipped while the client is behind. Returns whether it was written. */
+  offer(text: string): boolean {
+    const writes = !this.#closed && !this.#response.writableNeedDrain
+    if (writes) this.#response.write(text)
+    return writes
   }
 
   /** Ends the stream with `text`, unless it has already ended. */

@@ -1,20 +1,30 @@
+import { type LoggedEvent, MESSAGE_RECEIVED } from './event.ts'
+import { type EventRow, toEvent } from './log.ts'
+
+/** Whether the settings of an agent `g` name a type. */
+export const IS_LOGGED = (type: string): string => `${type} = any(g.event_types)`
+
 /**
- * The part of a statement that appends to agents' logs. It continues a `with`: it reads `fresh (id, agent_id,
- * ord, type, channel, subject, created_at, sender, "from")`, one row for each event and its message, and
- * defines `appended`: the same with `event_id` and `agent_name`, the agent's current name.
+ * The part of a statement that appends to agents' logs. It continues a `with`: it reads `raised (id, agent_id,
+ * ord, type, channel, subject, created_at, sender, "from", detail)`, one row for each event and its message, and
+ * defines `appended`: those whose types the settings of their agents name, with `event_id` and `agent_name`, the
+ * agent's current name.
  *
- * `locked` locks the agents' logs in the order of their ids (so that two batches cannot deadlock) until the
+ * `locked_logs` locks the agents' logs in the order of their ids (so that two batches cannot deadlock) until the
  * commit: a waiting transaction then reads the newest id, which makes the order of ids the order of commits.
  * With an array the logs are found by their key; `in (select …)` would scan the logs of all agents.
  */
 export const APPEND_EVENTS = `
-    locked as materialized (
+    fresh as materialized (
+      select r.*, g.name as agent_name from raised r join agent g on g.id = r.agent_id where ${IS_LOGGED('r.type')}
+    ),
+    locked_logs as materialized (
       select agent_id, last_id from event_log
        where agent_id = any(array(select agent_id from fresh)) order by agent_id for update
     ),
     appended as materialized (
-      select f.*, g.name as agent_name, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
-        from fresh f join locked l using (agent_id) join agent g on g.id = f.agent_id
+      select f.*, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
+        from fresh f join locked_logs l using (agent_id)
     ),
     heads as (
       update event_log l set last_id = a.last_id
@@ -22,6 +32,31 @@ export const APPEND_EVENTS = `
        where l.agent_id = a.agent_id
     ),
     events as (
-      insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, created_at)
-      select agent_id, event_id, type, channel, id, agent_name, sender, "from", subject, created_at from appended
+      insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, detail, created_at)
+      select agent_id, event_id, type, channel, id, agent_name, sender, "from", subject, detail, created_at from appended
     )`
+
+/** Columns of the events of `appended e`. */
+export const APPENDED_COLUMNS =
+  'e.agent_id, e.event_id as id, e.type, e.channel, e.id as message_id, e.created_at, e.sender, e."from", e.subject, e.detail, e.agent_name'
+
+/** Selects the events of `appended`, in the order of their ids. */
+export const SELECT_APPENDED = `
+    select ${APPENDED_COLUMNS} from appended e order by e.agent_id, e.event_id`
+
+/** All null where an outer join found no event. */
+export type AppendedRow = (EventRow & { agent_name: string }) | { id: null }
+
+/** Returns the events of rows with `APPENDED_COLUMNS`. */
+export const toAppended = (rows: readonly AppendedRow[]): LoggedEvent[] =>
+  rows.flatMap((row) => (row.id === null ? [] : [{ ...toEvent(row), agentName: row.agent_name }]))
+
+/**
+ * Locks the logs of those of `agents (agent_id)` that log more than arrivals, until the commit. Statements that
+ * lock messages whose changes are logged do this first, because the deletion of an agent locks in this order too.
+ */
+export const lockLogs = (agents: string): string => `
+    select agent_id from event_log
+     where agent_id = any(array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id
+                                 where g.event_types <> '{${MESSAGE_RECEIVED}}'))
+     order by agent_id for update`

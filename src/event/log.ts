@@ -1,7 +1,7 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import type { LoggedEvent } from './event.ts'
+import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
 
 /** The part of a statement that creates the logs of new agents `made (id)`. */
 export const createEventLogs = (made: string): string => `
@@ -9,31 +9,37 @@ export const createEventLogs = (made: string): string => `
       insert into event_log (agent_id) select id from ${made}
     )`
 
-interface EventRow {
+export interface EventRow {
   agent_id: string
   id: number
-  type: LoggedEvent['type']
+  type: EventType
   channel: LoggedEvent['channel']
   message_id: string
   created_at: Date
   sender: LoggedEvent['sender']
   from: string
   subject: string | null
+  /** Null for types that have none. */
+  detail: EventDetail | null
 }
 
-const toEvent = (row: EventRow): LoggedEvent => ({
-  agentId: row.agent_id,
-  id: row.id,
-  type: row.type,
-  channel: row.channel,
-  messageId: row.message_id,
-  createdAt: row.created_at,
-  sender: row.sender,
-  from: row.from,
-  subject: row.subject,
-})
+export const toEvent = (row: EventRow): LoggedEvent => {
+  const event = {
+    agentId: row.agent_id,
+    id: row.id,
+    type: row.type,
+    channel: row.channel,
+    messageId: row.message_id,
+    createdAt: row.created_at,
+    sender: row.sender,
+    from: row.from,
+    subject: row.subject,
+    ...row.detail,
+  }
+  return event as LoggedEvent
+}
 
-const COLUMNS = 'agent_id, id, type, channel, message_id, created_at, sender, "from", subject'
+const COLUMNS = 'agent_id, id, type, channel, message_id, created_at, sender, "from", subject, detail'
 
 /** Returns the agent's events with an id above `after`, in order. */
 export const readEvents = async (
@@ -102,8 +108,15 @@ export const readLogs = async (
 const PAGES = {
   name: 'event pages',
   text: `select e.* from unnest($1::uuid[]) as a(id) cross join lateral (
-           select ${COLUMNS} from event where agent_id = a.id and id > $2 order by id limit $3
+           select ${COLUMNS} from event where agent_id = a.id and id > $2 and type = any($4::text[]) order by id limit $3
          ) e`,
+}
+
+export interface EventPageRequest {
+  limit: number
+  after: number
+  /** Left out: all types that this version of the service knows. */
+  types?: readonly EventType[] | undefined
 }
 
 /** Returns an event's cursor in its agent's log. */
@@ -113,9 +126,9 @@ export const eventCursor = ({ id }: LoggedEvent): string => String(id)
 export const readEventPages = async (
   { pool }: Db,
   agentIds: readonly string[],
-  { limit, after }: { limit: number; after: number },
+  { limit, after, types = EVENT_NAMES }: EventPageRequest,
 ): Promise<Page<LoggedEvent>[]> => {
-  const { rows } = await pool.query<EventRow>({ ...PAGES, values: [agentIds, after, limit + 1] })
+  const { rows } = await pool.query<EventRow>({ ...PAGES, values: [agentIds, after, limit + 1, types] })
   const lists = new Map(agentIds.map((agentId) => [agentId, [] as LoggedEvent[]]))
   for (const row of rows) lists.get(row.agent_id)?.push(toEvent(row))
   return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, eventCursor))

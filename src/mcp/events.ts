@@ -3,7 +3,7 @@ import { findAgent } from '../agent/permission.ts'
 import { type Issue, inputError } from '../core/input-error.ts'
 import { uuid } from '../core/rules.ts'
 import { Channel } from '../db/generated/prisma/enums.ts'
-import { EVENT_NAMES, EVENT_TYPES, type EventType, type LoggedEvent } from '../event/event.ts'
+import { dataSchemaOf, EVENT_NAMES, EVENT_TYPES, type EventType, type LoggedEvent } from '../event/event.ts'
 import { readEvents, readHead, readPlaceOf } from '../event/log.ts'
 import { occurrenceOf } from '../webhook/payload.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -34,7 +34,7 @@ export const listEvents = ({ kind }: Pick<Viewer, 'kind'>) =>
     description: EVENT_TYPES[name].description,
     delivery: DELIVERY,
     inputSchema: inputSchemaOf(ARGUMENTS[kind]),
-    payloadSchema: EVENT_TYPES[name].dataSchema,
+    payloadSchema: dataSchemaOf(name),
   }))
 
 export const eventParams = z.looseObject({

@@ -6,6 +6,7 @@ import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import { positionOf } from '../event/follower.ts'
+import { hearsMessages } from '../event/selection.ts'
 import type { McpDeps } from './deps.ts'
 import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './errors.ts'
 import {
@@ -21,7 +22,7 @@ import {
 } from './events.ts'
 import type { Call } from './tool.ts'
 
-/** `events/stream`. A stream with an agent's token is the agent's connected client. */
+/** `events/stream`. A stream of new messages with an agent's token is the agent's connected client. */
 
 const MAX_STREAMS_PER_TOKEN = 100
 const HEARTBEAT_MS = 15_000
@@ -157,7 +158,7 @@ export class Pushes {
   }
 
   /**
-   * Opens a stream. One with an agent's own token replaces the agent's client. Throws the error with which
+   * Opens a stream. One of new messages with an agent's own token replaces the agent's client. Throws the error with which
    * the request is refused.
    */
   async open(call: Call, params: EventParams, asker: Asker): Promise<Push> {
@@ -181,8 +182,9 @@ export class Pushes {
     const agentId = wanted.agent.id
     // A request that is refused must not replace the client, so this comes first.
     const start = await startOf(call, agentId, params)
+    // A client opens one stream per event type, and must not replace itself.
     const connection =
-      viewer.kind === 'agent'
+      viewer.kind === 'agent' && hearsMessages([wanted.type])
         ? await connectClient(this.#deps, viewer, agentId, { client: clientOf(client), machine: 'MCP' })
         : null
     const { tokenId, workspaceId, expiresAt: tokenExpiresAt } = viewer

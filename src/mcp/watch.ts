@@ -1,6 +1,7 @@
 import { AppError } from '../core/errors.ts'
 import type { LoggedEvent } from '../event/event.ts'
-import { positionOf } from '../event/follower.ts'
+import { type FeedItem, positionOf } from '../event/follower.ts'
+import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import type { Call } from './tool.ts'
 
 const MAX_EVENTS = 50
@@ -11,8 +12,11 @@ export interface Watched {
   truncated: boolean
 }
 
+const isArrival = (item: FeedItem): item is LoggedEvent =>
+  !('truncated' in item) && HEARD_BY_DEFAULT.includes(item.type)
+
 /**
- * Returns the agent's next events as soon as there is one, or none after `ms` milliseconds. It reads the
+ * Returns the events of the agent's next messages as soon as there is one, or none after `ms` milliseconds. It reads the
  * database once and then waits for the feed. Throws the reason if the token is revoked or the agent deleted
  * meanwhile.
  */
@@ -39,7 +43,7 @@ export const watchLog = async (
   try {
     for await (const items of deps.feed.steady(agentId, after, ends)) {
       if (items.some((item) => 'truncated' in item)) found.truncated = true
-      found.events = items.filter((item): item is LoggedEvent => !('truncated' in item)).slice(0, MAX_EVENTS)
+      found.events = items.filter(isArrival).slice(0, MAX_EVENTS)
       found.position = positionOf(found.events.at(-1) ?? items.at(-1)!)
       if (found.events.length > 0) break
     }

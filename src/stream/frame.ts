@@ -10,6 +10,9 @@ export const REPLACED = 'event: replaced\ndata: {}\n\n'
 export const truncatedFrame = ({ nextId }: Truncated): string =>
   `id: ${nextId - 1}\nevent: truncated\ndata: ${JSON.stringify({ nextId })}\n\n`
 
+/** Moves a client's position without an event: a frame without data only sets the id to resume after. */
+export const positionFrame = (position: number): string => `id: ${position}\n\n`
+
 /** Returns an event as a frame of `text/event-stream`. */
 export const eventFrame = (event: LoggedEvent): string =>
   `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`

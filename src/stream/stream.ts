@@ -2,11 +2,17 @@ import type { ServerResponse } from 'node:http'
 import type { Subscription } from '../agent/subscriptions.ts'
 import { EventStreamWriter } from '../core/event-stream.ts'
 import type { Logger } from '../core/logger.ts'
+import type { EventType } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
-import type { FeedItem, Follower, Sink } from '../event/follower.ts'
-import { eventFrame, HEARTBEAT, OPENING, REPLACED, truncatedFrame } from './frame.ts'
+import { type FeedItem, type Follower, positionOf, type Sink } from '../event/follower.ts'
+import { eventFrame, HEARTBEAT, OPENING, positionFrame, REPLACED, truncatedFrame } from './frame.ts'
 
-const frameOf = (item: FeedItem): string => ('truncated' in item ? truncatedFrame(item) : eventFrame(item))
+export interface StreamStart {
+  /** Position after which the stream starts. */
+  after: number
+  /** Types of the events that it contains. */
+  types: readonly EventType[]
+}
 
 /** An open event stream: passes the agent's feed to a socket, at the client's speed. */
 export class Stream implements Sink {
@@ -14,16 +20,22 @@ export class Stream implements Sink {
   readonly #session: Subscription
   readonly #writer: EventStreamWriter
   readonly #follower: Follower
+  readonly #types: readonly EventType[]
+  /** The last event that was read, and the last id that was written. */
+  #position: number
+  #written: number
 
-  /** Writes the events after `after` until either side closes the stream. */
+  /** Writes the events until either side closes the stream. */
   constructor(
     deps: { feed: Feed; log: Logger },
     session: Subscription,
     response: ServerResponse,
-    after: number,
+    { after, types }: StreamStart,
   ) {
     this.#deps = deps
     this.#session = session
+    this.#types = types
+    this.#position = this.#written = after
     this.#writer = new EventStreamWriter(response)
     this.#writer.open(OPENING)
     this.#follower = deps.feed.follow({ agentId: session.options.agentId, after }, this)
@@ -39,7 +51,9 @@ export class Stream implements Sink {
   }
 
   receive(items: readonly FeedItem[]): boolean {
-    const accepts = this.#writer.write(items.map(frameOf).join(''))
+    this.#position = positionOf(items.at(-1)!)
+    const frames = items.map((item) => this.#frameOf(item)).join('')
+    const accepts = frames === '' || this.#writer.write(frames)
     if (!accepts) void this.#writer.drained().then(() => this.#follower.resume())
     return accepts
   }
@@ -50,8 +64,18 @@ export class Stream implements Sink {
     this.#writer.end()
   }
 
+  #frameOf(item: FeedItem): string {
+    const isTruncated = 'truncated' in item
+    if (!isTruncated && !this.#types.includes(item.type)) return ''
+    this.#written = positionOf(item)
+    return isTruncated ? truncatedFrame(item) : eventFrame(item)
+  }
+
+  /** Sends a heartbeat; after events that the client did not ask for, also the position. */
   heartbeat(): void {
-    this.#writer.offer(HEARTBEAT)
+    const position = this.#position
+    const moved = position > this.#written
+    if (this.#writer.offer(moved ? HEARTBEAT + positionFrame(position) : HEARTBEAT)) this.#written = position
   }
 
   /**

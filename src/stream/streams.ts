@@ -5,7 +5,9 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { clientOf, noteRequester } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
+import type { EventType } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
+import { HEARD_BY_DEFAULT, heardTypesInQuery, hearsMessages } from '../event/selection.ts'
 import { authenticate, bearerOf, type Viewer, type ViewerDeps } from '../workspace/viewer.ts'
 import { Stream } from './stream.ts'
 
@@ -20,13 +22,23 @@ const idOf = (field: string, value: string): string => {
   return data
 }
 
+const queryOf = ({ url }: IncomingMessage) => new URL(url ?? '/', 'http://localhost').searchParams
+
+const typesOf = (request: IncomingMessage): readonly EventType[] => {
+  const asked = queryOf(request).get('types')
+  if (asked === null) return HEARD_BY_DEFAULT
+  const { data, error } = heardTypesInQuery.safeParse(asked)
+  if (!data) throw invalidInput('types', error.issues[0]!.message)
+  return data
+}
+
 /**
  * Returns the position at which a stream resumes. `Last-Event-ID` takes precedence over `after`, because a
  * browser repeats the URL of its first request.
  */
 const resumeAt = (request: IncomingMessage): number | null => {
   const header = request.headers['last-event-id']
-  const after = new URL(request.url ?? '/', 'http://localhost').searchParams.get('after')
+  const after = queryOf(request).get('after')
   const value = typeof header === 'string' && header !== '' ? header : after
   if (value === null) return null
   const position = Number(value)
@@ -76,9 +88,11 @@ export class Streams {
       idOf('connectionId', connectionId),
     )
     const after = resumeAt(request) ?? Number(connection.startAfter)
-    const session = connection.replacedAt === null ? await this.#openSession(viewer, connection) : null
+    const types = typesOf(request)
+    const opening = { ...connection, listens: hearsMessages(types) }
+    const session = connection.replacedAt === null ? await this.#openSession(viewer, opening) : null
     if (!session) return void response.writeHead(204).end()
-    const stream = new Stream(this.#deps, session, response, after)
+    const stream = new Stream(this.#deps, session, response, { after, types })
     this.#open.add(stream)
     stream.onClose(() => {
       this.#open.delete(stream)
@@ -89,9 +103,9 @@ export class Streams {
   /** Returns null when another client has taken over. */
   #openSession(
     { tokenId, workspaceId, expiresAt }: Viewer,
-    { agentId, id }: Connection,
+    { agentId, id, listens }: Connection & { listens: boolean },
   ): Promise<Subscription | null> {
-    const options = { agentId, workspaceId, tokenId, tokenExpiresAt: expiresAt, connectionId: id }
+    const options = { agentId, workspaceId, tokenId, tokenExpiresAt: expiresAt, connectionId: id, listens }
     return this.#deps.subscriptions.open({ ...options, via: 'stream' }).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'conflict') return null
       throw error

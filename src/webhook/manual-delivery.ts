@@ -80,7 +80,8 @@ export interface EventRange {
 
 /**
  * Makes a lane's jobs for these events pending again, or creates them where there were none; their logs are
- * continued. `url` events are left out, because their texts are not stored. Returns the number of events.
+ * continued. `url` events are left out, because their texts are not stored, and events of types that the webhook
+ * does not receive. Returns the number of events.
  * Must run in the transaction that moves the lane's position back.
  */
 export const requeueEvents = (
@@ -89,6 +90,6 @@ export const requeueEvents = (
 ): Promise<number> => tx.$executeRaw`
   insert into job (id, kind, agent_id, lane, seq, asked_at, created_at)
   select gen_random_uuid(), 'webhook', e.agent_id, ${lane}::uuid, e.id, ${at}, e.created_at
-    from event e
+    from event e join webhook w on w.agent_id = e.agent_id and w.id = ${lane}::uuid and e.type = any(w.types)
    where e.agent_id = ${agentId}::uuid and e.id > ${after} and e.id <= ${upTo} and e.channel <> 'url'
   on conflict (lane, seq, agent_id) do update set state = 'pending', asked_at = excluded.asked_at`

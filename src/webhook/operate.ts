@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Event, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
-import type { EventType } from '../event/event.ts'
+import type { EventDetail, PayloadEvent } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Delivery, eventOfJob, toDelivery } from './deliveries.ts'
 import { newSecret } from './delivery/sign.ts'
@@ -105,11 +105,9 @@ const bodyOf = async (deps: OperateDeps, event: Event): Promise<Uint8Array<Array
   const agentName =
     event.agentName ??
     (await deps.prisma.agent.findUniqueOrThrow({ where: { id: event.agentId }, select: { name: true } })).name
-  return Uint8Array.from(
-    Buffer.from(
-      payloadOf({ ...event, type: event.type as EventType, id: Number(event.id), agentName, sender: null }),
-    ),
-  )
+  const detail = event.detail as EventDetail | null
+  const payload = { ...event, ...detail, id: Number(event.id), agentName, sender: null } as PayloadEvent
+  return Uint8Array.from(Buffer.from(payloadOf(payload)))
 }
 
 const ensureDone = async (tx: Tx, { id: lane, agentId }: WebhookRow, event: bigint): Promise<void> => {

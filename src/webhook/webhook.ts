@@ -5,6 +5,8 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import type { EventType } from '../event/event.ts'
+import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import type { Allow } from '../outgoing-http/allowed-address.ts'
 import type { Lookup } from '../outgoing-http/lookup.ts'
 import { checkTargetUrl } from '../outgoing-http/url.ts'
@@ -51,6 +53,8 @@ export const parseTopicKey = (key: string): { agentId: string; id: string } => {
 export interface Webhook {
   id: string
   url: string
+  /** Types of the events that it receives. */
+  events: EventType[]
   createdAt: Date
   error: string | null
   attempts: number
@@ -76,6 +80,7 @@ const MAX_PER_AGENT = 10
 export const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
   url: row.url,
+  events: row.types as EventType[],
   createdAt: row.createdAt,
   error: row.error,
   attempts: row.attempts,
@@ -84,7 +89,7 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
 })
 
 /**
- * Adds a webhook, which receives all events from now on. Adding the same URL again returns the existing
+ * Adds a webhook, which receives the events of these types from now on. Adding the same URL again returns the existing
  * webhook and secret. Throws `invalid_input` for a URL that is not allowed, `conflict` past the maximum per
  * agent, `plan_limit` past the plan's limit, and `rate_limited` while too many of the token's requests wait
  * for DNS.
@@ -93,7 +98,7 @@ export const addWebhook = async (
   deps: WebhookDeps,
   viewer: Viewer,
   agentId: string,
-  input: { url: string },
+  input: { url: string; events?: readonly EventType[] | undefined },
 ): Promise<AddedWebhook> => {
   const agent = await findAgent(deps, viewer, agentId)
   const url = await callExternally(deps, viewer, () => checkTargetUrl(input.url, deps))
@@ -114,6 +119,7 @@ export const addWebhook = async (
         agentId: agent.id,
         url,
         secret: sealed,
+        types: [...new Set(input.events ?? HEARD_BY_DEFAULT)],
         position,
         createdAt: deps.clock.now(),
       },

@@ -25,6 +25,7 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     approval: 'none',
     wakesPerHour: null,
     wakesPerThreadDay: null,
+    eventTypes: ['message.received'],
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   })
   const path = `/agents/${created.body.id}`

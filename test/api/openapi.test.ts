@@ -272,9 +272,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   await service.db.prisma.suppression.create({ data: suppressed })
   yield [member, 'GET', `${path}/suppressions`]
   yield [member, 'DELETE', `${path}/suppressions/gone@example.com`]
-  yield [member, 'GET', `${path}/events?after=0`]
+  yield [member, 'GET', `${path}/events?after=0&types=message.received,message.failed`]
   const [webhook] = (await owner.api('GET', `${path}/webhooks`)).body
   yield [member, 'GET', `${path}/webhooks`]
+  yield [member, 'PATCH', `${path}/webhooks/${webhook.id}`, { events: ['message.received', 'message.sent'] }]
   yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries`]
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/test`]
   await service.db.prisma.job.updateMany({

@@ -31,6 +31,7 @@ test('a webhook can be added once, listed without its secret, and removed', asyn
   expect(shown).toEqual({
     id: expect.any(String),
     url,
+    events: ['message.received'],
     createdAt: expect.any(String),
     error: null,
     attempts: 0,

@@ -33,7 +33,9 @@ const write = async (agent: TestAgent, ...to: string[]) =>
 const startWorker = (send: Channel['send']) => {
   const email = { send } as unknown as Channel
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
-  const outbox = new Outbox({ ...service.db, clock, log, notifier, channels: { email }, random: () => 0 })
+  const feed = { committed: () => undefined }
+  const channels = { email }
+  const outbox = new Outbox({ ...service.db, clock, log, notifier, feed, channels, random: () => 0 })
   outbox.start()
   return outbox
 }

@@ -42,7 +42,8 @@ const startWorker = () => {
     })
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
   const channels = { email: { send } as unknown as Channel }
-  const outbox = new Outbox({ ...service.db, clock, log, notifier, channels, random: () => 0 })
+  const feed = { committed: () => undefined }
+  const outbox = new Outbox({ ...service.db, clock, log, notifier, feed, channels, random: () => 0 })
   running.push(outbox)
   outbox.start()
   return { outbox, held, log }

@@ -17,6 +17,7 @@ test('the secret of a new webhook is returned once and is not in the list', asyn
   expect(webhook).toEqual({
     id: webhook.id,
     url,
+    events: ['message.received'],
     createdAt: bench.clock.now(),
     error: null,
     attempts: 0,

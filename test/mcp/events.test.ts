@@ -68,15 +68,16 @@ describe('what can be heard', () => {
   test('every type of the log, by push, poll and webhook, with what it takes and tells', async () => {
     const agent = await createOpenAgent()
     const { result } = await ask(agent.token, 'events/list')
-    expect(result.events).toEqual([
-      {
-        name: 'message.received',
+    const names = ['received', 'refused', 'held', 'sent', 'failed', 'reported']
+    expect(result.events).toEqual(
+      names.map((name) => ({
+        name: `message.${name}`,
         description: expect.any(String),
         delivery: ['push', 'poll', 'webhook'],
         inputSchema: expect.objectContaining({ type: 'object', additionalProperties: false }),
         payloadSchema: expect.objectContaining({ type: 'object', required: ['agent', 'message'] }),
-      },
-    ])
+      })),
+    )
     expect((await ask(owner.token, 'events/list')).result.events[0].inputSchema.required).toEqual(['agentId'])
   })
 
@@ -98,6 +99,34 @@ describe('what can be heard', () => {
     await mail(agent)
     await until(() => cursorsOf(client).length === 1)
     client.close()
+  })
+
+  test('each type that the agent logs, on a stream of its own: only that of new messages is its client', async () => {
+    const agent = await createOpenAgent()
+    await owner.api('PATCH', `/agents/${agent.id}`, { eventTypes: ['message.held', 'message.failed'] })
+    const failed = await stream(agent.token, { name: 'message.failed' })
+    await active(failed)
+    expect(await listeners(agent)).toEqual([])
+    const received = await stream(agent.token)
+    await active(received)
+    expect(await listeners(agent)).toMatchObject([{ kind: 'client' }])
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const message = { channel: 'email', to: ['bo@example.com'], text: 'hi', sendAt }
+    const { id } = (await agent.api('POST', `/agents/${agent.id}/messages`, message)).body
+    await agent.api('POST', `/agents/${agent.id}/messages/${id}/cancel`)
+    await mail(agent)
+    await until(() => cursorsOf(received).length === 1 && cursorsOf(failed).length === 1)
+    expect(cursorsOf(received)).toEqual(['3'])
+    const [told] = failed.of(EVENT)
+    expect(told?.params).toMatchObject({ name: 'message.failed', cursor: '2' })
+    expect(told?.params.data.message).toMatchObject({ id, error: 'Cancelled by Support Bot' })
+    const held = (await ask(agent.token, 'events/poll', { name: 'message.held', cursor: '0' })).result
+    expect(held.cursor).toBe('3')
+    expect(held.events.map(({ data }: { data: { message: object } }) => data.message)).toMatchObject([
+      { id, hold: { reason: 'schedule', until: sendAt } },
+    ])
+    failed.close()
+    received.close()
   })
 
   test('a client of 2025 is told that there is no such method', async () => {

@@ -152,7 +152,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval wakesPerHour wakesPerThreadDay createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -167,7 +167,7 @@ export const TYPES: Record<string, TypeRow> = {
   Webhook: {
     reach: inAgent('webhooks { % }'),
     rule: AGENT,
-    fields: 'id url createdAt error attempts retryAt lastDeliveredAt deliveries',
+    fields: 'id url events createdAt error attempts retryAt lastDeliveredAt deliveries',
   },
   Delivery: {
     reach: inAgent('webhooks { deliveries { edges { node { % } } } }'),
@@ -207,7 +207,7 @@ export const TYPES: Record<string, TypeRow> = {
   Event: {
     reach: inAgent('events { edges { node { % } } }'),
     rule: AGENT,
-    fields: 'id type channel messageId createdAt text sender message',
+    fields: 'id type channel messageId createdAt text refusal error hold sender message',
   },
   EventSender: {
     reach: inAgent('events { edges { node { sender { % } } } }'),
@@ -370,6 +370,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
   deleteSecret: { rule: AGENT, input: (t) => ({ ...ofAgent(t), name: 'KEY' }) },
   revealSecrets: { rule: SELF, input: ofAgent },
   addWebhook: { rule: AGENT, input: (t) => ({ ...ofAgent(t), url: 'http://127.0.0.1:9/another' }) },
+  updateWebhook: { rule: AGENT, input: (t) => ({ ...ofWebhook(t), events: ['message.received'] }) },
   removeWebhook: { rule: AGENT, input: ofWebhook },
   rotateWebhook: { rule: AGENT, input: ofWebhook },
   testWebhook: { rule: AGENT, input: ofWebhook },

@@ -146,6 +146,11 @@ const TABLE: Record<string, Row> = {
   'POST /a/{id}': { member: 200, agent: 403, body: { text: 'hi' } },
   'POST /agents/{id}/webhooks': { member: 201, agent: 201, body: { url: 'http://127.0.0.1:9/another' } },
   'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
+  'PATCH /agents/{id}/webhooks/{webhookId}': {
+    member: 200,
+    agent: 200,
+    body: { events: ['message.received'] },
+  },
   'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
   'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
   // a test cannot be resent

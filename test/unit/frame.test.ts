@@ -45,7 +45,9 @@ const session = new Subscription({
 const feed = { follow: () => ({}), unfollow: () => undefined } as unknown as Feed
 const streams: Stream[] = []
 const server = createServer((_, response) => {
-  streams.push(new Stream({ feed, log: silentLogger }, session, response, 0))
+  streams.push(
+    new Stream({ feed, log: silentLogger }, session, response, { after: 0, types: ['message.received'] }),
+  )
 })
 afterAll(() => void server.close())
 

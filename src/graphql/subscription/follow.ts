@@ -1,8 +1,10 @@
 import { findConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
-import { replaced, type Subscription } from '../../agent/subscriptions.ts'
+import { replaced, type Subscription, type SubscriptionOptions } from '../../agent/subscriptions.ts'
 import { AppError } from '../../core/errors.ts'
+import type { EventType } from '../../event/event.ts'
 import { readHead } from '../../event/log.ts'
+import { HEARD_BY_DEFAULT, hearsMessages } from '../../event/selection.ts'
 import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
 import { TruncatedError } from '../execution/errors.ts'
 import type { Change, Item } from './item.ts'
@@ -11,6 +13,8 @@ export interface FollowInput {
   agentId: string
   after?: number | null | undefined
   connectionId?: string | null | undefined
+  /** `HEARD_BY_DEFAULT` if left out. */
+  types?: readonly EventType[] | undefined
 }
 
 /**
@@ -38,14 +42,15 @@ const startOf = async (
 async function* itemsOf(
   deps: GraphqlDeps,
   subscription: Subscription,
-  after: number,
+  { after, types }: { after: number; types: readonly EventType[] },
 ): AsyncGenerator<Item, void, void> {
   const { options, signal } = subscription
   try {
     for await (const items of deps.feed.steady(options.agentId, after, signal)) {
       for (const item of items) {
         if (signal.aborted) break
-        yield 'truncated' in item ? { failure: new TruncatedError(item.nextId) } : item
+        if ('truncated' in item) yield { failure: new TruncatedError(item.nextId) }
+        else if (types.includes(item.type)) yield item
       }
     }
   } catch (error) {
@@ -122,16 +127,14 @@ const streamOf = (
 
 const openFor = (
   { viewer, deps }: GraphqlContext,
-  agentId: string,
-  connectionId: string | null,
+  options: Pick<SubscriptionOptions, 'agentId' | 'connectionId' | 'listens'>,
 ): Promise<Subscription> =>
   deps.subscriptions.open({
     via: 'graphql',
-    agentId,
     tokenId: viewer.tokenId,
     workspaceId: viewer.workspaceId,
     tokenExpiresAt: viewer.expiresAt,
-    connectionId,
+    ...options,
   })
 
 /**
@@ -144,11 +147,13 @@ export const followEvents = async (
   context: GraphqlContext,
   input: FollowInput,
 ): Promise<AsyncGenerator<Item, void, void>> => {
-  const { agentId } = input
+  const { agentId, types = HEARD_BY_DEFAULT } = input
   const connectionId = input.connectionId ?? null
   const start = await startOf(context, agentId, connectionId)
-  const subscription = await openFor(context, agentId, connectionId)
-  return streamOf(context, subscription, itemsOf(context.deps, subscription, input.after ?? start))
+  const listens = hearsMessages(types)
+  const subscription = await openFor(context, { agentId, connectionId, listens })
+  const items = itemsOf(context.deps, subscription, { after: input.after ?? start, types })
+  return streamOf(context, subscription, items)
 }
 
 /**
@@ -175,7 +180,7 @@ export const followChanges = async (
     kind === 'message'
       ? changes.watchMessages(agentId, onChange)
       : await changes.watchWebhooks(agentId, onChange)
-  const subscription = await openFor(context, agentId, null).catch((error: unknown) => {
+  const subscription = await openFor(context, { agentId, connectionId: null }).catch((error: unknown) => {
     stop()
     throw error
   })

@@ -11,6 +11,8 @@ import { findAgent } from '../../agent/permission.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { agentName, wakeLimit } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { EVENT_NAMES } from '../../event/event.ts'
+import { eventTypes } from '../../event/selection.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
@@ -49,6 +51,9 @@ export const Agent = builder.prismaObject('Agent', {
     wakesPerThreadDay: t.exposeInt('wakesPerThreadDay', {
       nullable: true,
       description: 'How many messages of one thread may wake it in 24 hours; null means no limit.',
+    }),
+    eventTypes: t.exposeStringList('eventTypes', {
+      description: `Types of the events that its log contains, of: ${EVENT_NAMES.join(', ')}. The first one is always among them.`,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...open, description: 'When it was created.' }),
     messageUrl: t.string({
@@ -130,6 +135,9 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
       type: Approval,
       description: 'Which of its messages wait for the approval of a member. Only members may change it.',
     }),
+    eventTypes: t.stringList({
+      description: `Types of the events that its log contains from now on, of: ${EVENT_NAMES.join(', ')}. The first one is always among them.`,
+    }),
     wakesPerHour: t.int({
       description:
         'How many messages may wake it in an hour: 1 to 10000, or null for no limit. Members only.',
@@ -198,7 +206,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       agent: await updateAgent(deps, viewer, input.agentId, {
-        ...checked({ name: agentName }, input),
+        ...checked({ name: agentName, eventTypes }, input),
         icon: given(input.icon),
         approval: given(input.approval),
         ...limitsOf(input),

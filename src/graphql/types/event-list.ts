@@ -1,6 +1,8 @@
 import { invalidInput } from '../../core/errors.ts'
 import { eventCursor, readEventPages } from '../../event/log.ts'
+import { heardTypes } from '../../event/selection.ts'
 import { builder } from '../builder.ts'
+import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
 import { Event } from './event.ts'
@@ -24,17 +26,22 @@ builder.prismaObjectField(Agent, 'events', (t) =>
     description:
       "The agent's event log, oldest first; kept for 7 days. Message URL events have no text here, because the service does not store it.",
     complexity: ({ first }) => pageCost(first),
-    args: pageArgs("this cursor, which is an event's id"),
-    resolve: ({ id }, args, context, info) =>
-      readPage(
+    args: {
+      ...pageArgs("this cursor, which is an event's id"),
+      types: t.arg.stringList({ description: 'Return entries of these types; defaults to all in the log.' }),
+    },
+    resolve: ({ id }, args, context, info) => {
+      const { types } = checked({ types: heardTypes }, args)
+      return readPage(
         context,
         info,
         { key: id, ...args },
         {
           read: (agentIds, { limit, cursor }) =>
-            readEventPages(context.deps, agentIds, { limit, after: positionOf(cursor) }),
+            readEventPages(context.deps, agentIds, { limit, after: positionOf(cursor), types }),
           edge: (event) => ({ cursor: eventCursor(event), node: event }),
         },
-      ),
+      )
+    },
   }),
 )

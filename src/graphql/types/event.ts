@@ -1,12 +1,13 @@
 import { urlText } from '../../core/rules.ts'
 import { EVENT_NAMES, type EventSender, type LoggedEvent } from '../../event/event.ts'
+import { heardTypes } from '../../event/selection.ts'
 import { sendToUrl } from '../../message/out/url.ts'
 import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
 import { followEvents } from '../subscription/follow.ts'
 import type { Item } from '../subscription/item.ts'
-import { Channel, SenderKind } from './enums.ts'
-import { Message } from './message.ts'
+import { Channel, Refusal, SenderKind } from './enums.ts'
+import { HoldObject, Message } from './message.ts'
 import { messageOf } from './message-list.ts'
 
 const Sender = builder.objectRef<EventSender>('EventSender').implement({
@@ -43,6 +44,24 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
       nullable: true,
       description: 'The full text of a message that the service does not store; otherwise null.',
     }),
+    refusal: t.field({
+      type: Refusal,
+      nullable: true,
+      description: 'Why the message was refused, for message.refused; otherwise null.',
+      resolve: (event) => ('refusal' in event ? event.refusal : null),
+    }),
+    error: t.string({
+      nullable: true,
+      description: 'Why the message failed, for message.failed; otherwise null. It may quote a mail server.',
+      resolve: (event) => ('error' in event ? event.error : null),
+    }),
+    hold: t.field({
+      type: HoldObject,
+      nullable: true,
+      description: 'What the message waited for, for message.held; otherwise null.',
+      resolve: (event) =>
+        'hold' in event ? { ...event.hold, until: new Date(event.hold.until), by: null } : null,
+    }),
     sender: t.field({ type: Sender, description: 'Who sent it.', resolve: ({ sender }) => sender }),
     message: t.field({
       type: Message,
@@ -58,7 +77,7 @@ builder.subscriptionField('messageReceived', (t) =>
   t.field({
     type: Event,
     description:
-      'The events of an agent as they happen. Available to members and the agent itself. If the events after `after` are no longer all stored, one error is sent (code not_found, with extensions.nextId), and the subscription continues from nextId. Before the server ends the subscription, it sends an error with the reason: unauthorized (the token was revoked or expired), conflict (another client connected), not_found (the agent was deleted), unavailable (the service is stopping). Resume with the id of the last event as `after`. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000; further ones are refused with rate_limited.',
+      'The new messages of an agent as they happen, or the events of the requested types. Available to members and the agent itself. If the events after `after` are no longer all stored, one error is sent (code not_found, with extensions.nextId), and the subscription continues from nextId. Before the server ends the subscription, it sends an error with the reason: unauthorized (the token was revoked or expired), conflict (another client connected), not_found (the agent was deleted), unavailable (the service is stopping). Resume with the id of the last event as `after`. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000; further ones are refused with rate_limited.',
     args: {
       agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
       after: t.arg({
@@ -66,13 +85,18 @@ builder.subscriptionField('messageReceived', (t) =>
         description:
           'The id of an event: start after it, from the event log. 0 starts at the beginning of the log. If left out, starts now, or, with `connectionId`, at the time the client connected.',
       }),
+      types: t.arg({
+        type: ['String'],
+        description: `Types of the events to receive: ${EVENT_NAMES.join(', ')}; defaults to message.received alone. The log contains those that the agent's eventTypes name.`,
+      }),
       connectionId: t.arg({
         type: 'UUID',
         description:
           "The id of a connection of the agent: subscribes as that client, which keeps it connected. Requires the agent's own token.",
       }),
     },
-    subscribe: (_root, args, context) => followEvents(context, args),
+    subscribe: (_root, args, context) =>
+      followEvents(context, { ...args, types: checked({ types: heardTypes }, args).types }),
     resolve: (item: Item) => {
       if ('failure' in item) throw item.failure
       return item as LoggedEvent

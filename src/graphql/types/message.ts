@@ -76,7 +76,7 @@ const Check = builder.objectRef<CheckShape>('Check').implement({
   }),
 })
 
-const HoldObject = builder.objectRef<Hold>('Hold').implement({
+export const HoldObject = builder.objectRef<Hold>('Hold').implement({
   description: 'What an outgoing message waits for or waited for.',
   fields: (t) => ({
     reason: t.expose('reason', { type: HoldReason, description: 'What it waits for.' }),

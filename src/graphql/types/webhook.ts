@@ -1,4 +1,7 @@
 import { webhookUrl } from '../../core/rules.ts'
+import { EVENT_NAMES } from '../../event/event.ts'
+import { heardTypes } from '../../event/selection.ts'
+import { updateWebhook } from '../../webhook/update.ts'
 import { type AddedWebhook, addWebhook, removeWebhook } from '../../webhook/webhook.ts'
 import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
@@ -10,6 +13,7 @@ export const Webhook = builder.prismaObject('Webhook', {
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     url: t.exposeString('url', { description: 'The URL to which events are sent.' }),
+    events: t.exposeStringList('types', { description: 'Types of the events that it receives.' }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       description: 'When it was added. It receives the events after that.',
@@ -47,6 +51,9 @@ const AddWebhookInput = builder.inputType('AddWebhookInput', {
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     url: t.string({ required: true, description: 'https, on the public internet, at most 2048 characters.' }),
+    events: t.stringList({
+      description: `Types of the events that it receives, of: ${EVENT_NAMES.join(', ')}; defaults to message.received alone. The log contains those that the agent's eventTypes name.`,
+    }),
   }),
 })
 
@@ -67,6 +74,29 @@ const AddWebhookPayload = builder
       created: t.exposeBoolean('created', {
         description:
           'False if the agent already had a webhook with this URL: the webhook and its secret are unchanged.',
+      }),
+    }),
+  })
+
+const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
+  description: 'The changes to a webhook.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent that it belongs to.' }),
+    webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
+    events: t.stringList({ required: true, description: 'Types of the events that it receives.' }),
+  }),
+})
+
+const UpdateWebhookPayload = builder
+  .objectRef<{ agentId: string; webhookId: string }>('UpdateWebhookPayload')
+  .implement({
+    description: 'Result of `updateWebhook`.',
+    fields: (t) => ({
+      webhook: t.prismaField({
+        type: Webhook,
+        description: 'The updated webhook.',
+        resolve: (query, { agentId, webhookId: id }, _args, { deps }) =>
+          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
       }),
     }),
   })
@@ -92,11 +122,29 @@ builder.mutationFields((t) => ({
     nullable: true,
     idempotency: 'once',
     description:
-      'Adds a webhook; at most 10 per agent. Adding the same URL again returns the existing webhook and secret.',
+      'Adds a webhook; at most 10 per agent. Adding the same URL again returns the existing webhook and secret, unchanged.',
     args: { input: t.arg({ type: AddWebhookInput, required: true, description: 'The new webhook.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
-      const added = await addWebhook(deps, viewer, input.agentId, checked({ url: webhookUrl }, input))
+      const added = await addWebhook(
+        deps,
+        viewer,
+        input.agentId,
+        checked({ url: webhookUrl, events: heardTypes }, input),
+      )
       return { ...added, agentId: input.agentId }
+    },
+  }),
+  updateWebhook: t.field({
+    type: UpdateWebhookPayload,
+    nullable: true,
+    idempotency: 'ignored',
+    description:
+      'Changes the types of the events that a webhook receives, for all events that it has not received yet. A scheduled retry is made at once, and an event that is being delivered may arrive twice.',
+    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What to change.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      const { agentId, webhookId } = input
+      await updateWebhook(deps, viewer, { agentId, webhookId }, checked({ events: heardTypes }, input))
+      return { agentId, webhookId }
     },
   }),
   removeWebhook: t.field({

@@ -6,13 +6,16 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { concludeMessage, lockMessage } from '../out/status.ts'
+import type { LoggedEvent } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
+import { concludeMessage, lockMessage, logOutcome } from '../out/status.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 
 export interface ApplyBounceDeps extends Db {
   clock: Clock
   log: Logger
   notifier: Notifier
+  feed: Pick<Feed, 'committed'>
   metrics?: Metrics
 }
 
@@ -54,39 +57,45 @@ const detailOf = (
 const fail = async (
   tx: Prisma.TransactionClient,
   message: Sent,
-  address: string,
-  detail: string,
-): Promise<void> => {
+  { address, detail, now }: { address: string; detail: string; now: Date },
+): Promise<LoggedEvent[]> => {
   await tx.recipient.updateMany({
     where: { messageId: message.id, agentId: message.agentId, address },
     data: { status: 'failed', detail },
   })
-  await concludeMessage(tx, message)
+  return concludeMessage(tx, message, now)
 }
 
-const report = async (tx: Prisma.TransactionClient, { id, agentId }: Sent): Promise<void> => {
-  await tx.message.updateMany({
+const report = async (
+  tx: Prisma.TransactionClient,
+  { id, agentId }: Sent,
+  now: Date,
+): Promise<LoggedEvent[]> => {
+  const { count } = await tx.message.updateMany({
     where: { id, agentId, status: { in: ['sending', 'sent', 'failed'] } },
     data: { status: 'reported', error: null },
   })
+  return count > 0 ? logOutcome(tx, { id, agentId }, now) : []
 }
 
-/** Applies the report; returns whether anything changed. */
+/** Applies the report. Returns the events that it raised, or null if the report does not apply. */
 const apply = async (
   tx: Prisma.TransactionClient,
   deps: ApplyBounceDeps,
   message: Sent,
   returned: BounceReport,
-): Promise<boolean> => {
+): Promise<LoggedEvent[] | null> => {
   await lockMessage(tx, message)
   const address = await findRecipient(tx, message, returned)
-  if (address === null) return false
+  if (address === null) return null
   const { detail, permanent } = detailOf(address, returned)
-  if (returned.kind === 'complaint') await report(tx, message)
-  else await fail(tx, message, address, detail)
-  if (permanent)
-    await suppress(tx, message, [{ address, detail }], { reason: returned.kind, createdAt: deps.clock.now() })
-  return true
+  const now = deps.clock.now()
+  const events =
+    returned.kind === 'complaint'
+      ? await report(tx, message, now)
+      : await fail(tx, message, { address, detail, now })
+  if (permanent) await suppress(tx, message, [{ address, detail }], { reason: returned.kind, createdAt: now })
+  return events
 }
 
 /**
@@ -102,13 +111,14 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
   const { messageId, kind } = returned
   if (!message)
     return deps.log.info({ messageId, kind }, 'bounce or complaint ignored: the message no longer exists')
-  const changed = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
-  if (!changed)
+  const events = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
+  if (!events)
     return deps.log.warn(
       { messageId, kind },
       'bounce or complaint ignored: the recipient could not be determined',
     )
   deps.metrics?.count('sends', kind === 'bounce' ? 'bounced' : 'reported')
+  deps.feed.committed(events)
   deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
   deps.log.info({ messageId, agentId: message.agentId, kind }, 'outgoing message bounced or reported as spam')
 }

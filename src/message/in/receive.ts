@@ -12,7 +12,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
-import { MESSAGE_RECEIVED } from '../../event/event.ts'
+import { MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
@@ -77,6 +77,14 @@ const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8A
   return id ? digest(`${channel}:${id}`) : null
 }
 
+/** A message that was refused raises an event for agents that ask for it. */
+const eventOf = (refusal: Verdict['refusal'], message: Inbound, target: Target): Arrival['event'] => {
+  const facts = { sender: senderOf(message, target), from: displayOf(message.from) }
+  return refusal
+    ? { type: MESSAGE_REFUSED, ...facts, detail: { refusal } }
+    : { type: MESSAGE_RECEIVED, ...facts }
+}
+
 const arrivalOf = async (
   deps: ReceiveDeps,
   message: Inbound,
@@ -123,10 +131,7 @@ const arrivalOf = async (
     },
     raw: message.raw,
     attachments: message.attachments,
-    event:
-      verdict.refusal || message.keyword
-        ? null
-        : { type: MESSAGE_RECEIVED, sender: senderOf(message, target), from: displayOf(message.from) },
+    event: message.keyword ? null : eventOf(verdict.refusal, message, target),
     wakeLimits: verdict.refusal || message.keyword ? null : target.wakeLimits,
   }
   return limitWakes(deps.pool, arrival)

@@ -2,7 +2,7 @@ import type { Check } from '../../channel/inbound.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Admission } from '../../db/generated/prisma/enums.ts'
-import { APPEND_EVENTS } from '../../event/append.ts'
+import { APPEND_EVENTS, type AppendedRow, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { countMessages } from '../../workspace/usage.ts'
@@ -41,11 +41,11 @@ const RELEASE = {
         from given g where m.agent_id = $1::uuid and m.id = any($2::uuid[]) and m.id = g.id and m.status = 'refused'
       returning m.id, m.agent_id, m.workspace_id, m.channel, m.direction, m.status, m.subject, m.created_at, g.ord, g.sender, g."from"
     ),
-    fresh as (
-      select id, agent_id, ord, $8::text as type, channel, subject, $7::timestamptz as created_at, sender::jsonb as sender, "from"
+    raised as (
+      select id, agent_id, ord, $8::text as type, channel, subject, $7::timestamptz as created_at, sender::jsonb as sender, "from", null::jsonb as detail
         from released
     ),${countMessages('released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
-    select id, event_id, agent_name, subject from appended order by event_id`,
+${SELECT_APPENDED}`,
 }
 
 /** Stores the release of an agent's messages. Returns the event of each that was refused until now. */
@@ -55,12 +55,7 @@ export const storeReleased = async (
   released: readonly Released[],
   now: Date,
 ): Promise<LoggedEvent[]> => {
-  const { rows } = await pool.query<{
-    id: string
-    event_id: number
-    agent_name: string
-    subject: string | null
-  }>({
+  const { rows } = await pool.query<AppendedRow>({
     ...RELEASE,
     values: [
       agentId,
@@ -73,10 +68,5 @@ export const storeReleased = async (
       MESSAGE_RECEIVED,
     ],
   })
-  const byId = new Map(released.map((one) => [one.message.id, one]))
-  return rows.map(({ id, event_id, agent_name, subject }) => {
-    const { message, sender, from } = byId.get(id)!
-    const event = { agentId, id: event_id, type: MESSAGE_RECEIVED, channel: message.channel, messageId: id }
-    return { ...event, createdAt: now, sender, from, subject, agentName: agent_name } as LoggedEvent
-  })
+  return toAppended(rows)
 }

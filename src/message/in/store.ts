@@ -4,7 +4,7 @@ import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
-import type { EventSender, EventType, LoggedEvent } from '../../event/event.ts'
+import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { countMessages } from '../../workspace/usage.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
@@ -15,8 +15,8 @@ export interface Arrival {
   message: Message
   raw: Uint8Array | null
   attachments: InboundAttachment[]
-  /** Content of the message's event; null when the message raises none. */
-  event: { type: EventType; sender: EventSender; from: string } | null
+  /** Content of the message's event; null when the message raises none. The agent's settings may leave its type out. */
+  event: { type: EventType; sender: EventSender; from: string; detail?: EventDetail } | null
   /** Limits to count an admitted message against; null for an agent without limits. */
   wakeLimits: WakeLimits | null
 }
@@ -53,9 +53,9 @@ const storing = (raws: string, files: string): string => `
         from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
         join stored using (id)
     ),${noteUnindexed('stored')},${countMessages('stored')},
-    fresh as (
-      select s.*, a.ord, e.type, e.sender, e."from"
-        from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text)
+    raised as (
+      select s.*, a.ord, e.type, e.sender, e."from", e.detail
+        from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)
        where e.type is not null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
@@ -99,18 +99,24 @@ const statementOf = (arrivals: readonly Arrival[]) => {
   return { text, values: [...values, ...rawBytes, ...fileBytes] }
 }
 
-const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => ({
-  agentId: message.agentId,
-  id,
-  type: event!.type,
-  channel: message.channel,
-  messageId: message.id,
-  createdAt: message.createdAt,
-  sender: event!.sender,
-  from: event!.from,
-  subject: message.subject,
-  agentName,
-})
+const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {
+  const { type, sender, from, detail } = event!
+  const { id: messageId, agentId, channel, createdAt, subject } = message
+  const logged = {
+    agentId,
+    id,
+    type,
+    channel,
+    messageId,
+    createdAt,
+    sender,
+    from,
+    subject,
+    agentName,
+    ...detail,
+  }
+  return logged as LoggedEvent
+}
 
 type Stored = { id: string } & ({ event_id: number; agent_name: string } | { event_id: null })
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import type { LoggedEvent } from '../../event/event.ts'
+import { type LoggedEvent, MESSAGE_REFUSED } from '../../event/event.ts'
 import { type Arrival, sizeOf, storeArrivals } from './store.ts'
 
 /** How often messages may wake an agent. Null means no limit. */
@@ -46,7 +46,7 @@ const exceededLimit = async (
 /** A message that would wake its agent too often: refused, and kept with all that it has. */
 const refusedArrival = (arrival: Arrival, rule: string): Arrival => ({
   ...arrival,
-  event: null,
+  event: arrival.event && { ...arrival.event, type: MESSAGE_REFUSED, detail: { refusal: 'rate_limit' } },
   wakeLimits: null,
   message: {
     ...arrival.message,

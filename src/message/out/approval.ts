@@ -8,6 +8,8 @@ import { codePoints } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import type { LoggedEvent } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
 import { audit } from '../../workspace/audit.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
@@ -21,6 +23,7 @@ import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
 export interface ApprovalDeps extends Db {
   clock: Clock
   notifier: Notifier
+  feed: Pick<Feed, 'committed'>
   channels: Channels
 }
 
@@ -61,17 +64,18 @@ const decide = async (
   deps: ApprovalDeps,
   viewer: Decider,
   { agentId, messageId }: MessageRef,
-  decision: (tx: Prisma.TransactionClient, message: Message) => Promise<void>,
+  decision: (tx: Prisma.TransactionClient, message: Message) => Promise<LoggedEvent[]>,
 ): Promise<MessageWithFiles> => {
   await findAgent(deps, viewer, agentId)
-  const decided = await deps.prisma.$transaction(async (tx) => {
+  const { decided, events } = await deps.prisma.$transaction(async (tx) => {
     await lockMessage(tx, { id: messageId, agentId })
     const message = await findOutgoing(tx, { agentId, messageId })
     ensureMember(viewer)
     ensureAwaitsApproval(message)
-    await decision(tx, message)
-    return findOutgoing(tx, { agentId, messageId })
+    const events = await decision(tx, message)
+    return { events, decided: await findOutgoing(tx, { agentId, messageId }) }
   })
+  deps.feed.committed(events)
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
   return decided
 }
@@ -126,6 +130,7 @@ export const approveMessage = async (
       agentId: message.agentId,
       detail: { message: message.id, edited },
     })
+    return []
   })
   deps.notifier.publish(SEND_DUE, 'send')
   return approved
@@ -143,17 +148,19 @@ export const rejectMessage = (
 ): Promise<MessageWithFiles> =>
   decide(deps, viewer, ref, async (tx, message) => {
     const by = nameOf(viewer)
-    await failWaiting(tx, message, { error: `Rejected by ${by}${reason ? `: ${reason}` : ''}`, by })
+    const error = `Rejected by ${by}${reason ? `: ${reason}` : ''}`
+    const events = await failWaiting(tx, message, { error, by, now: deps.clock.now() })
     await audit({ ...deps, prisma: tx }, viewer, {
       action: 'message.reject',
       agentId: message.agentId,
       detail: { message: message.id },
     })
+    return events
   })
 
 /** Rejects the messages that nobody approved in time. Idempotent; any process may call it at any time. */
 export const rejectExpired = async (
-  deps: Pick<ApprovalDeps, 'prisma' | 'clock' | 'notifier'>,
+  deps: Pick<ApprovalDeps, 'prisma' | 'clock' | 'notifier' | 'feed'>,
   signal: AbortSignal,
 ): Promise<number> => {
   const where = { status: 'sending', holdReason: 'approval', holdUntil: { lte: deps.clock.now() } } as const
@@ -166,14 +173,14 @@ export const rejectExpired = async (
   })
   for (const message of expired) {
     if (signal.aborted) break
-    const ended = await deps.prisma.$transaction(async (tx) => {
+    const events = await deps.prisma.$transaction(async (tx) => {
       await lockMessage(tx, message)
       const isWaiting = (await tx.message.count({ where: { ...where, ...message } })) > 0
-      if (isWaiting) await failWaiting(tx, message, { error, by: null })
-      return isWaiting
+      return isWaiting ? failWaiting(tx, message, { error, by: null, now: deps.clock.now() }) : null
     })
-    if (!ended) continue
+    if (!events) continue
     rejected++
+    deps.feed.committed(events)
     deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
   }
   return rejected

@@ -4,6 +4,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import type { Feed } from '../../event/feed.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { concludeMessage, lockMessage } from './status.ts'
 
@@ -11,6 +12,7 @@ export interface DeliveryDeps extends Db {
   clock: Clock
   log: Logger
   notifier: Notifier
+  feed: Pick<Feed, 'committed'>
 }
 
 /**
@@ -55,7 +57,8 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
       'delivery report ignored: no stored message matches',
     )
   const { messageId, agentId, address } = found
-  const { where, data } = changeOf(report, deps.clock.now())
+  const now = deps.clock.now()
+  const { where, data } = changeOf(report, now)
   const moved = await deps.prisma.$transaction(async (tx: Prisma.TransactionClient) => {
     const message = { id: messageId, agentId }
     await lockMessage(tx, message)
@@ -63,10 +66,10 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
       where: { messageId, agentId, address, ...where },
       data,
     })
-    if (count > 0) await concludeMessage(tx, message)
-    return count > 0
+    return count > 0 ? concludeMessage(tx, message, now) : null
   })
   if (!moved) return
+  deps.feed.committed(moved)
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
   deps.log.info(
     { messageId, agentId, channel: report.channel, status: report.status },

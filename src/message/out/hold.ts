@@ -2,6 +2,7 @@ import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { HoldReason } from '../../db/generated/prisma/enums.ts'
+import { MESSAGE_HELD } from '../../event/event.ts'
 import { IMPORT_CHECK } from '../import/prepare.ts'
 
 const MAX_AHEAD_DAYS = 30
@@ -57,6 +58,13 @@ export const HELD = {
   hold_reason: 'hold.reason',
   hold_until: `case hold.reason when 'approval' then m.created_at + interval '${APPROVAL_DAYS} days' when 'schedule' then m.send_at end`,
 }
+
+/** Selects the events of the messages of `drafted` that wait (see raise.ts). */
+export const HOLD_EVENTS = `
+      select id, agent_id, address_id, channel, subject, created_at as at, '${MESSAGE_HELD}' as type,
+             jsonb_build_object('hold', jsonb_build_object('reason', hold_reason,
+               'until', to_char(hold_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as detail
+        from drafted where hold_reason is not null`
 
 /** The columns of a message that say what it waits for. */
 export type HoldColumns = Pick<Message, 'holdReason' | 'holdUntil' | 'holdBy'>

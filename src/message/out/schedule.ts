@@ -1,6 +1,7 @@
 import { findAgent } from '../../agent/permission.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import type { LoggedEvent } from '../../event/event.ts'
 import { type Action, audit } from '../../workspace/audit.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
@@ -15,7 +16,8 @@ const notWaiting = () =>
 
 interface Change {
   action: Extract<Action, 'message.cancel' | 'message.reschedule'>
-  apply(tx: Prisma.TransactionClient, message: Message): Promise<void>
+  /** Returns the events that it raised. */
+  apply(tx: Prisma.TransactionClient, message: Message): Promise<LoggedEvent[]>
 }
 
 /** Changes a message that waits for approval or for its time. Throws `conflict` when it does not wait any more. */
@@ -26,14 +28,15 @@ const change = async (
   { action, apply }: Change,
 ): Promise<MessageWithFiles> => {
   await findAgent(deps, viewer, agentId)
-  const changed = await deps.prisma.$transaction(async (tx) => {
+  const { changed, events } = await deps.prisma.$transaction(async (tx) => {
     await lockMessage(tx, { id: messageId, agentId })
     const message = await findOutgoing(tx, { agentId, messageId })
     if (message.status !== 'sending' || message.holdUntil === null) throw notWaiting()
-    await apply(tx, message)
+    const events = await apply(tx, message)
     await audit({ ...deps, prisma: tx }, viewer, { action, agentId, detail: { message: messageId } })
-    return findOutgoing(tx, { agentId, messageId })
+    return { events, changed: await findOutgoing(tx, { agentId, messageId }) }
   })
+  deps.feed.committed(events)
   deps.notifier.publish(SEND_DUE, 'send')
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
   return changed
@@ -50,7 +53,7 @@ export const cancelMessage = (
     apply: async (tx, message) => {
       if (!awaitsApproval(message) && !(await withdrawSend(tx, message))) throw notWaiting()
       const by = nameOf(viewer)
-      await failWaiting(tx, message, { error: `Cancelled by ${by}`, by })
+      return failWaiting(tx, message, { error: `Cancelled by ${by}`, by, now: deps.clock.now() })
     },
   })
 
@@ -71,6 +74,7 @@ export const rescheduleMessage = async (
         where: { id_agentId: { id: message.id, agentId: message.agentId } },
         data: { sendAt, ...(waitsForApproval ? {} : { holdUntil: sendAt }) },
       })
+      return []
     },
   })
 }

@@ -7,6 +7,10 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
+import { APPEND_EVENTS, APPENDED_COLUMNS, type AppendedRow, toAppended } from '../../event/append.ts'
+import type { LoggedEvent } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
+import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { countMessages } from '../../workspace/usage.ts'
@@ -17,7 +21,8 @@ import type { MessageWithFiles } from '../reading/present.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import { type ApprovalRequestDeps, requestApproval } from './approval-request.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
-import { HELD, HOLD } from './hold.ts'
+import { HELD, HOLD, HOLD_EVENTS } from './hold.ts'
+import { raise } from './raise.ts'
 import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
@@ -48,7 +53,8 @@ const STORE = {
     drafted as (
       ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
         from json_populate_recordset(null::message, (select $1::json)) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}) hold
-      returning id, agent_id, workspace_id, address_id, thread_id, direction, status, hold_reason, hold_until, send_at, created_at, reply_to_id
+      returning id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at,
+                reply_to_id
     ),
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
@@ -64,16 +70,26 @@ const STORE = {
        where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id
-    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}
-    select d.id, address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
-           a.id is not null as "marksRead"
-      from drafted d left join answered a on a.id = d.reply_to_id`,
+    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS},
+    ${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}
+    select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
+           a.id is not null as "marksRead", ${APPENDED_COLUMNS}
+      from drafted d left join answered a on a.id = d.reply_to_id left join appended e on e.id = d.id`,
 }
 
 /** Columns whose values are determined when a draft is stored. */
 type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
   /** Whether it marked the message that it answers as read. */
   marksRead: boolean
+  /** The event that it waits, if it raised one. */
+  events: LoggedEvent[]
+}
+
+type PlacedRow = Omit<Placed, 'events'> & { draft_id: string } & AppendedRow
+
+const placedOf = (row: PlacedRow): Placed => {
+  const { addressId, threadId, holdReason, holdUntil, marksRead } = row
+  return { addressId, threadId, holdReason, holdUntil, marksRead, events: toAppended([row]) }
 }
 
 /** Stores drafts in one statement; returns null for each that was skipped. */
@@ -84,7 +100,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
   const files = drafts.flatMap(({ message, attachments }) =>
     attachments.map((file, index) => ({ id: message.id, index, file })),
   )
-  const { rows } = await pool.query<Placed & { id: string }>({
+  const { rows } = await pool.query<PlacedRow>({
     ...STORE,
     values: [
       JSON.stringify(drafts.map(({ message }) => toRow(message))),
@@ -98,7 +114,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
       drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
     ],
   })
-  const stored = new Map(rows.map(({ id, ...placed }) => [id, placed]))
+  const stored = new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
   return drafts.map(({ message }) => stored.get(message.id) ?? null)
 }
 
@@ -121,6 +137,7 @@ export const createDraftStore = (db: Db): DraftStore =>
 export interface SendDeps extends DraftDeps, ApprovalRequestDeps {
   drafts: DraftStore
   notifier: Notifier
+  feed: Pick<Feed, 'committed'>
   plans: Plans
   rates: RateLimits
 }
@@ -186,7 +203,8 @@ const send = async (
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
-  const { marksRead, ...place } = placed
+  const { marksRead, events, ...place } = placed
+  deps.feed.committed(events)
   const message = { ...created.message, ...place, attachments: created.files }
   if (message.holdReason === null) deps.notifier.publish(SEND_DUE, 'send')
   if (message.holdReason === 'approval') await requestApproval(deps, message)

@@ -2,6 +2,8 @@ import { suppressAll } from '../../agent/suppression.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { JobState, RecipientStatus } from '../../db/generated/prisma/enums.ts'
+import { APPENDED_COLUMNS, type AppendedRow, lockLogs, toAppended } from '../../event/append.ts'
+import type { LoggedEvent } from '../../event/event.ts'
 import type { SendJob } from './send-job.ts'
 import { CONCLUDE, conclusionsFrom } from './status.ts'
 
@@ -37,7 +39,8 @@ export interface Settlement {
  * Locks the messages, then all of their recipients, before it decides anything: a row that is locked is read as
  * it is by then, so two reports about one message that arrive at once cannot each see the other's recipient as
  * still in progress. A bounce or report may also have come before the attempt ended; recipients it has updated
- * are left alone. Messages are locked in the order of their ids, so that two batches never wait for each other.
+ * are left alone. Messages are locked in the order of their ids, so that two batches never wait for each other;
+ * before them the logs that may get an event.
  */
 const SETTLE = {
   name: 'settle sends',
@@ -47,15 +50,17 @@ const SETTLE = {
       select * from json_to_recordset($1::json) as a(id uuid, agent_id uuid, message_id uuid, owner uuid, state "JobState", due_at timestamptz,
                                                      entry jsonb, at timestamptz)
     ),
+    logs as materialized (${lockLogs('attempt')}),
     held as materialized (
-      select m.id as message_id, m.agent_id, m.channel, a.id as job_id, a.owner, a.at
-        from attempt a join message m on m.id = a.message_id and m.agent_id = a.agent_id order by m.id for no key update of m
+      select m.id as message_id, m.agent_id, m.channel, m.status as was, a.id as job_id, a.owner, a.at
+        from attempt a join message m on m.id = a.message_id and m.agent_id = a.agent_id
+       where (select count(*) from logs) >= 0 order by m.id for no key update of m
     ),
     mine as materialized (
       select h.* from held h join job j on j.id = h.job_id and j.agent_id = h.agent_id where j.lease_owner = h.owner for no key update of j
     ),
     before as materialized (
-      select r.message_id, r.agent_id, r.address, r.status, r.detail, r.provider_id, mine.channel, mine.at
+      select r.message_id, r.agent_id, r.address, r.status, r.detail, r.provider_id, mine.channel, mine.was, mine.at
         from mine join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
     ),
     outcome as materialized (
@@ -63,7 +68,7 @@ const SETTLE = {
                                                      suppress text, recipient text)
     ),
     after as materialized (
-      select b.message_id, b.agent_id, b.address, o.address is not null as told, b.at,
+      select b.message_id, b.agent_id, b.address, o.address is not null as told, b.was, b.at,
              case when b.status = 'sending' and o.address is not null then o.status else b.status end as status,
              case when b.status = 'sending' and o.detail is not null then o.detail else b.detail end as detail,
              coalesce(o.provider_id, b.provider_id) as provider_id
@@ -77,11 +82,13 @@ const SETTLE = {
       select b.agent_id, b.channel, o.recipient, 'bounce'::"SuppressionReason" as reason, o.suppress as detail, b.at as created_at
         from before b join outcome o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
     ),${suppressAll('refused')},
-    concluded as (${conclusionsFrom('after')}),
-    messages as (${CONCLUDE})
-    update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
-      from mine join attempt a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id
-    returning j.id`,
+    concluded as (${conclusionsFrom('after')}),${CONCLUDE},
+    done as (
+      update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
+        from mine join attempt a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id
+      returning j.id, j.agent_id, a.message_id
+    )
+    select d.id as job_id, ${APPENDED_COLUMNS} from done d left join appended e on e.id = d.message_id and e.agent_id = d.agent_id`,
 }
 
 const toAttempt = ({ job, state, dueAt, entry, at }: Settlement) => ({
@@ -107,30 +114,34 @@ const toOutcomes = ({ job, recipients }: Settlement) =>
     }),
   )
 
-/**
- * Writes the outcome of attempts: recipients, messages and jobs change together. Returns for each whether it
- * was written; it is not when the worker no longer holds the job.
- */
+/** Result of writing an outcome. It is not written when the worker no longer holds the job. */
+interface Settled {
+  written: boolean
+  /** The event of the message's new status, if it raised one. */
+  events: LoggedEvent[]
+}
+
+/** Writes the outcome of attempts: recipients, messages, jobs and logs change together. */
 export const settleSends = async (
   { pool }: Pick<Db, 'pool'>,
   settlements: readonly Settlement[],
-): Promise<boolean[]> => {
-  const { rows } = await pool.query<{ id: string }>({
+): Promise<Settled[]> => {
+  const { rows } = await pool.query<{ job_id: string } & AppendedRow>({
     ...SETTLE,
     values: [
       JSON.stringify(settlements.map(toAttempt)),
       JSON.stringify(settlements.flatMap((settlement) => toOutcomes(settlement))),
     ],
   })
-  const written = new Set(rows.map(({ id }) => id))
-  return settlements.map(({ job }) => written.has(job.id))
+  const byJob = new Map(rows.map((row) => [row.job_id, toAppended([row])]))
+  return settlements.map(({ job }) => ({ written: byJob.has(job.id), events: byJob.get(job.id) ?? [] }))
 }
 
 /**
  * Collects the outcomes of attempts that end at the same time, so that they share a statement and a commit. One
  * that waits for a report about the same message delays the others no longer than that.
  */
-export type SettlementStore = Batch<Settlement, boolean>
+export type SettlementStore = Batch<Settlement, Settled>
 
 export const createSettlementStore = (db: Pick<Db, 'pool'>): SettlementStore =>
   createBatch((settlements) => settleSends(db, settlements), {

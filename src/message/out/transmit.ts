@@ -7,6 +7,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import type { Feed } from '../../event/feed.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { ClaimedSend, OutgoingMessage } from './claim-sends.ts'
 import { conversationOf } from './draft.ts'
@@ -23,6 +24,7 @@ export interface TransmitDeps extends Db {
   notifier: Notifier
   channels: Channels
   settlements: SettlementStore
+  feed: Pick<Feed, 'committed'>
   /** Returns 0 to 1, for the jitter of retries. */
   random(): number
   metrics?: Metrics
@@ -152,8 +154,9 @@ const settlementOf = (deps: TransmitDeps, { message, job, result, startedAt }: A
 const settle = async (deps: TransmitDeps, attempted: Attempted, signal: AbortSignal): Promise<void> => {
   const settlement = settlementOf(deps, attempted)
   const write = () => deps.settlements.add(settlement)
-  if (!(await oncePossible(deps, attempted.message.id, signal, write)))
-    throw new LeaseLost('the lease of the job was lost')
+  const { written, events } = await oncePossible(deps, attempted.message.id, signal, write)
+  if (!written) throw new LeaseLost('the lease of the job was lost')
+  deps.feed.committed(events)
 }
 
 /** Makes one attempt to send a message to those of its recipients who do not have it yet. */

@@ -24,9 +24,9 @@ export interface MessageUrlDeps extends ConnectionDeps {
 const APPEND = {
   name: 'append url event',
   text: `
-    with fresh as (
+    with raised as (
       select $1::uuid as id, $2::uuid as agent_id, 0 as ord, $7::text as type, 'url'::"Channel" as channel, null::text as subject, $3::timestamptz as created_at,
-             $4::jsonb as sender, $5::text as "from"
+             $4::jsonb as sender, $5::text as "from", null::jsonb as detail
     ),${APPEND_EVENTS},${enqueueWebhookJobs('$6')}
     select event_id, agent_name from appended`,
 }

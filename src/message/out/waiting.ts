@@ -1,7 +1,9 @@
 import { notFound } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import type { LoggedEvent } from '../../event/event.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
+import { logOutcome } from './status.ts'
 
 /** Who decides on a message that waits: a caller with a token, or the member to whom a link was mailed. */
 export type Decider = Pick<Viewer, 'kind' | 'id' | 'workspaceId' | 'name' | 'email'> & {
@@ -25,12 +27,15 @@ export const findOutgoing = async (
   return { ...message, attachments }
 }
 
-/** Ends a message that waits, in the transaction that has locked it: it is not sent. */
+/**
+ * Ends a message that waits, in the transaction that has locked it: it is not sent. Returns the event, if it
+ * raised one, to be announced after the commit.
+ */
 export const failWaiting = async (
   tx: Prisma.TransactionClient,
   { id, agentId }: Pick<Message, 'id' | 'agentId'>,
-  { error, by }: { error: string; by: string | null },
-): Promise<void> => {
+  { error, by, now }: { error: string; by: string | null; now: Date },
+): Promise<LoggedEvent[]> => {
   await tx.recipient.updateMany({
     where: { messageId: id, agentId, status: 'sending' },
     data: { status: 'failed', detail: error },
@@ -39,4 +44,5 @@ export const failWaiting = async (
     where: { id_agentId: { id, agentId } },
     data: { status: 'failed', error, holdUntil: null, holdBy: by },
   })
+  return logOutcome(tx, { id, agentId }, now)
 }

@@ -4,6 +4,8 @@ import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { agentName, wakeLimit } from '../../core/rules.ts'
 import { Approval } from '../../db/generated/prisma/enums.ts'
+import { EVENT_NAMES } from '../../event/event.ts'
+import { eventTypes } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
 import {
   body,
@@ -36,6 +38,9 @@ const AgentView = z
     wakesPerThreadDay: count.nullable().openapi({
       description: 'How many messages of one thread may wake it in 24 hours; null means no limit',
     }),
+    eventTypes: z.array(z.enum(EVENT_NAMES)).openapi({
+      description: 'Types of the events that its log contains',
+    }),
     createdAt: time,
   })
   .openapi('Agent', {
@@ -46,6 +51,7 @@ const AgentView = z
       approval: 'none',
       wakesPerHour: 60,
       wakesPerThreadDay: null,
+      eventTypes: EVENT_NAMES.slice(0, 1),
       createdAt: TIME,
     },
   })
@@ -128,6 +134,10 @@ const update = createRoute({
           }),
           wakesPerHour: wakeLimit.nullable().optional(),
           wakesPerThreadDay: wakeLimit.nullable().optional(),
+          eventTypes: eventTypes.optional().openapi({
+            description:
+              'Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more',
+          }),
         })
         .openapi({ example: { name: 'Help Desk' } }),
     ),

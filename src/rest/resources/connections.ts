@@ -2,8 +2,9 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { clientName } from '../../core/rules.ts'
-import { presentEvent } from '../../event/event.ts'
+import { EVENT_NAMES, presentEvent } from '../../event/event.ts'
 import { readEventPages } from '../../event/log.ts'
+import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, OTHER, pageView } from '../views.ts'
@@ -31,6 +32,7 @@ const ListenerView = z
 const tags = ['Listening']
 const security = SECURITY
 const position = integer(0, Number.MAX_SAFE_INTEGER)
+const types = heardTypesInQuery.optional()
 
 const connect = createRoute({
   method: 'put',
@@ -80,6 +82,11 @@ const events = createRoute({
       after: position.optional().openapi({ description: 'Only events with a greater id' }),
       ...PAGING,
       cursor: position.optional(),
+      types: types.openapi({
+        type: 'string',
+        example: EVENT_NAMES.slice(0, 2).join(),
+        description: 'Only events of these types, separated by commas; all in the log if left out',
+      }),
     }),
   },
   responses: { 200: ok('Oldest first; kept for 7 days', pageView(EventView)), ...failures('agent') },
@@ -95,10 +102,21 @@ const stream = createRoute({
   operationId: 'streamEvents',
   summary: "Stream the agent's events (text/event-stream)",
   description:
-    'Each event has `id`, `event: message.received` and `data` (an Event as JSON). Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.',
+    'Each event has `id`, `event` (its type) and `data` (an Event as JSON). `: heartbeat` follows every 15 seconds; if events were left out since the last `id`, with a new `id` that dispatches no event. Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.',
   tags,
   security,
-  request: { params: ids('id', 'connectionId'), query: z.strictObject({ after: position.optional() }) },
+  request: {
+    params: ids('id', 'connectionId'),
+    query: z.strictObject({
+      after: position.optional(),
+      types: types.openapi({
+        type: 'string',
+        example: EVENT_NAMES.slice(0, 2).join(),
+        description:
+          "Types of the events to receive, separated by commas; defaults to message.received alone. The log contains those that the agent's `eventTypes` name. A client that leaves out message.received is not a listener of the Message URL",
+      }),
+    }),
+  },
   responses: {
     200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
     204: { description: 'Another client has connected' },
@@ -119,9 +137,9 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
   )
   app.openapi(events, async (c) => {
-    const { limit = DEFAULT_LIMIT, after = 0, cursor = after } = c.req.valid('query')
+    const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types } = c.req.valid('query')
     const agent = await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
-    const [page] = await readEventPages(c.var.deps, [agent.id], { limit, after: cursor })
+    const [page] = await readEventPages(c.var.deps, [agent.id], { limit, after: cursor, types })
     return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor }, 200)
   })
   app.openAPIRegistry.registerPath(stream)

@@ -1,7 +1,22 @@
 import { z } from '@hono/zod-openapi'
-import { Channel } from '../../db/generated/prisma/enums.ts'
+import { Channel, HoldReason, Refusal } from '../../db/generated/prisma/enums.ts'
 import { EVENT_NAMES } from '../../event/event.ts'
 import { ID, id, TIME, time } from '../views.ts'
+
+/** What some types of events tell besides their message. */
+export const EVENT_DETAIL = {
+  refusal: z.enum(Refusal).optional().openapi({ description: 'For `message.refused`: why' }),
+  error: z.string().optional().openapi({ description: 'For `message.failed`: why; may quote a mail server' }),
+  hold: z
+    .object({
+      reason: z.enum(HoldReason).openapi({ description: "A member's approval, or its time" }),
+      until: time.openapi({
+        description: 'When it is sent (schedule), or rejected if nobody approved it (approval)',
+      }),
+    })
+    .optional()
+    .openapi({ description: 'For `message.held`: what the message waits for' }),
+}
 
 export const EventView = z
   .object({
@@ -17,15 +32,18 @@ export const EventView = z
       .string()
       .optional()
       .openapi({ description: 'The full text of a message that the service does not store' }),
-    sender: z.object({
-      id: id
-        .nullable()
-        .openapi({ description: 'The id of a member or an agent of the workspace, if verified' }),
-      kind: z.enum(['member', 'agent', 'contact']),
-      name: z.string().nullable(),
-      email: z.string().nullable(),
-      phone: z.string().nullable(),
-    }),
+    sender: z
+      .object({
+        id: id
+          .nullable()
+          .openapi({ description: 'The id of a member or an agent of the workspace, if verified' }),
+        kind: z.enum(['member', 'agent', 'contact']),
+        name: z.string().nullable(),
+        email: z.string().nullable(),
+        phone: z.string().nullable(),
+      })
+      .openapi({ description: 'Who sent the message: the agent itself, if it tells of one of its own' }),
+    ...EVENT_DETAIL,
   })
   .openapi('Event', {
     example: {

@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import { EVENT_NAMES } from '../../event/event.ts'
 import { count, ID, id, OTHER, TIME, time } from '../views.ts'
-import { EventView } from './event-view.ts'
+import { EVENT_DETAIL, EventView } from './event-view.ts'
 
 const WEBHOOK = {
   id: ID,
   url: 'https://example.com/hooks/agent',
+  events: EVENT_NAMES.slice(0, 1),
   createdAt: TIME,
   error: null,
   attempts: 0,
@@ -15,6 +17,7 @@ export const WebhookView = z
   .object({
     id,
     url: z.string(),
+    events: z.array(z.enum(EVENT_NAMES)).openapi({ description: 'Types of the events that it receives' }),
     createdAt: time,
     error: z
       .string()
@@ -74,6 +77,7 @@ export const WebhookPayloadView = z
           description: 'For `url` only; on other channels, get the message to read its text',
         }),
         sender: EventView.shape.sender.optional().openapi({ description: 'For `url` only' }),
+        ...EVENT_DETAIL,
       }),
     }),
     cursor: z.string().openapi({ description: 'Pass it as `after` to continue from here' }),

@@ -41,7 +41,8 @@ export const jobOf = (agentId: string, row: PendingDelivery): LaneJob => {
     from: row.from,
     subject: row.subject,
     agentName: row.agent_name,
-  }
+    ...row.detail,
+  } as PayloadEvent
   return {
     seq: row.seq,
     event,

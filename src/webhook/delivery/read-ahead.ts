@@ -1,5 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { Channel, JobState } from '../../db/generated/prisma/enums.ts'
+import type { EventDetail } from '../../event/event.ts'
 
 /**
  * Reads a webhook's jobs for its lane: the agent's events after those it has read, in order. One statement
@@ -27,6 +28,7 @@ export interface PendingDelivery {
   sender: unknown
   from: string
   subject: string | null
+  detail: EventDetail | null
   /** The agent's name when the event happened. */
   agent_name: string
   /**
@@ -63,7 +65,7 @@ const READ = {
       join agent a on a.id = w.agent_id
       left join lateral (
         select e.id as seq, e.type, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
-               e."from", e.subject, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at
+               e."from", e.subject, e.detail, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at
           from event e left join job j on j.agent_id = w.agent_id and j.lane = w.lane and j.seq = e.id
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most

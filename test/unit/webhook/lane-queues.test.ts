@@ -36,6 +36,7 @@ const pending = (seq: number, changes: Partial<PendingDelivery> = {}): PendingDe
   sender: null,
   from: 'ann@example.com',
   subject: null,
+  detail: null,
   agent_name: 'Scout',
   state: 'pending',
   attempts: 0,

@@ -53,7 +53,7 @@ test('the poll leases lanes with new events, with a due retry, and those that a 
     db.pool.query(`update webhook set ${change} where agent_id = $1`, [agentId])
   for (const agentId of agents) await bench.store(agentId, 1)
   await db.pool.query("update event set created_at = now() - interval '1 hour' where agent_id <> $1", [fresh])
-  const past = "now() - interval '1 s'"
+  const past = "now() - interval '1 minute'"
   const later = "now() + interval '1 hour'"
   await set(retrying, `attempts = 1, retry_at = ${past}, due_at = ${past}`)
   await set(killed, `lease_owner = gen_random_uuid(), lease_until = ${past}, due_at = ${past}`)

@@ -1,0 +1,22 @@
+import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
+import { IS_LOGGED } from '../../event/append.ts'
+
+/** The address `o` of a message `e` of an agent, where the channel has this kind of contact. */
+const contact = (field: 'email' | 'phone'): string => {
+  const kinds = CHANNEL_KINDS.filter((kind) => CHANNELS[kind].contact === field)
+  return `case when e.channel in (${kinds.map((kind) => `'${kind}'`).join(', ')}) then o.value end`
+}
+
+/**
+ * The part of a statement that defines `raised` (see event/append.ts) for messages that agents send. `events`
+ * selects them, with their events: `id, agent_id, address_id, channel, subject, type, detail, at`. The sender is
+ * the agent. For an agent whose settings leave the type out, nothing more is read.
+ */
+export const raise = (events: string): string => `
+    raised as (
+      select e.id, e.agent_id, row_number() over (order by e.id) as ord, e.type, e.channel, e.subject, e.at as created_at,
+             jsonb_build_object('id', e.agent_id, 'kind', 'agent', 'name', g.name, 'email', ${contact('email')}, 'phone', ${contact('phone')}) as sender,
+             g.name || coalesce(' <' || o.value || '>', '') as "from", e.detail
+        from (${events}) e join agent g on g.id = e.agent_id left join address o on o.id = e.address_id and o.agent_id = e.agent_id
+       where ${IS_LOGGED('e.type')}
+    )`
