@@ -89,12 +89,12 @@ const differenceOf = (before: AccessView, after: AccessView): Prisma.InputJsonOb
 interface AccessInput {
   channel: Channel
   admit?: Admit | undefined
-  senders: readonly string[]
+  senders?: readonly string[] | undefined
   blocked?: readonly string[] | undefined
 }
 
 /**
- * Sets who can reach the agent on a channel. `admit` and `blocked` stay unchanged when they are omitted. Throws
+ * Sets who can reach the agent on a channel. What is omitted stays unchanged. Throws
  * `invalid_input`, and `forbidden` when the viewer is an agent and agents may not set access.
  */
 export const setAccess = async (
@@ -107,7 +107,7 @@ export const setAccess = async (
   if (channel === 'url' && admit === 'anyone')
     throw invalidInput('admit', 'must not be anyone for the Message URL')
   const data = {
-    senders: normalizeEntries(channel, 'senders', senders),
+    ...(senders ? { senders: normalizeEntries(channel, 'senders', senders) } : {}),
     ...(blocked ? { blocked: normalizeEntries(channel, 'blocked', blocked) } : {}),
     ...(admit ? { admit } : {}),
   }

@@ -1,6 +1,10 @@
 /** The words of an agent's screens. */
 export const text = {
   overview: 'Overview',
+  access: 'Who may write',
+  tokens: 'Tokens and listeners',
+  secrets: 'Secrets',
+  settings: 'Settings',
   tabs: 'Screens of this agent',
   toInbox: 'Open its inbox',
   gone: 'There is no such agent',

@@ -3,10 +3,11 @@ import { useLocation } from 'wouter'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { AGENT_ICONS, AgentIcon, type AgentIconName } from '../parts/agent-icon.tsx'
+import type { AgentIconName } from '../parts/agent-icon.tsx'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
+import { IconChoice } from '../parts/icon-choice.tsx'
 import { text as partsText } from '../parts/strings.ts'
 import './agents.css'
 import { text } from './strings.ts'
@@ -14,27 +15,6 @@ import { text } from './strings.ts'
 const CREATE = graphql(`
   mutation CreateAgent($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }
 `)
-
-const IconChoice = ({ chosen, onChoose }: { chosen: AgentIconName; onChoose(icon: AgentIconName): void }) => (
-  <fieldset className="icon-choice">
-    <legend>{text.icon}</legend>
-    <div>
-      {AGENT_ICONS.map((icon) => (
-        <label key={icon} title={icon.replaceAll('_', ' ')}>
-          <input
-            type="radio"
-            name="icon"
-            className="unseen"
-            aria-label={icon.replaceAll('_', ' ')}
-            checked={icon === chosen}
-            onChange={() => onChoose(icon)}
-          />
-          <AgentIcon name={icon} size={18} />
-        </label>
-      ))}
-    </div>
-  </fieldset>
-)
 
 /** Makes an agent, and opens it. */
 export const NewAgent = ({ onClose }: { onClose(): void }) => {

@@ -6,7 +6,6 @@ export const text = {
   noneHint: 'An agent has an email address from its first second, and decides who may write to it.',
   name: 'Name',
   nameHint: 'What people see: Support, Release bot.',
-  icon: 'Icon',
   submit: 'Create agent',
   list: 'The workspace’s agents',
   columns: { agent: 'Agent', address: 'Address', unread: 'Unread', last: 'Last message' },

@@ -1,7 +1,7 @@
 import { initGraphQLTada } from 'gql.tada'
 import type { introspection } from './schema.d.ts'
 
-export type { ResultOf } from 'gql.tada'
+export type { ResultOf, VariablesOf } from 'gql.tada'
 
 /**
  * Makes a document of GraphQL, with the types of its variables and of its result. Fragments that it uses follow

@@ -11,4 +11,5 @@ export const text = {
   requestId: (id: string) => `Request ${id}`,
   failed: 'This could not be loaded',
   justNow: 'now',
+  icon: 'Icon',
 }

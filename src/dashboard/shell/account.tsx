@@ -2,7 +2,7 @@ import { useClient } from 'urql'
 import { graphql } from '../live/graphql.ts'
 import { askToSignIn } from '../live/sign-in.ts'
 import { useAction } from '../live/use.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, LinkButton } from '../parts/button.tsx'
 import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { text } from './strings.ts'
@@ -76,10 +76,9 @@ export const Account = ({ onKeys }: { onKeys(): void }) => {
         <FileTextIcon />
         {text.docs}
       </a>
-      <a className="button ghost" href="/app/account">
-        <ShieldCheckIcon />
-        {text.signIn}
-      </a>
+      <LinkButton href="/profile" kind="ghost" icon={ShieldCheckIcon}>
+        {text.profile}
+      </LinkButton>
       <Button kind="ghost" icon={LogOutIcon} busy={busy} onClick={() => void signOut()}>
         {text.signOut}
       </Button>

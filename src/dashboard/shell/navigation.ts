@@ -1,4 +1,4 @@
-import { BotIcon, type Icon, InboxIcon } from '../parts/icons.tsx'
+import { BotIcon, type Icon, InboxIcon, SettingsIcon } from '../parts/icons.tsx'
 import { text } from './strings.ts'
 
 export interface Destination {
@@ -13,4 +13,5 @@ export interface Destination {
 export const DESTINATIONS: readonly Destination[] = [
   { href: '/inbox', label: text.goInbox, icon: InboxIcon, keys: 'g i' },
   { href: '/agents', label: text.goAgents, icon: BotIcon, keys: 'g a' },
+  { href: '/workspace', label: text.goWorkspace, icon: SettingsIcon, keys: 'g w' },
 ]

@@ -9,4 +9,6 @@ export const ROUTES = [
   { path: '/inbox/:thread?', Screen: screen(() => import('../inbox/inbox.tsx')) },
   { path: '/agents', Screen: screen(() => import('../agents/agents.tsx')) },
   { path: '/agents/:agent/:tab?', Screen: screen(() => import('../agent/agent.tsx')) },
+  { path: '/workspace/:tab?', Screen: screen(() => import('../workspace/workspace.tsx')) },
+  { path: '/profile', Screen: screen(() => import('../account/account.tsx')) },
 ] as const

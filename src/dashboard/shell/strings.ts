@@ -12,7 +12,7 @@ export const text = {
   jump: 'Search or go to…',
   account: 'Account',
   signedInAs: (name: string) => `Signed in as ${name}`,
-  signIn: 'Sign-in and passkeys',
+  profile: 'Your account',
   signOut: 'Sign out',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
@@ -42,5 +42,6 @@ export const text = {
   groups: { go: 'Go to', list: 'In a list', thread: 'In a thread', any: 'Anywhere' },
   goInbox: 'Inbox',
   goAgents: 'Agents',
+  goWorkspace: 'Workspace',
   search: 'Search',
 }

@@ -6,9 +6,9 @@ import { dismiss, type Toast, useToasts } from '../parts/toast.ts'
 import { text } from './strings.ts'
 
 const Notice = ({ toast }: { toast: Toast }) => (
-  <li className={`toast ${toast.kind}`} role={toast.kind === 'failure' ? 'alert' : 'status'}>
+  <li className={`toast ${toast.kind}`}>
     {toast.kind === 'failure' ? <CircleAlertIcon /> : <CircleCheckIcon />}
-    <div>
+    <div role={toast.kind === 'failure' ? 'alert' : 'status'}>
       <p>{toast.text}</p>
       {toast.requestId && (
         <p className="hint">

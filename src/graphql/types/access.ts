@@ -62,9 +62,8 @@ const SetAccessInput = builder.inputType('SetAccessInput', {
       description: 'Defaults to the current value. `anyone` is not allowed for the Message URL.',
     }),
     senders: t.stringList({
-      required: true,
       description:
-        'The complete list, which replaces the current one: at most 1000 entries of 1 to 320 characters.',
+        'The complete list, which replaces the current one: at most 1000 entries of 1 to 320 characters. Defaults to the current one.',
     }),
     blocked: t.stringList({
       description: 'The complete list of blocked senders, likewise. Defaults to the current one.',

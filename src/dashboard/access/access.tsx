@@ -1,0 +1,109 @@
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction, useLive } from '../live/use.ts'
+import { Load } from '../parts/states.tsx'
+import { useViewer } from '../shell/viewer.tsx'
+import './access.css'
+import { Entries } from './entries.tsx'
+import { text } from './strings.ts'
+
+const ACCESS = graphql(`
+  query AgentAccess($id: UUID!) {
+    agent(id: $id) {
+      id
+      addresses { id channel }
+      access {
+        email { admit senders blocked }
+        sms { admit senders blocked }
+        telegram { admit senders blocked }
+        url { admit senders blocked }
+      }
+    }
+  }
+`)
+
+const SET = graphql(`
+  mutation SetAdmit($agentId: UUID!, $channel: Channel!, $admit: Admit!) {
+    setAccess(input: { agentId: $agentId, channel: $channel, admit: $admit }) { access { admit } }
+  }
+`)
+
+type Agent = ResultOf<typeof ACCESS>['agent']
+export type Channel = keyof Agent['access']
+export type Access = Agent['access'][Channel]
+type Admit = Access['admit']
+
+const CHANNELS: readonly Channel[] = ['email', 'sms', 'telegram', 'url']
+const ADMITS: readonly Admit[] = ['list', 'team', 'anyone']
+
+interface PartProps {
+  agentId: string
+  channel: Channel
+  access: Access
+  may: boolean
+}
+
+const WhoMayWrite = ({ agentId, channel, access, may }: PartProps) => {
+  const { run, busy } = useAction(SET)
+  const set = async (admit: Admit) => {
+    if (await run({ agentId, channel, admit })) announce([{ topic: 'agents', agentId }])
+  }
+  return (
+    <fieldset className="admit" disabled={!may || busy}>
+      <legend>{text.admit}</legend>
+      {ADMITS.filter((admit) => channel !== 'url' || admit !== 'anyone').map((admit) => (
+        <label key={admit}>
+          <input
+            type="radio"
+            name={`${channel}-admit`}
+            checked={admit === access.admit}
+            onChange={() => void set(admit)}
+          />
+          <span>
+            {text.admits[admit]} <span className="hint">{text.admitHints[admit]}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const ChannelPanel = ({ has, ...props }: PartProps & { has: boolean }) => (
+  <section className="panel">
+    <h2>{text.channels[props.channel]}</h2>
+    <div className="panel-content">
+      {!has && <p className="hint">{text.notSetUp}</p>}
+      {props.channel === 'url' && <p className="hint">{text.urlHint}</p>}
+      <WhoMayWrite {...props} />
+      <div className="access-lists">
+        {props.access.admit !== 'anyone' && <Entries {...props} list="senders" />}
+        <Entries {...props} list="blocked" />
+      </div>
+    </div>
+  </section>
+)
+
+/** Who may write to the agent, by channel. Entries are changed one by one, so that two people lose nothing. */
+export const Screen = ({ agentId }: { agentId: string }) => {
+  const loaded = useLive(ACCESS, { id: agentId }, ['agents'])
+  const { may } = useViewer()
+  return (
+    <Load from={loaded} lines={8}>
+      {({ agent }) => (
+        <>
+          <p className="soft">{may.setAccess ? text.intro : `${text.intro} ${text.notAllowed}`}</p>
+          {CHANNELS.map((channel) => (
+            <ChannelPanel
+              key={channel}
+              agentId={agentId}
+              channel={channel}
+              access={agent.access[channel]}
+              may={may.setAccess}
+              has={channel === 'url' || agent.addresses.some((address) => address.channel === channel)}
+            />
+          ))}
+        </>
+      )}
+    </Load>
+  )
+}

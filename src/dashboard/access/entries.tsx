@@ -1,0 +1,113 @@
+import { type FormEvent, useState } from 'react'
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { PlusIcon, XIcon } from '../parts/icons.tsx'
+import { say } from '../parts/toast.ts'
+import type { Access, Channel } from './access.tsx'
+import { Person, useNames } from './people.tsx'
+import { text } from './strings.ts'
+
+type List = 'blocked' | 'senders'
+
+const ALLOW = graphql(`
+  mutation AllowSender($input: AllowSenderInput!) { allowSender(input: $input) { access { senders } } }
+`)
+const DISALLOW = graphql(`
+  mutation DisallowSender($input: DisallowSenderInput!) { disallowSender(input: $input) { access { senders } } }
+`)
+const BLOCK = graphql(`
+  mutation BlockSender($input: BlockSenderInput!) { blockSender(input: $input) { access { blocked } } }
+`)
+const UNBLOCK = graphql(`
+  mutation UnblockSender($input: UnblockSenderInput!) { unblockSender(input: $input) { access { blocked } } }
+`)
+
+interface EntriesProps {
+  agentId: string
+  channel: Channel
+  access: Access
+  list: List
+  may: boolean
+}
+
+/** The mutations of one list. Each resolves to whether it was done. */
+const useChanges = ({ agentId, channel, list }: EntriesProps) => {
+  const allow = useAction(ALLOW, { quiet: true })
+  const block = useAction(BLOCK, { quiet: true })
+  const disallow = useAction(DISALLOW)
+  const unblock = useAction(UNBLOCK)
+  const adding = list === 'senders' ? allow : block
+  const removing = list === 'senders' ? disallow : unblock
+  const change = async (action: typeof adding | typeof removing, sender: string): Promise<boolean> => {
+    const done = await action.run({ input: { agentId, channel, sender } })
+    if (done) announce([{ topic: 'agents', agentId }])
+    return done !== null
+  }
+  return {
+    add: (sender: string) => change(adding, sender),
+    remove: (sender: string) => change(removing, sender),
+    busy: adding.busy,
+    failure: adding.failure,
+  }
+}
+
+/** One list of a channel: the entries, each with a button that removes it, and a field that adds one. */
+export const Entries = (props: EntriesProps) => {
+  const { channel, access, list, may } = props
+  const { add, remove, busy, failure } = useChanges(props)
+  const [value, setValue] = useState('')
+  const nameOf = useNames()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (await add(value.trim())) setValue('')
+  }
+  const drop = async (entry: string) => {
+    if (!(await remove(entry))) return
+    const undo = { label: text.undo, run: () => void add(entry) }
+    say({ kind: 'done', text: text.removed(nameOf(entry)), action: undo })
+  }
+  const isListed = list === 'senders'
+  const field = {
+    label: isListed ? text.addListed : text.addBlocked,
+    error: failure?.message,
+    value,
+    required: true,
+  }
+  return (
+    <div className="entries">
+      <h3>{isListed ? text.listed : text.blocked}</h3>
+      {access[list].length === 0 && <p className="hint">{isListed ? text.noneListed : text.noneBlocked}</p>}
+      <ul>
+        {access[list].map((entry) => (
+          <li key={entry}>
+            <span>{nameOf(entry)}</span>
+            {may && (
+              <IconButton icon={XIcon} label={text.remove(nameOf(entry))} onClick={() => void drop(entry)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {may && (
+        <form onSubmit={(event) => void submit(event)}>
+          {channel === 'url' ? (
+            <Person {...field} onChoose={setValue} />
+          ) : (
+            <Field
+              {...field}
+              placeholder={text.examples[channel]}
+              onChange={(event) => setValue(event.target.value)}
+              maxLength={320}
+              autoComplete="off"
+            />
+          )}
+          <Button submit icon={PlusIcon} busy={busy}>
+            {isListed ? text.add : text.block}
+          </Button>
+        </form>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,43 @@
+/** The words of the screen that says who may write to an agent. */
+export const text = {
+  intro:
+    'Messages from anyone else are refused, stored with the reason, and can be let in. A member, an agent or a listed sender counts only if the message proves who sent it.',
+  channels: {
+    email: 'Email',
+    sms: 'SMS',
+    telegram: 'Telegram',
+    url: 'Message URL',
+  },
+  notSetUp: 'The agent has no address on this channel yet. The rules apply once it has.',
+  urlHint: 'Only members and agents of the workspace can write there.',
+  admit: 'Who may write',
+  admits: {
+    list: 'Only listed senders',
+    team: 'The team and listed senders',
+    anyone: 'Anyone',
+  },
+  admitHints: {
+    list: '',
+    team: 'Members and agents of the workspace.',
+    anyone: 'Everybody who is not blocked, whoever they are.',
+  },
+  listed: 'Listed senders',
+  blocked: 'Blocked senders',
+  noneListed: 'Nobody is listed.',
+  noneBlocked: 'Nobody is blocked.',
+  addListed: 'Add to the list',
+  addBlocked: 'Block a sender',
+  add: 'Add',
+  block: 'Block',
+  remove: (entry: string) => `Remove ${entry}`,
+  removed: (entry: string) => `${entry} was removed.`,
+  undo: 'Undo',
+  examples: {
+    email: 'ann@example.com or *@example.com',
+    sms: '+15551234567',
+    telegram: 'A user id, or @username',
+    url: 'A member or an agent',
+  },
+  choose: 'Choose…',
+  notAllowed: 'You may not change this.',
+}

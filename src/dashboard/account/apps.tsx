@@ -1,0 +1,78 @@
+import { useState } from 'react'
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import type { Viewer } from './account.tsx'
+import { text } from './strings.ts'
+
+const DISCONNECT = graphql(`
+  mutation DisconnectApp($input: DisconnectAppInput!) { disconnectApp(input: $input) { appId } }
+`)
+
+type App = Viewer['workspace']['connectedApps'][number]
+
+const columnsOf = (onDisconnect: (app: App) => void): readonly Column<App>[] => [
+  {
+    title: text.appColumns.app,
+    cell: ({ name, host }) => (
+      <>
+        {name} <span className="hint">{host}</span>
+      </>
+    ),
+  },
+  { title: text.appColumns.agent, cell: ({ agentName }) => agentName },
+  { title: text.appColumns.by, cell: ({ memberEmail }) => memberEmail, wide: true },
+  {
+    title: text.appColumns.used,
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt ? <Time at={lastUsedAt} /> : <span className="soft">{text.never}</span>,
+    wide: true,
+  },
+  {
+    title: text.appColumns.end,
+    right: true,
+    cell: (app) => (
+      <Button kind="danger" onClick={() => onDisconnect(app)}>
+        {text.disconnect}
+      </Button>
+    ),
+  },
+]
+
+/** The apps that act as agents of the workspace. */
+export const Apps = ({ apps }: { apps: readonly App[] }) => {
+  const [leaving, setLeaving] = useState<App | null>(null)
+  const { run } = useAction(DISCONNECT)
+  const disconnect = async (appId: string) => {
+    const done = await run({ input: { appId } })
+    if (done) announce([{ topic: 'all' }])
+    return done !== null
+  }
+  return (
+    <section className="panel">
+      <h2>{text.apps}</h2>
+      <div className="panel-content">
+        <p className="hint">{text.appsHint}</p>
+        {apps.length > 0 ? (
+          <Table label={text.appList} columns={columnsOf(setLeaving)} rows={apps} keyOf={({ id }) => id} />
+        ) : (
+          <p className="soft">{text.noApps}</p>
+        )}
+      </div>
+      {leaving && (
+        <Confirm
+          title={text.disconnectTitle(leaving.name)}
+          label={text.disconnect}
+          onConfirm={() => disconnect(leaving.id)}
+          onClose={() => setLeaving(null)}
+        >
+          <p>{text.disconnectHint}</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { type FormEvent, useState } from 'react'
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Switch } from '../parts/switch.tsx'
+import { say } from '../parts/toast.ts'
+import type { Viewer } from './account.tsx'
+import { text } from './strings.ts'
+
+const UPDATE = graphql(`
+  mutation UpdateOwnMember($input: UpdateOwnMemberInput!) { updateOwnMember(input: $input) { member { id } } }
+`)
+
+/** The member's own name, and what they are told by mail. */
+export const Profile = ({ viewer }: { viewer: Viewer }) => {
+  const [name, setName] = useState(viewer.name ?? '')
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const update = async (input: { name?: string; approvalMails?: boolean }) => {
+    if (!(await run({ input }))) return false
+    announce([{ topic: 'all' }])
+    say({ kind: 'done', text: text.saved })
+    return true
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void update({ name })
+  }
+  const member = viewer.workspace.members.find(({ id }) => id === viewer.id)
+  return (
+    <section className="panel">
+      <h2>{text.you}</h2>
+      <form className="panel-content" onSubmit={submit}>
+        <Field label={text.email} value={viewer.email ?? ''} readOnly />
+        <Field
+          label={text.name}
+          error={failure?.message}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          maxLength={100}
+          autoComplete="name"
+          required
+        />
+        <div className="row">
+          <Button submit busy={busy} disabled={name === (viewer.name ?? '')}>
+            {text.save}
+          </Button>
+        </div>
+        <Switch
+          label={text.approvalMails}
+          hint={text.approvalMailsHint}
+          on={member?.approvalMails ?? false}
+          onSwitch={(on) => update({ approvalMails: on })}
+        />
+      </form>
+    </section>
+  )
+}

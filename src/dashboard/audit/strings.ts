@@ -1,0 +1,52 @@
+import type { Action } from './audit.tsx'
+
+/** The words of the audit log. */
+export const text = {
+  intro: 'Who changed what. Entries name no values of secrets and no tokens.',
+  list: 'Audit log',
+  columns: { when: 'When', who: 'Who', what: 'What', agent: 'Agent', detail: 'Details' },
+  action: 'Action',
+  agent: 'Agent',
+  any: 'Any',
+  none: 'Nothing was recorded that matches.',
+  kinds: { member: 'A member', agent: 'An agent', operator: 'The operator' },
+  deleted: 'deleted',
+}
+
+/** What was done, in words. */
+export const ACTIONS = {
+  access_set: 'changed who may write',
+  agent_approval: 'changed what needs approval',
+  agent_update: 'changed an agent',
+  app_connect: 'connected an app',
+  app_disconnect: 'disconnected an app',
+  domain_add: 'added a domain',
+  domain_remove: 'removed a domain',
+  domain_verify: 'checked a domain',
+  identity_claim: 'asked for a code',
+  identity_remove: 'removed a phone number or Telegram account',
+  identity_verify: 'verified a phone number or Telegram account',
+  invitation_revoke: 'revoked an invitation',
+  member_invite: 'invited a member',
+  member_join: 'joined',
+  member_remove: 'removed a member',
+  member_role: 'changed a role',
+  message_approve: 'approved a message',
+  message_import: 'imported messages',
+  message_cancel: 'cancelled a message',
+  message_reject: 'rejected a message',
+  message_release: 'let in messages',
+  message_reschedule: 'moved a message to another time',
+  number_buy: 'rented a phone number',
+  number_release: 'released a phone number',
+  passkey_add: 'added a passkey',
+  passkey_remove: 'removed a passkey',
+  secret_reveal: 'read secrets',
+  session_create: 'signed in',
+  session_link: 'made a sign-in link',
+  session_refuse: 'could not sign in',
+  session_revoke: 'ended sessions',
+  token_create: 'created a token',
+  token_revoke: 'revoked a token',
+  workspace_update: 'changed the workspace',
+} satisfies Record<Action, string>

@@ -1,0 +1,83 @@
+import { useState } from 'react'
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field, TextField } from '../parts/field.tsx'
+import { text as partsText } from '../parts/strings.ts'
+import { say } from '../parts/toast.ts'
+import { text } from './strings.ts'
+
+const SET = graphql(`
+  mutation SetSecret($input: SetSecretInput!) { setSecret(input: $input) { secret { name } } }
+`)
+
+interface SetSecretProps {
+  agentId: string
+  /** The secret to replace; empty for a new one. */
+  name: string
+  onClose(): void
+}
+
+/** Sets a secret. Its value leaves the page with the request, and does not come back. */
+export const SetSecret = ({ agentId, name: given, onClose }: SetSecretProps) => {
+  const [name, setName] = useState(given)
+  const [value, setValue] = useState('')
+  const { run, busy, failure } = useAction(SET, { quiet: true })
+  const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
+  const submit = async () => {
+    if (!(await run({ input: { agentId, name, value } }))) return
+    announce([{ topic: 'agents', agentId }])
+    say({ kind: 'done', text: text.saved(name) })
+    onClose()
+  }
+  return (
+    <Dialog
+      title={text.set}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{partsText.cancel}</Button>
+          <Button kind="primary" submit form="set-secret" busy={busy}>
+            {text.submit}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="set-secret"
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <Field
+          label={text.name}
+          hint={text.nameHint}
+          error={errorOf('name')}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          readOnly={given !== ''}
+          autoFocus={given === ''}
+          maxLength={128}
+          autoComplete="off"
+          spellCheck={false}
+          required
+        />
+        <TextField
+          label={text.value}
+          hint={text.valueHint}
+          error={errorOf('value') ?? (failure?.field ? undefined : failure?.message)}
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+          autoFocus={given !== ''}
+          autoComplete="off"
+          spellCheck={false}
+          required
+        />
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,85 @@
+import { type FormEvent, useState } from 'react'
+import { Button } from '../parts/button.tsx'
+import { Field, Select } from '../parts/field.tsx'
+import type { Agent } from './settings.tsx'
+import { text } from './strings.ts'
+import { useUpdate } from './update.ts'
+
+type Approval = Agent['approval']
+const APPROVALS = Object.keys(text.approvals) as readonly Approval[]
+
+const Outgoing = ({ agent }: { agent: Agent }) => {
+  const { update, busy, failure } = useUpdate(agent.id)
+  return (
+    <section className="panel">
+      <h2>{text.outgoing}</h2>
+      <div className="panel-content">
+        <Select
+          label={text.approval}
+          error={failure?.message}
+          value={agent.approval}
+          disabled={busy}
+          onChange={(event) => void update({ approval: event.target.value as Approval })}
+        >
+          {APPROVALS.map((approval) => (
+            <option key={approval} value={approval}>
+              {text.approvals[approval]}
+            </option>
+          ))}
+        </Select>
+      </div>
+    </section>
+  )
+}
+
+const numberIn = (value: string): number | null => (value === '' ? null : Number(value))
+const shown = (limit: number | null): string => (limit === null ? '' : String(limit))
+
+const Limits = ({ agent }: { agent: Agent }) => {
+  const [anHour, setAnHour] = useState(shown(agent.wakesPerHour))
+  const [aDay, setADay] = useState(shown(agent.wakesPerThreadDay))
+  const { update, busy, failure } = useUpdate(agent.id)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void update({ wakesPerHour: numberIn(anHour), wakesPerThreadDay: numberIn(aDay) })
+  }
+  const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
+  const common = { type: 'number', min: 1, max: 10_000, placeholder: text.noLimit }
+  return (
+    <section className="panel">
+      <h2>{text.limits}</h2>
+      <form className="panel-content" onSubmit={submit}>
+        <p className="hint">{text.limitsHint}</p>
+        <div className="settings-numbers">
+          <Field
+            {...common}
+            label={text.wakesPerHour}
+            error={errorOf('wakesPerHour')}
+            value={anHour}
+            onChange={(event) => setAnHour(event.target.value)}
+          />
+          <Field
+            {...common}
+            label={text.wakesPerThreadDay}
+            error={errorOf('wakesPerThreadDay')}
+            value={aDay}
+            onChange={(event) => setADay(event.target.value)}
+          />
+        </div>
+        <div className="row">
+          <Button submit busy={busy}>
+            {text.save}
+          </Button>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+/** What an agent may do without asking: sending, and being woken. */
+export const Rules = ({ agent }: { agent: Agent }) => (
+  <>
+    <Outgoing agent={agent} />
+    <Limits agent={agent} />
+  </>
+)

@@ -1,0 +1,22 @@
+import { graphql, type VariablesOf } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { say } from '../parts/toast.ts'
+import { text } from './strings.ts'
+
+const UPDATE = graphql(`
+  mutation UpdateAgent($input: UpdateAgentInput!) { updateAgent(input: $input) { agent { id } } }
+`)
+
+type Changes = Omit<VariablesOf<typeof UPDATE>['input'], 'agentId'>
+
+/** Changes settings of an agent. Failures are in the API's words, beside the form. */
+export const useUpdate = (agentId: string) => {
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const update = async (changes: Changes): Promise<void> => {
+    if (!(await run({ input: { agentId, ...changes } }))) return
+    announce([{ topic: 'agents', agentId }])
+    say({ kind: 'done', text: text.saved })
+  }
+  return { update, busy, failure }
+}

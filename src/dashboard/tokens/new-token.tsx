@@ -1,0 +1,102 @@
+import { useState } from 'react'
+import { readSnippets } from '../agent/snippets.ts'
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { Copyable } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field, Select } from '../parts/field.tsx'
+import { Snippet } from '../parts/snippet.tsx'
+import { text as partsText } from '../parts/strings.ts'
+import { text } from './strings.ts'
+
+const CREATE = graphql(`
+  mutation CreateToken($input: CreateTokenInput!) { createToken(input: $input) { token record { id } } }
+`)
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+interface NewTokenProps {
+  agentId: string
+  publicUrl: string
+  onClose(): void
+}
+
+/** The new token, which is shown only here, with commands that use it. */
+const Created = ({ token, agentId, publicUrl, onClose }: NewTokenProps & { token: string }) => (
+  <Dialog
+    wide
+    title={text.created}
+    onClose={onClose}
+    actions={
+      <Button kind="primary" onClick={onClose}>
+        {text.done}
+      </Button>
+    }
+  >
+    <p>{text.once}</p>
+    <p>
+      <Copyable value={token} what={text.token} />
+    </p>
+    <Snippet label={text.use} variants={readSnippets(agentId, publicUrl)} />
+  </Dialog>
+)
+
+/** Creates a token, then shows it. */
+export const NewToken = (props: NewTokenProps) => {
+  const { agentId, onClose } = props
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('')
+  const [token, setToken] = useState<string | null>(null)
+  const { run, busy, failure } = useAction(CREATE, { quiet: true })
+  const submit = async () => {
+    const expiresAt = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
+    const made = await run({ input: { agentId, name: name.trim() || null, expiresAt } })
+    if (!made?.createToken) return
+    announce([{ topic: 'agents', agentId }])
+    setToken(made.createToken.token)
+  }
+  if (token) return <Created {...props} token={token} />
+  return (
+    <Dialog
+      title={text.create}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{partsText.cancel}</Button>
+          <Button kind="primary" submit form="new-token" busy={busy}>
+            {text.submit}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="new-token"
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <Field
+          label={text.name}
+          hint={text.nameHint}
+          error={failure?.message}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          maxLength={100}
+          autoComplete="off"
+          autoFocus
+        />
+        <Select label={text.lifetime} value={days} onChange={(event) => setDays(event.target.value)}>
+          {Object.entries(text.lifetimes).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      </form>
+    </Dialog>
+  )
+}

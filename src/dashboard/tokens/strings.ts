@@ -1,0 +1,31 @@
+/** The words of the screen on which programs are connected to an agent. */
+export const text = {
+  listeners: 'Who listens now',
+  listenersHint:
+    'They hear of new messages at once. One client can be connected at a time; webhooks are besides.',
+  nobody: 'Nobody listens. Messages are stored, and events wait for seven days.',
+  client: (client: string, machine: string) => `${client} on ${machine}`,
+  webhook: 'Webhook',
+  tokens: 'Tokens',
+  tokensHint: 'With a token, a program acts as this agent: over REST, GraphQL, MCP, and the event stream.',
+  create: 'New token',
+  none: 'No tokens',
+  list: 'Tokens of this agent',
+  columns: { name: 'Name', created: 'Created', used: 'Last used', expires: 'Expires' },
+  unnamed: 'Without a name',
+  never: 'never',
+  revoke: 'Revoke',
+  revokeTitle: 'Revoke this token?',
+  revokeHint: (name: string) =>
+    `Programs that use “${name}” are cut off within a second, and cannot connect again.`,
+  name: 'Name',
+  nameHint: 'Where it is used: production, laptop.',
+  lifetime: 'Valid for',
+  lifetimes: { '': 'ever', '30': '30 days', '90': '90 days', '365': 'a year' },
+  submit: 'Create token',
+  created: 'The token',
+  once: 'It is shown only now. Store it where the program finds it; the service keeps only a hash.',
+  token: 'the token',
+  use: 'Use it',
+  done: 'Done',
+}

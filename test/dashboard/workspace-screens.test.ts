@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, expect } from 'vitest'
+import {
+  browserTest,
+  errorsOf,
+  expectNarrow,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
+import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+import { signedIn } from '../support/surfer.ts'
+
+/** The screens of the workspace, and of the member who is signed in. */
+
+let service: TestService
+let owner: Tenant
+let browser: TestBrowser
+beforeAll(async () => {
+  service = await startService({ world: { resolver: fakeResolver({}) } })
+  owner = await service.workspace('Acme')
+  browser = await startBrowser()
+})
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const open = async (path: string, options = {}) =>
+  openApp(await browser.page(options), service, owner, `/app${path}`)
+const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
+
+browserTest('the name and the settings of the workspace are changed', async () => {
+  const page = await open('/workspace')
+  await page.getByLabel('Name').fill('Acme Robots')
+  await button(page, 'Save').first().click()
+  await page.locator('.sidebar-workspace', { hasText: 'Acme Robots' }).waitFor()
+  await page.getByLabel('Create other agents').uncheck()
+  await expect
+    .poll(async () => (await owner.api('GET', '/workspace')).body)
+    .toMatchObject({ name: 'Acme Robots', settings: { agentsMayCreateAgents: false } })
+  await expectAccessible(page)
+  await picture(page, 'workspace')
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('people are invited, get another role, are signed out, and removed', async () => {
+  const page = await open('/workspace/people')
+  await button(page, 'Invite someone').click()
+  await page.getByLabel('Email address').fill('bo@example.com')
+  await expectAccessible(page)
+  await button(page, 'Send invitation').click()
+  const link = (await page.locator('dialog .copyable code').textContent())!
+  await button(page, 'Done').click()
+  await page.getByRole('row', { name: /bo@example\.com/ }).waitFor()
+  await expectAccessible(page)
+  await picture(page, 'people')
+
+  const guest = await browser.page()
+  await guest.goto(link)
+  await guest.getByRole('button').first().click()
+  await guest.waitForLoadState()
+  await page.reload()
+  const bo = page.getByRole('row', { name: /bo@example\.com/ })
+  await bo.getByRole('combobox').selectOption('owner')
+  await expect
+    .poll(async () => (await owner.api('GET', '/members')).body)
+    .toContainEqual(expect.objectContaining({ email: 'bo@example.com', role: 'owner' }))
+  await bo.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await bo.waitFor({ state: 'detached' })
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a domain shows the records to publish, and what was found', async () => {
+  const page = await open('/workspace/domains')
+  await page.getByText('No domains of your own').waitFor()
+  await button(page, 'Add a domain').click()
+  await page.getByLabel('Domain', { exact: true }).fill('robots.example')
+  await button(page, 'Add').click()
+  await page.getByRole('heading', { name: 'robots.example' }).waitFor()
+  await button(page, 'Check now').click()
+  await page.getByText('Not found').first().waitFor()
+  await expectAccessible(page)
+  await picture(page, 'domains')
+  await button(page, 'Remove').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No domains of your own').waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('plan, numbers and the audit log can be read on a phone', async () => {
+  await createTestAgent(service, owner)
+  const page = await open('/workspace/plan', PHONE)
+  await page.getByRole('row', { name: /Agents/ }).waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-plan')
+  await page.goto(`${originOf(service)}/app/workspace/numbers`)
+  await page.getByText('No phone numbers').waitFor()
+  await expectAccessible(page)
+  await page.goto(`${originOf(service)}/app/workspace/audit`)
+  await page.getByRole('cell', { name: 'created a token' }).first().waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-audit')
+  await page.getByLabel('Action').selectOption('domain_add')
+  await page.getByRole('cell', { name: 'created a token' }).first().waitFor({ state: 'detached' })
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('members see their sessions, and end them one by one and all at once', async () => {
+  const page = await open('/profile')
+  await signedIn(service, owner.token)
+  await page.reload()
+  await page.getByLabel('Name').fill('Olivia')
+  await button(page, 'Save').click()
+  await page.locator('.account-name', { hasText: 'Olivia' }).waitFor()
+  const others = page.getByRole('table', { name: 'Your sessions' }).getByRole('button', { name: 'End' })
+  await others.first().waitFor()
+  await expectAccessible(page)
+  await picture(page, 'profile')
+  const before = await others.count()
+  await others.first().click()
+  await expect.poll(() => others.count()).toBe(before - 1)
+  await button(page, 'Sign out everywhere').click()
+  await page.getByRole('heading', { name: /sign in/i }).waitFor()
+})
