@@ -40,7 +40,8 @@ const findRecipient = async (
 
 /**
  * Returns what the report says about the recipient: the entries with their address or, when there are none,
- * all entries.
+ * all entries. A mailbox counts as missing only if all of them say so: an alias exists even if one of the
+ * addresses behind it does not.
  */
 const detailOf = (
   address: string,
@@ -50,7 +51,8 @@ const detailOf = (
   const entries = named.length > 0 ? named : recipients
   return {
     detail: entries[0]?.detail ?? detail,
-    permanent: kind === 'complaint' || entries.some(({ permanent }) => permanent),
+    permanent:
+      kind === 'complaint' || (entries.length > 0 && entries.every(({ permanent }) => permanent)),
   }
 }
 

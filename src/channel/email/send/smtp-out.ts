@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../../core/errors.ts'
 import type { Rejection, SendResult } from '../../outbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
-import { rejectionOf } from '../bounce/permanent-status.ts'
+import { rejectionOf } from '../bounce/nonexistent.ts'
 import type { Envelope, OutgoingMail } from './outgoing-mail.ts'
 import { openSession, type Session, type SessionOptions, type SmtpError } from './session.ts'
 import { createSessions } from './sessions.ts'
