@@ -10,12 +10,6 @@ import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
  */
 const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   'src/channel/email/loop.ts': [{ pattern: '(?:^|[@.<\\s])agents\\.localhost(?:$|[>\\s;])', flags: 'i' }],
-  'src/channel/email/parse/quoted-header.ts': [
-    { pattern: '^[ \\t]*\\*?(?:From|Enviado(?: el| em)?|보낸 사람)[ \\u00a0]?[:：]', flags: 'i' },
-  ],
-  'src/channel/email/parse/reply-text.ts': [
-    { pattern: ">|wrote|写道|のメッセージ|original message|message d'origine", flags: 'i' },
-  ],
   'src/channel/email/bounce/return-path.ts': [
     { pattern: '^bounce-([0-9a-f]{48})$', flags: '' },
     { pattern: '^(bounce-[0-9a-f]{32})[0-9a-f]+@', flags: 'i' },

@@ -9,7 +9,8 @@ import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { contentFields, headerLength } from './headers.ts'
-import { htmlToReadable } from './html/readable.ts'
+import { withoutMarks } from './html/history.ts'
+import { htmlToMarked } from './html/readable.ts'
 import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
@@ -114,6 +115,8 @@ function readAsText(part: Part): void {
 export interface Content {
   /** Text written by the sender. */
   body: string
+  /** The same with marks where HTML says that an earlier message is quoted. */
+  marked: string
   /** Descriptions of calendar parts, and the forwarded messages. */
   invitations: string
   forwarded: string
@@ -130,11 +133,12 @@ export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage())
 async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Promise<Content> {
   const structure = await readStructure(raw)
   if (structure === null)
-    return { ...NOTHING, body: sanitizeText(decodeText(raw.subarray(headerLength(raw)), undefined)) }
-  const { body, attachments } = unpacked(readParts(structure, budget), budget)
+    return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
+  const { body, marked, attachments } = unpacked(readParts(structure, budget), budget)
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
     body,
+    marked,
     invitations: invitationsOf(attachments, body, budget),
     // The message attached to a report is the agent's own.
     forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
@@ -142,11 +146,19 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
   }
 }
 
-const NOTHING: Content = { body: '', invitations: '', forwarded: '', attachments: [] }
+const NOTHING: Content = { body: '', marked: '', invitations: '', forwarded: '', attachments: [] }
+
+/** The texts of a body made from the sender's text. */
+export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
+  const marked = sanitizeText(text)
+  const body = withoutMarks(marked)
+  return { body: body === marked ? marked : sanitizeText(body), marked }
+}
+
 const REPORTS =
   /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
 
-type Parts = Pick<Content, 'body' | 'attachments'>
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments'>
 
 /** One text of a message, in the forms in which it was sent. */
 export interface TextParts {
@@ -192,7 +204,7 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
     const text = plain.join('\n')
     return text.trim() !== '' || html.length === 0
       ? text
-      : html.map((each) => htmlToReadable(each, budget)).join('\n')
+      : html.map((each) => htmlToMarked(each, budget)).join('\n')
   })
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
@@ -200,18 +212,18 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
     .filter(({ type }) => type === 'message/delivery-status')
     .map(({ content }) => decodeText(content, undefined))
   const visible = texts.some((text) => text.trim() !== '') ? texts : report
-  return { body: sanitizeText(visible.filter((text) => text.trim() !== '').join('\n')), attachments }
+  return { ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')), attachments }
 }
 
 /** Replaces each `winmail.dat` with its contents. One without readable contents stays. */
-function unpacked({ body, attachments }: Parts, budget: Budget): Parts {
+function unpacked({ attachments, ...own }: Parts, budget: Budget): Parts {
   const opened = attachments.map((attachment) => ({
     attachment,
     inner: isTnef(attachment) ? unpackTnef(attachment.content, budget) : null,
   }))
   const texts = opened.flatMap(({ inner }) => inner?.text ?? [])
   return {
-    body: body === '' ? sanitizeText(texts.join('\n')) : body,
+    ...(own.body === '' ? bodyOf(texts.join('\n')) : own),
     attachments: opened
       .flatMap(({ attachment, inner }) => inner?.attachments ?? [attachment])
       .slice(0, MAX_ATTACHMENTS),
@@ -249,7 +261,7 @@ async function forwardedOf(
 }
 
 /** Joins the texts of a message. */
-export const joinTexts = ({ body, invitations, forwarded }: Content): string =>
+export const joinTexts = ({ body, invitations, forwarded }: Omit<Content, 'marked'>): string =>
   [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')
 
 /**

@@ -3,8 +3,9 @@ import type { Inbound } from '../../inbound.ts'
 import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
+import { purposeOf } from './answer.ts'
 import { readableHeaders } from './charset.ts'
-import { type Content, joinTexts, readContent } from './content.ts'
+import { bodyOf, type Content, joinTexts, readContent } from './content.ts'
 import { sentAt } from './date.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
@@ -46,7 +47,7 @@ const MAX_RAW_TEXT = 256 * 1024
  */
 export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<ParsedMail> {
   try {
-    return assemble(raw, await readContent(raw, budget), null, budget)
+    return assemble(raw, await readContent(raw, budget), null)
   } catch (error) {
     return salvage(raw, error instanceof Error ? error.message : String(error))
   }
@@ -55,33 +56,36 @@ export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessag
 /** Reads only the header fields and uses the raw body (up to 256 KiB) as text. */
 export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const body = raw.subarray(headerLength(raw))
-  const text = sanitizeText(decodeHeader(body.subarray(0, MAX_RAW_TEXT)))
+  const text = decodeHeader(body.subarray(0, MAX_RAW_TEXT))
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
   return assemble(
     raw,
-    { body: text + rest, invitations: '', forwarded: '', attachments: [] },
+    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [] },
     oneLine(damage, 200),
-    budgetOfMessage(),
   )
 }
 
-function assemble(raw: Uint8Array, content: Content, damage: string | null, budget: Budget): ParsedMail {
+function assemble(raw: Uint8Array, content: Content, damage: string | null): ParsedMail {
   const text = joinTexts(content)
   const headers = scanHeaders(readableHeaders(raw))
-  const subject = valuesOf(headers, 'subject')[0]
+  const written = valuesOf(headers, 'subject')[0]
+  const subject = written === undefined ? null : oneLine(decodeWords(written), MAX_SUBJECT)
+  const inReplyTo = ids(headers, 'in-reply-to')[0] ?? null
+  const references = ids(headers, 'references').slice(-MAX_REFERENCES)
+  const reply = replyText(content.marked, purposeOf({ subject, inReplyTo, references }))
   return {
     from: firstSender(headers),
     replyTo: replyAddress(headers),
     to: recipients(headers, 'to'),
     cc: recipients(headers, 'cc'),
-    subject: subject === undefined ? null : oneLine(decodeWords(subject), MAX_SUBJECT),
+    subject,
     text,
     // A forwarded message is not part of the reply, unless there is no other text.
-    replyText: joinTexts({ ...content, body: replyText(content.body, budget), forwarded: '' }) || text,
+    replyText: joinTexts({ ...content, body: sanitizeText(reply), forwarded: '' }) || text,
     attachments: content.attachments,
     messageId: ids(headers, 'message-id')[0] ?? null,
-    inReplyTo: ids(headers, 'in-reply-to')[0] ?? null,
-    references: ids(headers, 'references').slice(-MAX_REFERENCES),
+    inReplyTo,
+    references,
     headers,
     sentAt: sentAt(headers),
     damage,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { compile } from 'html-to-text'
+import { compile, type FormatCallback } from 'html-to-text'
 import type { Budget } from '../time-budget.ts'
 import { type HtmlNode, removeHidden } from './hidden.ts'
+import { HISTORY_ELEMENTS, HISTORY_STARTS, markOf, withoutMarks } from './history.ts'
 import { visibleText } from './stream.ts'
 
 // html-to-text recurses for each level; real layouts have fewer than 100. Deeper or longer HTML is read as a
@@ -30,16 +31,33 @@ const convert = compile({
       const text: unknown = image.attribs?.alt
       if (typeof text === 'string' && text.trim() !== '') builder.addInline(`[${text.trim()}]`)
     },
+    history: (element, walk, builder) => {
+      mark(builder, 'start')
+      walk(element.children, builder)
+      mark(builder, 'end')
+    },
+    historyStart: (element, walk, builder) => {
+      mark(builder, 'rest')
+      walk(element.children, builder)
+    },
   },
   selectors: [
     { selector: ROOT, format: 'visible' },
     { selector: 'img', format: 'alternative' },
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
+    ...HISTORY_ELEMENTS.map((selector) => ({ selector, format: 'history' })),
+    ...HISTORY_STARTS.map((selector) => ({ selector, format: 'historyStart' })),
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],
 })
+
+const mark = (builder: Parameters<FormatCallback>[2], kind: 'start' | 'rest' | 'end'): void => {
+  builder.openBlock({ leadingLineBreaks: 1 })
+  builder.addLiteral(markOf(kind))
+  builder.closeBlock({ trailingLineBreaks: 1 })
+}
 
 /**
  * Converts HTML to the text a person would read: visible text, links in angle brackets after their text, and
@@ -47,7 +65,11 @@ const convert = compile({
  * If that takes too long as well, a note refers to the message as received; raw HTML would reveal hidden
  * text.
  */
-export function htmlToReadable(html: string, budget: Budget): string {
+export const htmlToReadable = (html: string, budget: Budget): string =>
+  withoutMarks(htmlToMarked(html, budget))
+
+/** The same with marks around what the HTML says is quoted history. */
+export function htmlToMarked(html: string, budget: Budget): string {
   const fromTree = () => convert(`<${ROOT}>${html}</${ROOT}>`)
   return (
     (html.length > MAX_TREE ? null : budget.spend(0.4, fromTree)) ??
