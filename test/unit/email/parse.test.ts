@@ -208,7 +208,7 @@ describe('decoding charsets', () => {
       ]),
       '日本',
     ],
-    [Buffer.from('Subject: =?x-nothing?Q?caf=C3=A9?='), 'cafÃ©'],
+    [Buffer.from('Subject: =?x-nothing?Q?caf=C3=A9?='), 'café'],
     [Buffer.from('Subject: =?utf-8?Q?unfinished'), '=?utf-8?Q?unfinished'],
   ])('decodes a header field: %s', async (line, expected) => {
     expect(

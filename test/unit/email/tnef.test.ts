@@ -15,9 +15,9 @@ describe('the body of a winmail.dat', () => {
     ['HTML wrapped in RTF', { rtf: plainRtf(HTML_RTF) }, 'Grüße'],
     ['text wrapped in RTF', { rtf: plainRtf('{\\rtf1\\ansi\\fromtext Hello}') }, 'Hello'],
     [
-      'native RTF, which is not read',
+      'native RTF',
       { rtf: plainRtf('{\\rtf1\\ansi Hello}'), files: [{ name: 'a', content: Buffer.from('a') }] },
-      '',
+      'Hello',
     ],
   ])('has the right text for %s', (_, parts, expected) => expect(unpack(tnef(parts))?.text).toBe(expected))
 })

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
 import iconv from 'iconv-lite'
-import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
+import { decodeWestern } from './headers.ts'
 
 // Charsets that real mail uses but TextDecoder does not support.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
@@ -15,13 +15,28 @@ const HZ = /^hz(?:-gb-?2312)?$/i
 const WESTERN =
   /^(?:|us-ascii|ascii|ansi_x3\.4-1968|iso-?8859-?1|latin-?1|windows-?1252|cp-?1252|unknown-8bit|x-unknown|8bit|binary|default|none)$/i
 
+// Labels of charsets that have no bytes above 127, with what 8-bit text under such a label is.
+const SEVEN_BIT: readonly [RegExp, readonly string[]][] = [
+  [/^(?:cs)?iso-?2022-?jp/i, ['utf-8', 'euc-jp', 'shift_jis']],
+  [/^(?:cs)?iso-?2022-?kr/i, ['utf-8', 'euc-kr']],
+  [/^(?:hz|iso-?2022-?cn)/i, ['utf-8', 'gb18030']],
+  [/^(?:unicode-1-1-)?utf-?7$/i, ['utf-8']],
+]
+const WIDE = /utf-?(?:16|32)|ucs-?[24]|unicode/i
+// Multi-byte charsets whose text can be valid UTF-8 by chance if it is short.
+const EAST_ASIAN =
+  /^(?:cs)?(?:x-?)?(?:gb|euc|big-?5|s(?:hift)?[-_]?jis|ks_?c|korean|chinese|cp9(?:32|36|49|50)|windows-?(?:31j|9))/i
+
 /**
- * Decodes bytes. The label is trusted unless the bytes contradict it: valid UTF-8 or a UTF-16 byte order mark
- * under a western label, or invalid UTF-8 under a UTF-8 label (then the charset is detected, with
- * windows-1252 as the fallback). For unknown labels the charset is detected in the same way. Never throws.
+ * Decodes bytes. The label is trusted unless the bytes contradict it: valid multi-byte UTF-8 or a UTF-16 byte
+ * order mark under another label, 8-bit text under a 7-bit label, or invalid UTF-8 under a UTF-8 label (then
+ * the charset is detected, with windows-1252 as the fallback). For unknown labels the charset is detected in
+ * the same way. Never throws.
  */
 export function decodeText(bytes: Uint8Array, label: string | undefined): string {
   const charset = (label ?? '').trim().replace(/^["']|["']$/g, '')
+  const refuted = isAscii(bytes) || WIDE.test(charset) ? null : decodeRefuted(bytes, charset)
+  if (refuted !== null) return refuted
   const exotic = decodeExotic(bytes, charset)
   if (exotic !== null) return exotic
   const utf16 = utf16Of(bytes, charset)
@@ -38,6 +53,37 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
     return iconv.encodingExists(charset) ? iconv.decode(Buffer.from(bytes), charset) : guess(bytes)
   }
 }
+
+/** Whether a label is often found on mislabelled UTF-8. */
+export const isWestern = (charset: string): boolean => WESTERN.test(charset)
+
+/** Decodes 8-bit text whose label cannot be right, or returns null. */
+function decodeRefuted(bytes: Uint8Array, charset: string): string | null {
+  const likely = SEVEN_BIT.find(([label]) => label.test(charset))?.[1]
+  if (likely !== undefined && !bytes.includes(ESCAPE)) return decodeStrictly(bytes, likely) ?? guess(bytes)
+  if (!isUtf8(bytes)) return null
+  const text = new TextDecoder('utf-8').decode(bytes)
+  return EAST_ASIAN.test(charset) && !isSurelyUtf8(text) ? null : text
+}
+
+const ESCAPE = 0x1b
+
+/** Decodes with the first of the charsets in which the bytes are valid; null if they are in none. */
+function decodeStrictly(bytes: Uint8Array, charsets: readonly string[]): string | null {
+  for (const charset of charsets) {
+    try {
+      return new TextDecoder(charset, { fatal: true }).decode(bytes)
+    } catch {}
+  }
+  return null
+}
+
+/**
+ * Whether a text that could also be in an East Asian charset is in UTF-8: it contains characters of three
+ * bytes, or only accented letters next to others, as in `café`.
+ */
+const isSurelyUtf8 = (text: string): boolean =>
+  /[\u0800-\uffff]/.test(text) || !/(?<![a-z])[\u0080-\u07ff](?![a-z])/i.test(text)
 
 /**
  * Detects the byte order of UTF-16: by the byte order mark, or, if the label leaves it open, by the positions
@@ -154,56 +200,3 @@ function decodeHz(bytes: Uint8Array): string {
   }
   return new TextDecoder('gb18030').decode(out.subarray(0, length))
 }
-
-const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
-
-/**
- * Converts the header lines to a form that postal-mime can read: raw 8-bit and ISO-2022-JP lines become
- * UTF-8, encoded words in unsupported charsets are re-encoded, and an empty line before the body is added if
- * missing. The body is unchanged. Returns the same buffer if there is nothing to convert.
- */
-export function readableHeaders(raw: Uint8Array): Uint8Array {
-  return lacksSeparator(raw) ? separated(raw) : withReadableLines(raw)
-}
-
-function separated(raw: Uint8Array): Uint8Array {
-  const end = headerLength(raw)
-  return withReadableLines(Buffer.concat([raw.subarray(0, end), Buffer.from('\r\n'), raw.subarray(end)]))
-}
-
-function withReadableLines(raw: Uint8Array): Uint8Array {
-  const end = headerLength(raw)
-  const block = Buffer.from(raw.buffer, raw.byteOffset, end)
-  if (
-    isUtf8(block) &&
-    !block.includes(0x1b) &&
-    !/=\?(?:[^?\s]*(?:utf-?7|cp|ibm|oem|2022-kr|ks_?c|euc-?kr|gb|hz|1252|8859-?1))/i.test(
-      block.toString('latin1'),
-    )
-  )
-    return raw
-  const lines = block.toString('latin1').split('\n')
-  const fixed = lines.map((line) => Buffer.from(`${fixWords(fixLine(Buffer.from(line, 'latin1')))}\n`))
-  const header = Buffer.concat(fixed)
-  return Buffer.concat([header.subarray(0, header.length - 1), raw.subarray(end)])
-}
-
-function fixLine(line: Buffer): string {
-  if (line.includes(0x1b)) return new TextDecoder('iso-2022-jp').decode(line)
-  return isUtf8(line) ? line.toString('utf8') : decodeWestern(line)
-}
-
-const fixWords = (line: string) =>
-  line.replace(ENCODED_WORD, (word, charset: string, encoding: string, text: string) => {
-    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : fromQ(text)
-    const decoded = /1252|8859-?1$/.test(charset) ? guess(bytes) : decodeExotic(bytes, charset)
-    return decoded === null ? word : `=?utf-8?B?${Buffer.from(decoded).toString('base64')}?=`
-  })
-
-const fromQ = (text: string) =>
-  Buffer.from(
-    text
-      .replace(/_/g, ' ')
-      .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  )

@@ -3,7 +3,7 @@ import type { InboundAttachment } from '../../inbound.ts'
 import { sanitizeText } from '../../sanitize-text.ts'
 import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'
-import { decodeText, readableHeaders } from './charset.ts'
+import { decodeText } from './charset.ts'
 import { Delimiters } from './delimiters.ts'
 import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
@@ -12,6 +12,8 @@ import { contentFields, headerLength } from './headers.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked } from './html/readable.ts'
 import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
+import { readableHeaders } from './readable-headers.ts'
+import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
@@ -21,6 +23,8 @@ import { isTnef, unpackTnef } from './tnef/unpack.ts'
  */
 interface Part {
   content: ArrayBuffer | null
+  parentNode?: Part
+  childNodes: Part[]
   contentType: { parsed: { value: string; params: Record<string, string> }; multipart: string | false }
   contentDisposition: { parsed: { value: string; params: Record<string, string> } }
   getTextContent(): string
@@ -85,6 +89,7 @@ class TolerantParser extends OpenPostalMime {
   override async collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void> {
     if (part.contentType.multipart === false) {
       if (part.content !== null && part.content.byteLength > 0) this.leaves++
+      if (!isShown(part)) return
       readAsText(part)
     }
     return super.collectNode(part, alternative, related)
@@ -95,6 +100,27 @@ class TolerantParser extends OpenPostalMime {
     super.collectAttachment(part, content, related, tooDeep)
   }
 }
+
+/**
+ * Whether a part is shown or attached. Of several plain texts in a multipart/alternative, such as Markdown
+ * beside plain text, all say the same, and only the first is: the first that is really plain.
+ */
+function isShown(part: Part): boolean {
+  const parent = part.parentNode
+  if (parent?.contentType.multipart !== 'alternative' || !isPlain(part)) return true
+  const texts = parent.childNodes.slice(0, MAX_ALTERNATIVES).filter(isPlain)
+  const first = texts.find(({ contentType }) => contentType.parsed.value === 'text/plain') ?? texts[0]
+  return first === undefined || part === first
+}
+
+const MAX_ALTERNATIVES = 10
+
+/** Whether a part is a plain text that is not empty, by the type that it had when it was received. */
+const isPlain = ({ content, contentType, contentDisposition }: Part): boolean =>
+  contentType.multipart === false &&
+  (contentType.parsed.value === 'text/plain' || SHOWN_AS_PLAIN.test(contentType.parsed.value)) &&
+  contentDisposition.parsed.value !== 'attachment' &&
+  new Uint8Array(content ?? new ArrayBuffer(0)).subarray(0, 1_000).some((byte) => byte > 0x20)
 
 function readAsText(part: Part): void {
   const type = part.contentType.parsed
@@ -134,7 +160,8 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
   const structure = await readStructure(raw)
   if (structure === null)
     return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
-  const { body, marked, attachments } = unpacked(readParts(structure, budget), budget)
+  const own = unpacked(readParts(structure, budget), budget)
+  const { body, marked, attachments } = own.body === '' ? await unwrapped(own, budget, depth) : own
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
     body,
@@ -215,6 +242,29 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
   return { ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')), attachments }
 }
 
+/**
+ * Adds what an opaque S/MIME signature encloses to a message without text of its own, or says that the message
+ * is encrypted. The signature stays attached; it is not verified.
+ */
+async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
+  const { attachments } = own
+  if (attachments.some(({ type }) => type === ENCRYPTED_PGP)) return { ...bodyOf(ENCRYPTED), attachments }
+  const envelope = attachments.find(isSmime)
+  if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
+  const inner = unwrapSmime(envelope.content, budget)
+  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments }
+  if (inner === null) return own
+  const enclosed = await readMessage(inner, budget, depth + 1).catch(() => NOTHING)
+  return {
+    body: enclosed.body,
+    marked: enclosed.marked,
+    attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
+  }
+}
+
+const ENCRYPTED =
+  '[This message is encrypted. It can only be read with the recipient’s key, which is not known here.]'
+
 /** Replaces each `winmail.dat` with its contents. One without readable contents stays. */
 function unpacked({ attachments, ...own }: Parts, budget: Budget): Parts {
   const opened = attachments.map((attachment) => ({
@@ -275,7 +325,8 @@ function withFoundBoundary(raw: Uint8Array): Uint8Array {
     .split('\n')
     .filter((line) => line.startsWith('--'))
     .map((line) => line.slice(2).trimEnd())
-    .find((name) => name !== '' && name.length <= 70 && !name.includes('"'))
+    // A closing delimiter alone begins no part.
+    .find((name) => /^[^"]{1,70}$/.test(name) && !name.endsWith('--'))
   if (boundary === undefined) return raw
   return Buffer.concat([Buffer.from(`Content-Type: multipart/mixed; boundary="${boundary}"\r\n\r\n`), body])
 }

@@ -1,8 +1,8 @@
 /** Detects lines that may be a MIME boundary with a single look-up, however many multiparts are open. */
 export class Delimiters {
-  #known = new Set<string>()
-  #count = 0
-  #last: { value: Uint8Array } | undefined
+  /** How many of the open boundaries have each text. */
+  readonly #known = new Map<string, number>()
+  #open: { value: Uint8Array }[] = []
 
   /**
    * Whether the line may be a delimiter of one of these boundaries (RFC 2046 5.1.1): `--`, the boundary, an
@@ -10,7 +10,7 @@ export class Delimiters {
    */
   mayBe(line: Uint8Array, open: readonly { value: Uint8Array }[]): boolean {
     if (line[0] !== HYPHEN || line[1] !== HYPHEN || open.length === 0) return false
-    if (open.length !== this.#count || open.at(-1) !== this.#last) this.#learn(open)
+    this.#follow(open)
     const text = textOf(line.subarray(2))
     return (
       this.#known.has(text) ||
@@ -18,10 +18,21 @@ export class Delimiters {
     )
   }
 
-  #learn(open: readonly { value: Uint8Array }[]): void {
-    this.#known = new Set(open.map(({ value }) => textOf(value)))
-    this.#count = open.length
-    this.#last = open.at(-1)
+  /** Boundaries open and close at the end of the list, so that only what differs there is counted again. */
+  #follow(open: readonly { value: Uint8Array }[]): void {
+    while (this.#open.length > 0 && this.#open.at(-1) !== open[this.#open.length - 1])
+      this.#count(this.#open.pop()!, -1)
+    for (const boundary of open.slice(this.#open.length)) {
+      this.#open.push(boundary)
+      this.#count(boundary, 1)
+    }
+  }
+
+  #count({ value }: { value: Uint8Array }, step: number): void {
+    const text = textOf(value)
+    const count = (this.#known.get(text) ?? 0) + step
+    if (count > 0) this.#known.set(text, count)
+    else this.#known.delete(text)
   }
 }
 

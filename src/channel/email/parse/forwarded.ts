@@ -1,7 +1,7 @@
 import { decodeWords } from 'postal-mime'
 import { oneLine } from '../../sanitize-text.ts'
-import { readableHeaders } from './charset.ts'
 import { scanHeaders, valuesOf } from './headers.ts'
+import { readableHeaders } from './readable-headers.ts'
 
 /**
  * Maximum nesting depth and number of forwarded messages that are shown. The rest is only in the attachments.

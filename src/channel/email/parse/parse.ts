@@ -4,10 +4,10 @@ import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
 import { purposeOf } from './answer.ts'
-import { readableHeaders } from './charset.ts'
 import { bodyOf, type Content, joinTexts, readContent } from './content.ts'
 import { sentAt } from './date.ts'
 import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
+import { readableHeaders } from './readable-headers.ts'
 import { replyText } from './reply-text.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 
@@ -100,8 +100,10 @@ function firstSender(headers: RawHeader[]): Inbound['from'] {
   for (const value of valuesOf(headers, 'from')) {
     const mailbox = addressesIn(value)[0]
     if (mailbox === undefined) continue
-    const name = oneLine(mailbox.name ?? '', 320)
-    return { address: normalizeLoosely(mailbox.address ?? ''), name: name === '' ? null : name }
+    const address = normalizeLoosely(mailbox.address ?? '')
+    // An address without a domain (`<moderator>`) cannot be answered or proven; it only says who it was.
+    const name = oneLine(mailbox.name || (address === '' ? (mailbox.address ?? '') : ''), 320)
+    return { address, name: name === '' ? null : name }
   }
   return { address: '', name: null }
 }

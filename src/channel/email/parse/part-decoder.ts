@@ -1,3 +1,5 @@
+import { createBase64End } from './base64-end.ts'
+
 /** Bytes, or a line feed as a string. */
 type Piece = Uint8Array | ArrayBuffer | string
 
@@ -51,7 +53,9 @@ function takeOver(decoder: PartDecoder): void {
     if (decoder.chunks.length >= MAX_PIECES) gather()
   }
   const step = decoder.remainder === undefined ? Number.POSITIVE_INFINITY : MAX_UPDATE
+  const mayFollow = decoder.remainder === undefined ? null : createBase64End()
   decoder.update = (line) => {
+    if (mayFollow !== null && line.length <= step && !mayFollow(line)) return
     if (line.length <= step) take(line)
     else for (let at = 0; at < line.length; at += step) take(line.subarray(at, at + step))
   }

@@ -5,6 +5,7 @@ import type { InboundAttachment } from '../../../inbound.ts'
 import { namedAttachment } from '../attachment.ts'
 import { htmlToReadable } from '../html/readable.ts'
 import type { Budget } from '../time-budget.ts'
+import { asEncapsulated } from './native-rtf.ts'
 import { readTnef, type Tnef } from './tnef.ts'
 
 /** Contents of a `winmail.dat`: its text ('' if it has none) and its files as ordinary attachments. */
@@ -58,9 +59,7 @@ function textOf({ text, html, rtf }: Tnef, budget: Budget): string {
   return inner.mode === 'html' ? htmlToReadable(inner.text, budget) : inner.text
 }
 
-/**
- * Extracts HTML or text that Outlook encapsulated in RTF ([MS-OXRTFEX]); null if the RTF contains neither.
- */
+/** Extracts HTML or text that Outlook encapsulated in RTF ([MS-OXRTFEX]), or else the text of the RTF itself. */
 function unwrapRtf(compressed: Buffer, budget: Budget): { mode: 'html' | 'text'; text: string } | null {
   // The library does not check the sizes in the header.
   if (compressed.length < 16 || compressed.length > MAX_RTF) return null
@@ -70,7 +69,7 @@ function unwrapRtf(compressed: Buffer, budget: Budget): { mode: 'html' | 'text';
     const rtf = Buffer.from(decompressRTF([...compressed]))
       .toString('latin1')
       .replace(/\\'(?![0-9a-f]{2})/gi, '')
-    const { mode, text } = deEncapsulateSync(Buffer.from(rtf, 'latin1'), {
+    const { mode, text } = deEncapsulateSync(Buffer.from(asEncapsulated(rtf), 'latin1'), {
       decode: iconv.decode,
       mode: 'either',
       warn: () => undefined,
