@@ -51,8 +51,7 @@ const detailOf = (
   const entries = named.length > 0 ? named : recipients
   return {
     detail: entries[0]?.detail ?? detail,
-    permanent:
-      kind === 'complaint' || (entries.length > 0 && entries.every(({ permanent }) => permanent)),
+    permanent: kind === 'complaint' || (entries.length > 0 && entries.every(({ permanent }) => permanent)),
   }
 }
 

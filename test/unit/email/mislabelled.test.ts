@@ -2,7 +2,7 @@ import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 
-const part = async (charset: string, body: Buffer, subject = Buffer.from('s')) =>
+const part = async (charset: string, body: Uint8Array, subject: Uint8Array = Buffer.from('s')) =>
   parseMail(
     Buffer.concat([
       Buffer.from('From: a@x.com\r\nSubject: '),
@@ -136,7 +136,7 @@ describe('a raw subject is in the charset of the body', () => {
 describe('a character divided over two encoded words', () => {
   const divided = (charset: string, text: string, at: number, glue = ' ') => {
     const bytes = iconv.encode(text, charset)
-    const word = (piece: Buffer) => `=?${charset}?B?${piece.toString('base64')}?=`
+    const word = (piece: Uint8Array) => `=?${charset}?B?${Buffer.from(piece).toString('base64')}?=`
     return `${word(bytes.subarray(0, at))}${glue}${word(bytes.subarray(at))}`
   }
   test.each([

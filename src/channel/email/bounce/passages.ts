@@ -14,7 +14,7 @@ const QUOTED =
 /** The text for humans of a bounce, without the message that it returns. */
 export const textOfBounce = ({ text }: ParsedMail): string => text.slice(0, MAX_TEXT).split(QUOTED)[0] ?? ''
 
-export const ADDRESS =
+const ADDRESS =
   /(?<![^\s<>()[\]"',;:@])[^\s<>()[\]"',;:@]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu
 
 /** Returns the addresses in a text, normalized. */
