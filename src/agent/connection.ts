@@ -135,19 +135,20 @@ export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): 
 }
 
 /**
- * Ends a lease immediately, when its stream closes. If the client has already reconnected to another process,
+ * Ends leases immediately, when their streams close. If a client has already reconnected to another process,
  * that process is notified and renews the lease.
  */
-export const endLease = async (
+export const endLeases = async (
   { pool, notifier }: ConnectionDeps,
-  agentId: string,
-  connectionId: string,
+  connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<void> => {
-  const { rows } = await pool.query(
-    'update connection set lease_until = null where id = $1 and agent_id = $2 and replaced_at is null returning id',
-    [connectionId, agentId],
-  )
-  if (rows.length > 0) notifier.publish(CLIENT_REPLACED, agentId)
+  const { rows } = await pool.query<{ agent_id: string }>({
+    name: 'end leases',
+    text: `update connection c set lease_until = null from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
+            where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.agent_id`,
+    values: [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId)],
+  })
+  for (const { agent_id } of rows) notifier.publish(CLIENT_REPLACED, agent_id)
 }
 
 export interface Listener {

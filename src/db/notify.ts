@@ -37,6 +37,7 @@ export interface NotifierOptions {
 }
 
 const CHANNEL = 'ams'
+const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
 /**
@@ -137,10 +138,7 @@ class Sender {
       const payloads = packPayloads(this.#instance, this.#waiting)
       this.#waiting = new Map()
       try {
-        await this.#options.pool.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
-          CHANNEL,
-          payloads,
-        ])
+        await this.#options.pool.query({ ...NOTIFY, values: [CHANNEL, payloads] })
       } catch (error) {
         this.#options.log.warn({ error: (error as Error).message }, 'could not notify other processes')
       }

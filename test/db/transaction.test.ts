@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { pinSender } from '../../src/agent/access-list.ts'
-import { CLIENT_REPLACED, connectClient, endLease } from '../../src/agent/connection.ts'
+import { CLIENT_REPLACED, connectClient, endLeases } from '../../src/agent/connection.ts'
 import { within } from '../../src/db/transaction.ts'
 import { runOnce } from '../../src/message/once.ts'
 import { deleteWebhook } from '../../src/webhook/delivery/lease.ts'
@@ -21,9 +21,9 @@ test('ending a lease within a transaction notifies subscribers only if the lease
   const { id } = await connectClient(deps, viewer, agent.id, { client: 'test', machine: 'here' })
   const received: string[] = []
   const stop = deps.notifier.subscribe(CLIENT_REPLACED, (key) => received.push(key))
-  await inTransaction((inside) => endLease(inside, agent.id, randomUUID()))
+  await inTransaction((inside) => endLeases(inside, [{ agentId: agent.id, id: randomUUID() }]))
   expect(received).toEqual([])
-  await inTransaction((inside) => endLease(inside, agent.id, id))
+  await inTransaction((inside) => endLeases(inside, [{ agentId: agent.id, id }]))
   expect(received).toEqual([agent.id])
   stop()
 })

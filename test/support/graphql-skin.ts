@@ -175,7 +175,7 @@ export const startSkin = async (
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const stop = async () => {
-    deps.subscriptions.stop()
+    await deps.subscriptions.stop(0)
     graphql.stop()
     feed.stop()
     setTimeout(() => server.closeAllConnections(), 500)
