@@ -16,7 +16,7 @@ import { Streams } from './stream/streams.ts'
 import { createOauth } from './web/oauth/oauth.ts'
 import { createWeb } from './web/web.ts'
 import { createLanes } from './webhook/delivery/lanes.ts'
-import { oldestDueDelivery } from './webhook/delivery/lease.ts'
+import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
 import { notifyOwners } from './webhook/incident.ts'
 import { createTerminationNotices } from './webhook/termination-notice.ts'
 import { createUsageCounter } from './workspace/usage.ts'
@@ -115,6 +115,7 @@ export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): voi
       waiting: pool.waitingCount,
     }),
   )
+  const oldestDueDelivery = createOldestDueDelivery({ pool })
   // After the connections: otherwise the statements of this metric would be counted among them.
   metrics.gauges(
     'ams_oldest_due_job_seconds',
@@ -125,7 +126,7 @@ export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): voi
       const secondsSince = (due: Date | null) =>
         due ? Math.max(0, (now.getTime() - due.getTime()) / 1000) : 0
       return {
-        webhook: secondsSince(await oldestDueDelivery({ prisma, pool }, now)),
+        webhook: secondsSince(await oldestDueDelivery(now)),
         send: secondsSince(await oldestDueSend({ prisma, pool }, now)),
       }
     },

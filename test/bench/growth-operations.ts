@@ -1,11 +1,13 @@
 import { pruneConnections } from '../../src/agent/connection.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import { pruneEvents } from '../../src/event/log.ts'
 import { pruneRefused } from '../../src/message/in/refused.ts'
-import { oldestDueSend, pruneSendJobs } from '../../src/message/out/send-job.ts'
+import { pruneSendJobs } from '../../src/message/out/send-job.ts'
 import { indexMessages } from '../../src/message/reading/search.ts'
 import { pruneDeliveries } from '../../src/webhook/deliveries.ts'
-import { leaseDue, oldestDueDelivery } from '../../src/webhook/delivery/lease.ts'
+import { leaseDue } from '../../src/webhook/delivery/lease.ts'
+import { notifyOwners } from '../../src/webhook/incident.ts'
 import { pruneSubscriptions } from '../../src/webhook/subscribe.ts'
 import { pruneIdempotencyKeys } from '../../src/workspace/idempotency.ts'
 import { pruneRates } from '../../src/workspace/rate-limits.ts'
@@ -59,17 +61,13 @@ const janitor: Operation = async ({ db }) => {
   await pruneRates(db, now)
   await pruneConnections(db, now)
   await pruneSubscriptions(db, now)
+  await notifyOwners({ ...db, clock: systemClock, log: silentLogger, mailer: { deliver: async () => true } })
   await pruneRefused({ ...db, clock: systemClock }, new AbortController().signal)
 }
 
 const webhookPoll: Operation = async ({ db }) => {
   const limits = { lanes: 100, retrying: 100 }
   await leaseDue(db, { lease: { owner: NOBODY, ms: 1 }, now: systemClock.now(), limits, newMs: 5_000 })
-}
-
-const metrics: Operation = async ({ db }) => {
-  await oldestDueDelivery(db, systemClock.now())
-  await oldestDueSend(db, systemClock.now())
 }
 
 /** What is measured, each in a request or a round of its own. */
@@ -124,6 +122,6 @@ export const OPERATIONS: Record<string, Operation> = {
   'audit log': ({ request }) => request('GET', '/audit'),
   'poll for webhooks': webhookPoll,
   'poll for the search index': ({ db }) => indexMessages(db),
-  metrics,
+  metrics: ({ request }) => request('GET', '/metrics'),
   'delete expired rows': janitor,
 }

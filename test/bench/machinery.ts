@@ -87,6 +87,21 @@ export const startBench = async (environment: Record<string, string> = {}): Prom
   return { ...service, postgres, token, api: apiOf(service.http, token), another }
 }
 
+/** Requests at a time. One after the other, a suite would spend most of its time on making agents. */
+const AT_ONCE = 8
+
+/** Makes `count` things, and returns them in order. */
+export const makeMany = async <Made>(count: number, make: (n: number) => Promise<Made>): Promise<Made[]> => {
+  const made: Made[] = []
+  const numbers = Array.from({ length: count }, (_, n) => n).values()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const n of numbers) made[n] = await make(n)
+    }),
+  )
+  return made
+}
+
 /** Starts a file of this folder in a process of its own, and resolves with its first message. */
 export const startPart = async <Ready>(
   file: string,

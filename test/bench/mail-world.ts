@@ -1,7 +1,7 @@
 import { startDns } from '../support/dns.ts'
 import type { DkimKey } from '../support/mail.ts'
 import { atEnd } from './cleanup.ts'
-import type { Bench } from './machinery.ts'
+import { type Bench, makeMany } from './machinery.ts'
 
 /** Authenticates this machine and the signatures for example.com, so that every check has a result. */
 export const startZone = async (key: DkimKey) => {
@@ -21,12 +21,9 @@ export interface MailAgent {
 }
 
 /** Creates agents that accept mail from the load's many senders, each of which may send few mails a minute. */
-export const createRecipients = async ({ api }: Bench, count: number): Promise<MailAgent[]> => {
-  const agents: MailAgent[] = []
-  for (let n = 0; n < count; n++) {
+export const createRecipients = ({ api }: Bench, count: number): Promise<MailAgent[]> =>
+  makeMany(count, async (n) => {
     const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
     await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
-    agents.push({ id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value })
-  }
-  return agents
-}
+    return { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value }
+  })

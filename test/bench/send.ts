@@ -1,6 +1,6 @@
 import { until } from '../support/until.ts'
 import { CONNECTIONS, type HttpTarget, httpSide } from './http-load.ts'
-import { type Postgres, startBench, startPart } from './machinery.ts'
+import { makeMany, type Postgres, startBench, startPart } from './machinery.ts'
 import { compare } from './paired.ts'
 import { atLeast, type Suite } from './row.ts'
 
@@ -28,9 +28,10 @@ const untilDelivered = ({ pool }: Postgres) =>
 export const benchSend: Suite = async (report) => {
   const bench = await startBench()
   const { postgres, api, pid } = bench
-  const agents: string[] = []
-  for (let n = 0; n < AGENTS; n++)
-    agents.push((await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body.id)
+  const agents = await makeMany(
+    AGENTS,
+    async (n): Promise<string> => (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body.id,
+  )
   const client = await startPart('http-client.ts')
   const bare = await startPart<number>('bare-rest.ts', postgres.url)
   const json = { 'content-type': 'application/json' }

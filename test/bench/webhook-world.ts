@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { LoggedEvent } from '../../src/event/event.ts'
 import { until } from '../support/until.ts'
 import { type Committer, openCommitter } from './committer.ts'
-import { ask, type Bench, nextMessage, type Service, startBench, startPart } from './machinery.ts'
+import { ask, type Bench, makeMany, nextMessage, type Service, startBench, startPart } from './machinery.ts'
 
 /** Agents that one notification names: PostgreSQL limits it to 8,000 bytes. */
 const NAMED = 200
@@ -42,13 +42,12 @@ const createEndpoints = async (
   count: number,
   never: boolean,
 ): Promise<Endpoint[]> => {
-  const endpoints: Endpoint[] = []
-  for (let n = 0; n < count; n++) {
+  const endpoints = await makeMany(count, async (): Promise<Endpoint> => {
     const agentId: string = (await api('POST', '/agents', { name: 'Bench', icon: 'bot' })).body.id
     const url = `http://127.0.0.1:${receiver.ready}/${agentId}`
     const { secret } = (await api('POST', `/agents/${agentId}/webhooks`, { url })).body
-    endpoints.push({ agentId, url, secret })
-  }
+    return { agentId, url, secret }
+  })
   if (never)
     await postgres.pool.query("update webhook set retry_at = '9999-01-01' where agent_id = any($1)", [
       endpoints.map(({ agentId }) => agentId),

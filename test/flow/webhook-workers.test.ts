@@ -1,6 +1,9 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { removeWebhook } from '../../src/webhook/webhook.ts'
+import { TOKEN_REVOKED } from '../../src/workspace/token.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { gatePool } from '../support/gate.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
@@ -308,3 +311,39 @@ test('webhooks that do not respond leave slots to the others', async () => {
   )
   expect(receiver.mostAtOnce).toBe(1)
 })
+
+test.each(['webhook', 'token'] as const)(
+  'nothing is sent when the %s is deleted between the lease of a lane and the first POST',
+  async (deleted) => {
+    const [first, next] = await lanes(2)
+    const tokenId = randomUUID()
+    if (deleted === 'token') {
+      await db.prisma.token.create({
+        data: {
+          id: tokenId,
+          workspaceId: first!.viewer.workspaceId,
+          agentId: first!.viewer.id,
+          hash: randomBytes(32),
+        },
+      })
+      await db.prisma.webhook.updateMany({ where: { id: first!.id }, data: { tokenId } })
+    }
+    const steps = new EventEmitter()
+    const [leased, proceed] = [once(steps, 'leased'), once(steps, 'proceed')]
+    const open: typeof bench.keyring.open = async (...sealed) => {
+      steps.emit('leased')
+      await proceed
+      return bench.keyring.open(...sealed)
+    }
+    bench.worker({ keyring: { ...bench.keyring, open } })
+    await bench.raise(first!.viewer.id, 1)
+    await leased
+    if (deleted === 'webhook')
+      await removeWebhook(bench.operations, first!.viewer, first!.viewer.id, first!.id)
+    else bench.operations.notifier.publish(TOKEN_REVOKED, tokenId)
+    steps.emit('proceed')
+    await bench.raise(next!.viewer.id, 1)
+    await receiver.got(next!.path, 1)
+    expect(receiver.received.map(({ path }) => path)).toEqual([next!.path])
+  },
+)

@@ -57,17 +57,19 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
       apply(lane)
       proceed(lane)
     })
-  const loseWhere = (applies: (lane: Lane) => boolean) => {
-    for (const lane of lanes) if (applies(lane)) lose(lane)
-  }
+  const onDeletion = (topic: string, isOf: (lane: Lane, id: string) => boolean) =>
+    notifier.subscribe(topic, (id) => {
+      reader.noteDeleted(id)
+      for (const lane of lanes) if (isOf(lane, id)) lose(lane)
+    })
   return [
     feed.onNews(onEvent),
     notifier.subscribe(LANES_FREE, (by) => by !== owner && deps.lanesFree()),
     notifier.subscribe(WEBHOOK_ADDED, (agentId) => {
       for (const lane of lanes.ofAgent(agentId)) lane.siblingAdded()
     }),
-    notifier.subscribe(WEBHOOK_REMOVED, (id) => loseWhere((lane) => lane.id === id)),
-    notifier.subscribe(TOKEN_REVOKED, (tokenId) => loseWhere(({ policy }) => policy.tokenId === tokenId)),
+    onDeletion(WEBHOOK_REMOVED, (lane, id) => lane.id === id),
+    onDeletion(TOKEN_REVOKED, ({ policy }, id) => policy.tokenId === id),
     onWebhook(WEBHOOK_CHANGED, (lane) => lane.rowChanged()),
     onWebhook(WEBHOOK_DELIVERY_REQUESTED, (lane) => lane.manualRequested()),
   ]

@@ -49,6 +49,9 @@ export class LaneReader {
   readonly #lowLanes = new Set<Lane>()
   readonly #manualLanes = new Set<Lane>()
   readonly #stopping = new AbortController()
+  /** Number of leases in progress, and the ids of webhooks and tokens that were deleted meanwhile. */
+  #leasing = 0
+  readonly #deleted = new Set<string>()
   #working: Promise<void> | null = null
   #running = false
   /** Time of the last lease statement, and the timer until the next one may run. */
@@ -112,9 +115,19 @@ export class LaneReader {
     const limit = this.#capacity.available
     if (limit <= 0) return true
     const from = performance.now()
-    const rows = await pick(limit)
-    for (const row of rows) await this.#add(row, from + this.#deps.lease.ms, batch?.get(row.agent_id) ?? [])
-    return rows.length >= limit
+    this.#leasing++
+    try {
+      const rows = await pick(limit)
+      for (const row of rows) await this.#add(row, from + this.#deps.lease.ms, batch?.get(row.agent_id) ?? [])
+      return rows.length >= limit
+    } finally {
+      if (--this.#leasing === 0) this.#deleted.clear()
+    }
+  }
+
+  /** Adds no lane of a webhook or token that was deleted after its lanes were leased and before they were added. */
+  noteDeleted(id: string): void {
+    if (this.#leasing > 0) this.#deleted.add(id)
   }
 
   async #add(row: LeasedLane, leasedUntil: number, events: readonly LoggedEvent[]): Promise<void> {
@@ -125,6 +138,7 @@ export class LaneReader {
       return proceed(known)
     }
     const keys = await openKeys(this.#deps, row)
+    if ([row.id, row.token_id].some((id) => id !== null && this.#deleted.has(id))) return
     const lane = new Lane(row, keys, dialler.connectionTo(row.url), leasedUntil)
     lanes.add(lane)
     for (const event of events) lane.events.announce(event)

@@ -177,26 +177,6 @@ export const nextDueAt = async ({ pool }: Db, now: Date): Promise<Date | null> =
 }
 
 /**
- * Returns when the delivery that has waited longest for a worker was due; null when none waits. A lane
- * between two attempts is not due.
- */
-export const oldestDueDelivery = async ({ pool }: Db, now: Date): Promise<Date | null> => {
-  const { rows } = await pool.query<{ at: Date | null }>({
-    name: 'oldest due delivery',
-    text: `
-      select min(coalesce(w.retry_at, e.created_at)) as at
-        from webhook w join event_log l using (agent_id)
-        left join lateral (
-          select created_at from event where agent_id = w.agent_id and id > w.position order by id limit 1
-        ) e on true
-       where w.position < l.last_id and (w.retry_at is null or w.retry_at <= $1)
-         and (w.expires_at is null or w.expires_at > $1)`,
-    values: [now],
-  })
-  return rows[0]?.at ?? null
-}
-
-/**
  * Renews leases; returns the lanes that the owner still holds. Rows that another statement has locked are not
  * renewed (`renewed` is false): writing progress renews the lease too, and two statements that wait for each
  * other's rows would deadlock.
