@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, listens } from '../support/port.ts'
@@ -13,10 +13,10 @@ exports.hook_data = (next, connection) => { connection.transaction.parse_body = 
 exports.hook_queue = (next) => next(OK)
 `
 
-/** The path of Haraka's start script in the folder that HARAKA names, or null. */
+/** The package in the folder that HARAKA names, or null. */
 const installed = (): string | null => {
-  const file = process.env.HARAKA && join(process.env.HARAKA, 'node_modules', 'Haraka', 'bin', 'haraka')
-  return file && existsSync(file) ? file : null
+  const folder = process.env.HARAKA && join(process.env.HARAKA, 'node_modules', 'Haraka')
+  return folder && existsSync(folder) ? folder : null
 }
 
 /** Starts a Haraka that parses mails, or returns why it cannot. */
@@ -25,13 +25,17 @@ export const startHaraka = async (): Promise<{ port: number; pid: number } | { m
   if (haraka === null)
     return { missing: 'Haraka is not installed: set HARAKA to a folder in which `npm install Haraka` ran' }
   const dir = mkdtempSync(join(tmpdir(), 'ams-haraka-'))
-  for (const folder of ['config', 'plugins']) mkdirSync(join(dir, folder))
+  mkdirSync(join(dir, 'plugins'))
+  // Without the sections of its own settings, Haraka 3.3.4 ends at the first connection.
+  cpSync(join(haraka, 'config'), join(dir, 'config'), { recursive: true })
   const port = await freePort()
   writeFileSync(join(dir, 'config', 'smtp.ini'), `listen=127.0.0.1:${port}\nnodes=0\n`)
   writeFileSync(join(dir, 'config', 'plugins'), 'parse\n')
   writeFileSync(join(dir, 'config', 'loglevel'), 'ERROR\n')
   writeFileSync(join(dir, 'plugins', 'parse.js'), PLUGIN)
-  const child: ChildProcess = spawn(process.execPath, [haraka, '-c', dir], { stdio: 'ignore' })
+  const child: ChildProcess = spawn(process.execPath, [join(haraka, 'bin', 'haraka'), '-c', dir], {
+    stdio: 'ignore',
+  })
   atEnd(() => {
     child.kill('SIGKILL')
     rmSync(dir, { recursive: true, force: true })
