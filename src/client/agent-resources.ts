@@ -1,6 +1,7 @@
 import type { components, operations } from './api.ts'
 import type { AgentCall, CallOptions } from './call.ts'
 import { List } from './list.ts'
+import type { EventType } from './stream.ts'
 
 /** What belongs to an agent besides its messages. Each function is one operation of the API. */
 
@@ -105,8 +106,11 @@ export const draftsOf = (call: AgentCall) => ({
 export const webhooksOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/webhooks', { ...options }),
   /** The response contains the secret that its deliveries are signed with. */
-  add: (url: string, options?: CallOptions) =>
-    call('post', '/agents/{id}/webhooks', { body: { url }, ...options }),
+  add: (url: string, { events, ...options }: { events?: EventType[] } & CallOptions = {}) =>
+    call('post', '/agents/{id}/webhooks', { body: { url, ...(events ? { events } : {}) }, ...options }),
+  /** Changes the types of the events that it has not received yet. */
+  update: (webhookId: string, body: BodyOf<'updateWebhook'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, body, ...options }),
   remove: (webhookId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, ...options }),
   /** A new secret; the previous one also signs for 24 hours. */

@@ -23,7 +23,7 @@ import {
   type SendOptions,
   send,
 } from './message.ts'
-import { type Event, readStream, type Source, type StreamItem } from './stream.ts'
+import { type Event, type EventType, readStream, type Source, type StreamItem } from './stream.ts'
 
 type Schemas = components['schemas']
 type MarkMany = Omit<operations['markMessages']['requestBody']['content']['application/json'], 'ids'>
@@ -41,6 +41,8 @@ export interface AgentOptions extends ClientOptions {
 export interface EventsOptions extends CallOptions {
   /** Only events with a greater id. */
   after: number
+  /** Types of the events to receive; `message.received` alone by default. */
+  types?: readonly EventType[] | undefined
 }
 
 /** An agent: its inbox, and all that belongs to it. */
@@ -110,11 +112,12 @@ export class Agent {
     return readStream(this.#source, options)
   }
 
-  /** The event log, oldest first. */
-  log({ after = 0, signal }: { after?: number } & CallOptions = {}): List<Event> {
+  /** The event log, oldest first; of all types by default. */
+  log({ after = 0, types, signal }: Partial<EventsOptions> = {}): List<Event> {
+    const only = types ? { types: types.join() } : {}
     return new List((cursor) =>
       this.#call('get', '/agents/{id}/events', {
-        query: cursor === undefined ? { after } : { cursor: Number(cursor) },
+        query: cursor === undefined ? { after, ...only } : { cursor: Number(cursor), ...only },
         signal,
       }),
     )

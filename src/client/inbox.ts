@@ -3,7 +3,7 @@ import { AmsError } from './errors.ts'
 import { isTemporary } from './http.ts'
 import { type Message, messageOf, messageOfUrl } from './message.ts'
 import { findHead, memoryStore, type PositionStore, Progress } from './position.ts'
-import { type Event, readStream, type Source } from './stream.ts'
+import { type Event, type EventType, readStream, type Source } from './stream.ts'
 
 /** Where to start: after what is there already, with all that is stored, or after an event's id. */
 export type From = 'now' | 'beginning' | number
@@ -13,6 +13,8 @@ export interface InboxOptions {
   store?: PositionStore | undefined
   /** Where to start when the store is empty; `now` by default. */
   from?: From | undefined
+  /** Types of the events whose messages to yield; `message.received` alone by default. */
+  types?: readonly EventType[] | undefined
   /** Ends the loop. */
   signal?: AbortSignal | undefined
   /** Called when events before `nextId` were removed (after 7 days) while nobody listened. */
@@ -26,6 +28,7 @@ export interface Received {
   done(): Promise<void>
 }
 
+const RECEIVED: readonly EventType[] = ['message.received']
 const BACKOFF = { baseMs: 1000, maxMs: 30_000 }
 
 /** Stored before the first event, so that a crash before the first `done` skips nothing. */
@@ -67,14 +70,14 @@ export async function* readInbox(
   source: Source,
   options: InboxOptions,
 ): AsyncGenerator<Received, void, undefined> {
-  const { signal, store = memoryStore(), onTruncated } = options
+  const { signal, types = RECEIVED, store = memoryStore(), onTruncated } = options
   try {
     const stored = await store.load()
     const position = stored ?? (await startAt(source, store, options))
     const progress = new Progress(store, position)
     // Who starts at "now" or at the beginning misses nothing of what was removed before.
     let isExpected = stored === null && typeof options.from !== 'number'
-    for await (const item of readStream(source, { after: position, signal })) {
+    for await (const item of readStream(source, { after: position, types: options.types, signal })) {
       if (item.type === 'replaced') throw new AmsError('replaced', 'Another client connected as this agent.')
       if (item.type === 'truncated') {
         if (!isExpected) onTruncated?.(item.nextId)
@@ -83,7 +86,7 @@ export async function* readInbox(
         const { event } = item
         progress.deliver(event.id)
         const done = () => progress.done(event.id)
-        const message = event.type === 'message.received' ? await readMessage(source, event, signal) : null
+        const message = types.includes(event.type) ? await readMessage(source, event, signal) : null
         if (message) yield { message, event, done }
         else await done()
       }

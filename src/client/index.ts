@@ -8,7 +8,7 @@ export type { From, InboxOptions, Received } from './inbox.ts'
 export { List, type Page } from './list.ts'
 export type { Attachment, ListOptions, Message, Send, SendOptions } from './message.ts'
 export { memoryStore, type PositionStore } from './position.ts'
-export type { Event, StreamItem } from './stream.ts'
+export type { Event, EventType, StreamItem } from './stream.ts'
 export {
   type VerifyOptions,
   verifyWebhook,

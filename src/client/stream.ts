@@ -6,6 +6,7 @@ import { type Http, isTemporary, unreachable } from './http.ts'
 import { type Frame, FrameParser } from './sse.ts'
 
 export type Event = components['schemas']['Event']
+export type EventType = Event['type']
 
 /** What an agent's stream yields. `truncated`: the events before `nextId` are no longer stored. */
 export type StreamItem =
@@ -24,6 +25,8 @@ export interface Source {
 
 interface StreamOptions {
   after: number
+  /** Types of the events to receive; `message.received` alone by default. */
+  types?: readonly EventType[] | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -37,7 +40,7 @@ const replaced = () => new AmsError('replaced', 'Another client connected as thi
 async function* framesOf(
   { http, id }: Source,
   connectionId: string,
-  { after, signal }: StreamOptions,
+  { after, types, signal }: StreamOptions,
   alive: () => void,
 ): AsyncGenerator<Frame, void, undefined> {
   const path = fill('/agents/{id}/connections/{connectionId}/events', { id: await id(), connectionId })
@@ -48,7 +51,7 @@ async function* framesOf(
     const response = await http.once({
       method: 'GET',
       path,
-      query: { after },
+      query: types ? { after, types: types.join() } : { after },
       headers,
       signal: silence.signal,
     })
@@ -95,7 +98,7 @@ export async function* readStream(
   source: Source,
   options: StreamOptions,
 ): AsyncGenerator<StreamItem, void, undefined> {
-  const { signal } = options
+  const { signal, types } = options
   let after = options.after
   let connectionId: string | null = null
   for (let failures = 0; !signal?.aborted; failures++) {
@@ -108,7 +111,7 @@ export async function* readStream(
       connectionId ??= (
         await source.call('put', '/agents/{id}/connection', { body: { client, machine }, signal })
       ).id
-      for await (const frame of framesOf(source, connectionId, { after, signal }, alive)) {
+      for await (const frame of framesOf(source, connectionId, { after, types, signal }, alive)) {
         const item = itemOf(frame)
         if (item.type === 'event') after = item.event.id
         if (item.type === 'truncated') after = item.nextId - 1

@@ -98,6 +98,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.sendToUrl('http://x.example/a/x', 'hi'),
   () => agent.webhooks.list(),
   () => agent.webhooks.add('https://x.example'),
+  () => agent.webhooks.update('x', { events: ['message.sent'] }),
   () => agent.webhooks.remove('x'),
   () => first(agent.webhooks.deliveries('x')),
   () => agent.webhooks.rotate('x'),

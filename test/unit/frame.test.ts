@@ -61,6 +61,30 @@ test('a heartbeat is a comment and is not sent after the end of the stream', asy
   expect(await answer.text()).toBe('retry: 3000\n\n: heartbeat\n\n')
 })
 
+test('after events that a client did not ask for, a heartbeat is followed by the position, once', async () => {
+  const own = new Subscription({ ...session.options })
+  const opened: Stream[] = []
+  const other = createServer((_, response) => {
+    opened.push(new Stream({ feed, log: silentLogger }, own, response, { after: 5, types: [event.type] }))
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const answer = await fetch(`http://127.0.0.1:${(other.address() as AddressInfo).port}`)
+  const [stream] = opened
+  const failed: LoggedEvent = { ...event, type: 'message.failed', error: 'no', id: 6 }
+  stream!.heartbeat()
+  expect(stream!.receive([failed])).toBe(true)
+  stream!.heartbeat()
+  stream!.heartbeat()
+  stream!.receive([event, { ...failed, id: 8 }])
+  stream!.heartbeat()
+  own.end()
+  const beat = ': heartbeat\n\n'
+  expect(await answer.text()).toBe(
+    `retry: 3000\n\n${beat}${beat}id: 6\n\n${beat}${eventFrame(event)}${beat}id: 8\n\n`,
+  )
+  other.close()
+})
+
 test('a writer whose client has already disconnected is aborted and writes nothing', async () => {
   const closed = new Promise<EventStreamWriter>((resolve) => {
     const left = createServer((_, response) => {

@@ -11,11 +11,12 @@ const field = (text: string | null): string => oneLine(text ?? '').slice(0, MAX_
 
 export const fieldsOf = (
   agentId: string,
-  { id, channel }: Event,
+  { id, type, channel }: Event,
   message: Message,
 ): Record<string, string> => ({
   AMS_AGENT_ID: agentId,
   AMS_EVENT_ID: String(id),
+  AMS_EVENT_TYPE: type,
   AMS_MESSAGE_ID: message.id,
   AMS_CHANNEL: channel,
   AMS_FROM: field(message.counterpart),
@@ -61,9 +62,19 @@ const sign = async (secret: string, id: string, body: string): Promise<Record<st
 
 export const newSecret = (): string => `whsec_${base64Of(crypto.getRandomValues(new Uint8Array(24)))}`
 
+const display = (name: string | null, address: string): string => (name ? `${name} <${address}>` : address)
+
+/** Who sent the message of an event: the agent, if it is one of its own. */
+const fromOf = ({ sender }: Event, { direction, counterpart, counterpartName }: Message): string => {
+  const own = sender.email ?? sender.phone
+  if (direction === 'inbound') return display(counterpartName, counterpart)
+  return own === null ? (sender.name ?? '') : display(sender.name, own)
+}
+
 /** What a webhook of the service would get for an event. */
 const payloadOf = (agent: { id: string; name: string }, event: Event, message: Message) => {
-  const { counterpart, counterpartName, subject, text } = message
+  const { subject, text } = message
+  const { refusal, error, hold } = event
   const isUrl = event.channel === 'url'
   return {
     eventId: `evt_${agent.id}_${event.id}`,
@@ -74,9 +85,12 @@ const payloadOf = (agent: { id: string; name: string }, event: Event, message: M
       message: {
         id: message.id,
         channel: event.channel,
-        from: counterpartName ? `${counterpartName} <${counterpart}>` : counterpart,
+        from: fromOf(event, message),
         subject,
         ...(isUrl ? { text, sender: event.sender } : {}),
+        ...(refusal && { refusal }),
+        ...(error !== undefined && { error }),
+        ...(hold && { hold }),
       },
     },
     cursor: String(event.id),

@@ -3,12 +3,13 @@ import { backoff, pause } from '../backoff.ts'
 import type { From, Received } from '../inbox.ts'
 import { fileStore } from '../node.ts'
 import { memoryStore, type PositionStore } from '../position.ts'
+import type { EventType } from '../stream.ts'
 import type { Command, Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { fieldsOf, forward, newSecret, runCommand } from './handlers.ts'
 import { lineOf } from './messages.ts'
 import { type Credentials, positionFile } from './settings.ts'
-import { printableJson } from './terminal.ts'
+import { printableJson, type Terminal } from './terminal.ts'
 
 const BACKOFF = { baseMs: 1000, maxMs: 60_000 }
 
@@ -18,6 +19,18 @@ const fromOf = (input: Input): From | undefined => {
   if (/^\d{1,15}$/.test(given)) return Number(given)
   throw new UsageError('--from must be now, beginning or the id of an event.')
 }
+
+const typesOf = (input: Input): EventType[] | undefined =>
+  input
+    .text('types')
+    ?.split(',')
+    .map((type) => type.trim() as EventType)
+
+/** The line of a message, after the type of its event if it is not a new message. */
+const shown = ({ event, message }: Received, terminal: Terminal): string =>
+  event.type === 'message.received'
+    ? lineOf(message, terminal)
+    : `${terminal.style('bold', event.type)} ${lineOf(message, terminal)}`
 
 /** With `--from` the stored position counts no more, and is written anew. */
 const storeOf = (input: Input, credentials: Credentials, agentId: string): PositionStore => {
@@ -60,9 +73,9 @@ const forwarder = async (input: Input, url: string, agent: Agent): Promise<Handl
   return async (received) => {
     const result = await forward(url, secret, about, received)
     const isFine = typeof result === 'number' && result >= 200 && result < 300
-    const shown = terminal.style(isFine ? 'green' : 'red', String(result))
-    const { event, message } = received
-    terminal.out(input.json ? printableJson({ event, result }) : `${shown} ${lineOf(message, terminal)}`)
+    const status = terminal.style(isFine ? 'green' : 'red', String(result))
+    const { event } = received
+    terminal.out(input.json ? printableJson({ event, result }) : `${status} ${shown(received, terminal)}`)
   }
 }
 
@@ -71,8 +84,10 @@ const handlerOf = async (input: Input, agent: Agent, signal: AbortSignal): Promi
   if (command !== undefined && url !== undefined) throw new UsageError('Use either --exec or --forward.')
   if (url !== undefined) return forwarder(input, url, agent)
   if (command === undefined)
-    return async ({ event, message }) =>
-      input.terminal.out(input.json ? printableJson({ event, message }) : lineOf(message, input.terminal))
+    return async (received) => {
+      const { event, message } = received
+      input.terminal.out(input.json ? printableJson({ event, message }) : shown(received, input.terminal))
+    }
   const agentId = await agent.id()
   return (received) => execute(input, command, agentId, received, signal)
 }
@@ -93,11 +108,17 @@ export const listen: Command = {
       value: 'POSITION',
       help: 'start at now, at the beginning, or after the id of an event; by default --exec goes on where it stopped',
     },
+    types: {
+      type: 'string',
+      value: 'TYPES',
+      help: "event types, separated by commas, such as message.received,message.failed; by default message.received. The agent's eventTypes must name them",
+    },
   },
   examples: [
     'ams listen',
     `ams listen --exec 'ams reply "$AMS_MESSAGE_ID" "We got it."'`,
     'ams listen --forward http://localhost:3000/webhooks',
+    'ams listen --types message.failed,message.reported',
   ],
   run: async (input) => {
     input.atMost(0)
@@ -111,7 +132,8 @@ export const listen: Command = {
     const onTruncated = (nextId: number) =>
       input.terminal.note(`ams: events before ${nextId} are no longer stored and were missed`)
     try {
-      for await (const received of agent.messages({ store, from: fromOf(input), signal, onTruncated })) {
+      const options = { store, from: fromOf(input), types: typesOf(input), signal, onTruncated }
+      for await (const received of agent.messages(options)) {
         await handle(received)
         await received.done()
       }

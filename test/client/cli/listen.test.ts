@@ -49,6 +49,27 @@ const stop = (process: Ams, signal: NodeJS.Signals = 'SIGTERM') => {
 const linesOf = (file: string): string[] =>
   existsSync(at(file)) ? readFileSync(at(file), 'utf8').trim().split('\n') : []
 
+test('--types adds what else happened to messages', async () => {
+  const { agent, env } = await createOpenAgent()
+  await owner.api('PATCH', `/agents/${agent.id}`, { eventTypes: ['message.sent', 'message.held'] })
+  const types = ['--types', 'message.received, message.held']
+  const process = await listening(agent, env, ...types, '--json')
+  await mail(agent, 'First')
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+  await agent.api('POST', `/agents/${agent.id}/messages`, {
+    ...{ channel: 'email', to: ['bo@example.com'], subject: 'Later', text: 'hi', sendAt },
+  })
+  await process.said('Later')
+  const lines = (await stop(process)).stdout.trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: { type: 'message.received' }, message: { subject: 'First' } },
+    {
+      event: { type: 'message.held', hold: { reason: 'schedule', until: sendAt } },
+      message: { subject: 'Later' },
+    },
+  ])
+})
+
 test('each message is a line, or JSON; a signal ends it with exit code 0', async () => {
   const { agent, env } = await createOpenAgent()
   const process = await listening(agent, env)
