@@ -2,7 +2,7 @@ import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
-import { type Command, readCommand, USAGE, UsageError } from './cli/command-line.ts'
+import { type Command, type ImportSource, readCommand, USAGE, UsageError } from './cli/command-line.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
@@ -124,6 +124,21 @@ const addNumber = async (
   return { workspace, id, value }
 }
 
+/** Imports mails beside a running service, or alone. */
+const importMails = async (
+  config: Config,
+  log: Logger,
+  { agent, from }: { agent: string; from: ImportSource },
+): Promise<void> => {
+  const { runImportCommand } = await import('./mail-import/command.ts')
+  const foundation = await openFoundation(config, log, { service: false })
+  try {
+    await runImportCommand({ config, log, db: foundation.db }, agent, from)
+  } finally {
+    await foundation.close()
+  }
+}
+
 /** Creates a link to sign in, for the URL at which the running service is reached. */
 const createLink = (
   { publicUrl, port }: Config,
@@ -155,6 +170,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       )
     case 'sign-in':
       return command(config, log, (foundation) => createLink(config, foundation, requested))
+    case 'import':
+      return importMails(config, log, requested)
     case 'number':
       return command(config, log, (foundation) => addNumber(config, log, foundation, requested))
     case 'domain':

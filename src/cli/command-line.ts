@@ -12,6 +12,9 @@ export const USAGE = `Usage:
   npm start -- rotate-key                               change the master key and print how many keys were encrypted again
   npm start -- rotate-key --data-keys                   change the workspaces' data keys and print how many values were encrypted again
   npm start -- number --value NUMBER [--workspace ID]   add a phone number of the Twilio account to the pool
+  npm start -- import --agent ID PATH                   import mails: an .eml file, an mbox, a Maildir, or a folder of them
+  npm start -- import --agent ID --imap imaps://USER@HOST [--folder NAME]
+                                                        import an IMAP account or one folder of it; the password comes from standard input
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
   npm run demo                                          run the demo
@@ -22,6 +25,9 @@ Settings are environment variables; docs/configuration.md lists them.`
 /** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}
 
+/** Where mails are imported from. */
+export type ImportSource = { path: string } | { imap: URL; folder: string | undefined }
+
 /** A command and its options. */
 export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
@@ -29,6 +35,7 @@ export type Command =
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
   | { name: 'sign-in'; member: string | undefined; workspace: string | undefined }
+  | { name: 'import'; agent: string; from: ImportSource }
   | { name: 'number'; value: string; workspace: string | undefined }
 
 const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
@@ -40,6 +47,9 @@ const OPTIONS = {
   member: text,
   workspace: text,
   value: text,
+  agent: text,
+  imap: text,
+  folder: text,
   'data-keys': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -70,13 +80,34 @@ const nameOfWorkspace: Parse<string> = (value) => {
   return value
 }
 const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, such as +15551234567')
-const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a workspace's id")
+const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'an id')
+
+const imapUrl = (value: string): URL => {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url?.protocol !== 'imaps:' || url.hostname === '' || url.username === '' || url.password !== '')
+    throw new UsageError(
+      `--imap is ${JSON.stringify(url?.password ? '…' : value)}; it takes imaps://USER@HOST, without the password.`,
+    )
+  return url
+}
+
+const importSource = (
+  path: string | undefined,
+  { imap, folder }: { imap?: string | undefined; folder?: string | undefined },
+): ImportSource => {
+  if (imap && path === undefined) return { imap: imapUrl(imap), folder }
+  if (path === undefined || imap || folder)
+    throw new UsageError(`import takes either a PATH, or --imap with or without --folder.\n${USAGE}`)
+  return { path }
+}
 
 /** Parses the command line. Throws `UsageError` with the reason. */
 export const readCommand = (args: string[]): Command => {
   const { values, positionals } = parse(args)
   const [name = 'start', ...extra] = positionals
   if (values.help) return { name: 'help' }
+  if (name === 'import' && extra.length < 2)
+    return { name, agent: required('agent', values.agent, id), from: importSource(extra[0], values) }
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
   if (name === 'workspace')
     return {

@@ -31,8 +31,8 @@ export interface ImportSummary {
 export interface ImportOptions {
   /** Called before each batch; when it throws, the import ends. */
   stillAllowed?(): Promise<void>
-  /** Called after each batch is committed. */
-  progress?(soFar: ImportSummary): void
+  /** Called after each batch is committed, with the position of its last mail. */
+  progress?(soFar: ImportSummary, position: string | undefined): void | Promise<void>
 }
 
 /** Mails that are committed together: a few, so that little is repeated after an interruption. */
@@ -42,26 +42,33 @@ const MAX_NAMED = 1_000
 /** How often a mail is offered again to readers that are too busy, after as many seconds each time. */
 const MAX_ATTEMPTS = 10
 
+interface Batch {
+  mails: Mail[]
+  position: string | undefined
+}
+
 /** Collects entries until there are enough for a batch. */
 async function* inBatches(
   entries: AsyncIterable<MailEntry>,
   skip: (mail: SkippedMail) => void,
-): AsyncGenerator<Mail[], void, undefined> {
-  let batch: Mail[] = []
+): AsyncGenerator<Batch, void, undefined> {
+  let mails: Mail[] = []
   let bytes = 0
+  let position: string | undefined
   for await (const entry of entries) {
+    position = entry.position
     if (isSkipped(entry)) skip(entry)
     else if (entry.raw.length === 0) skip({ name: entry.name, reason: 'is empty' })
     else {
-      batch.push(entry)
+      mails.push(entry)
       bytes += entry.raw.length
     }
-    if (batch.length < MAX_BATCH && bytes < MAX_BATCH_BYTES) continue
-    yield batch
-    batch = []
+    if (mails.length < MAX_BATCH && bytes < MAX_BATCH_BYTES) continue
+    yield { mails, position }
+    mails = []
     bytes = 0
   }
-  yield batch
+  yield { mails, position }
 }
 
 /** Whether no client could tell what it is: nothing names a sender, a recipient, a subject or a time. */
@@ -90,11 +97,11 @@ class Import {
     let storing: Promise<void> = Promise.resolve()
     try {
       // While a batch is being stored, the next one is read.
-      for await (const batch of inBatches(entries, (mail) => this.#skip(mail))) {
+      for await (const { mails, position } of inBatches(entries, (mail) => this.#skip(mail))) {
         await stillAllowed?.()
-        const prepared = await this.#prepare(batch)
+        const prepared = await this.#prepare(mails)
         await storing
-        storing = this.#store(prepared).then(() => progress?.(this.summary))
+        storing = this.#store(prepared).then(() => progress?.(this.summary, position))
         storing.catch(() => undefined)
       }
     } finally {
@@ -105,7 +112,8 @@ class Import {
 
   #skip(mail: SkippedMail): void {
     this.summary.skippedCount++
-    if (this.summary.skipped.length < MAX_NAMED) this.summary.skipped.push(mail)
+    if (this.summary.skipped.length < MAX_NAMED)
+      this.summary.skipped.push({ name: mail.name, reason: mail.reason })
   }
 
   #store(mails: readonly Prepared[]): Promise<void> {

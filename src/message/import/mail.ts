@@ -7,12 +7,15 @@ export interface Mail {
   raw: Buffer
   /** When it was stored where it comes from: used if it does not say when it was sent. */
   storedAt?: Date | null | undefined
+  /** Where its source continues after it, if the source has positions. */
+  position?: string | undefined
 }
 
 /** A mail that cannot be imported, and why. */
 export interface SkippedMail {
   name: string
   reason: string
+  position?: string | undefined
 }
 
 /** What a source of mails yields. */

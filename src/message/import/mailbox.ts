@@ -1,5 +1,6 @@
 import { findAgent } from '../../agent/permission.ts'
 import type { Check } from '../../channel/inbound.ts'
+import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { ActorKind } from '../../db/generated/prisma/enums.ts'
 import { audit } from '../../workspace/audit.ts'
@@ -65,4 +66,16 @@ export const importMessages = async (
   }
   const name = `the ${viewer.kind} ${viewer.name ?? viewer.email ?? viewer.id}`
   return importAs(deps, { ...viewer, name }, { agentId, workspaceId }, { ...options, entries, stillAllowed })
+}
+
+/** Imports mails as the operator. Throws `not_found` and the errors of `runImport`. */
+export const importAsOperator = async (
+  deps: ImportDeps,
+  agentId: string,
+  options: ImportOptions & { entries: AsyncIterable<MailEntry> },
+): Promise<ImportSummary> => {
+  const agent = await deps.prisma.agent.findUnique({ where: { id: agentId } })
+  if (!agent) throw notFound('agent')
+  const operator = { kind: 'operator', id: null, tokenId: null, name: 'the operator' } as const
+  return importAs(deps, operator, { agentId, workspaceId: agent.workspaceId }, options)
 }

@@ -1,0 +1,229 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Dovecot, missing, startDovecot } from '../support/dovecot.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** The operator's command that imports mails. */
+
+// Each start of Node takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
+const dir = temporaryDir()
+const running = new Set<ChildProcess>()
+let service: TestService
+let owner: Tenant
+beforeAll(async () => {
+  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  owner = await service.workspace()
+})
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Command {
+  child: ChildProcess
+  stdout(): string
+  exited: Promise<{ code: number | null; stdout: string; stderr: string }>
+}
+
+const start = (args: string[], { stdin = '', environment = {} } = {}): Command => {
+  const { PATH = '', HOME = '' } = process.env
+  const own = {
+    DATABASE_URL: service.databaseUrl,
+    MASTER_KEY: Buffer.from(service.masterKey).toString('base64'),
+    DATA_DIR: dir,
+    LOG_LEVEL: 'error',
+  }
+  const child = spawn(process.execPath, [MAIN, 'import', ...args], {
+    env: { PATH, HOME, ...own, ...environment },
+    stdio: 'pipe',
+  })
+  running.add(child)
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk
+    })
+  child.stdin.on('error', () => undefined).end(stdin)
+  const exited = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
+    child.on('close', (code) => {
+      running.delete(child)
+      resolve({ code, ...said })
+    }),
+  )
+  return { child, stdout: () => said.stdout, exited }
+}
+
+/** Runs an import to its end, and returns the last line. */
+const run = async (args: string[], options = {}) => {
+  const { code, stdout, stderr } = await start(args, options).exited
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout.trim().split('\n').at(-1)!)
+}
+
+const mail = (subject: string, more = '') =>
+  `From: ann@example.com\nTo: bo@example.com\nSubject: ${subject}\nDate: Tue, 2 Jan 2024 15:04:05 +0000\n${more}\nHello\n`
+const subjectsOf = async ({ id }: TestAgent): Promise<string[]> =>
+  (await service.db.prisma.message.findMany({ where: { agentId: id }, orderBy: { subject: 'asc' } })).map(
+    ({ subject }) => String(subject),
+  )
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, n) => `Mail ${String(n).padStart(4, '0')}`)
+const maildirOf = (folder: string, subjects: readonly string[]) => {
+  for (const each of ['cur', 'new', 'tmp']) mkdirSync(join(folder, each), { recursive: true })
+  for (const [n, subject] of subjects.entries())
+    writeFileSync(join(folder, 'cur', `17000000${n}.M${n}.host:2,S`), mail(subject))
+}
+
+/** Kills an import in the middle, as soon as something is imported. */
+const kill = async (command: Command) => {
+  await until(() => /"imported":[1-9]/.test(command.stdout()), 60_000)
+  command.child.kill('SIGKILL')
+  await command.exited
+}
+
+test('imports all mails of a folder, names what is skipped, and changes nothing the second time', async () => {
+  const agent = await createTestAgent(service, owner)
+  const folder = join(dir, 'mails')
+  maildirOf(join(folder, 'Maildir'), ['in cur'])
+  writeFileSync(join(folder, 'Maildir', 'new', '1.host'), mail('in new'))
+  writeFileSync(join(folder, 'Maildir', 'tmp', '2.host'), mail('half written'))
+  writeFileSync(join(folder, 'Maildir', 'dovecot-uidlist'), '3 V1')
+  maildirOf(join(folder, 'Maildir', '.Sent'), ['in .Sent'])
+  writeFileSync(join(folder, 'one.eml'), mail('in a file'))
+  const separator = 'From ann Tue Jan  2 15:04:05 2024\n'
+  writeFileSync(join(folder, 'archive'), `${separator}${mail('first')}\n${separator}${mail('second')}`)
+  writeFileSync(join(folder, 'notes.txt'), 'no mail')
+  writeFileSync(join(folder, 'empty.eml'), '')
+  symlinkSync(folder, join(folder, 'again'))
+  expect(await run(['--agent', agent.id, folder])).toEqual({
+    done: true,
+    imported: 6,
+    duplicates: 0,
+    skipped: 2,
+    mails: [
+      { name: 'empty.eml', reason: 'is empty' },
+      { name: 'notes.txt', reason: 'is neither a mail (.eml) nor an mbox' },
+    ],
+  })
+  expect(await subjectsOf(agent)).toEqual(['first', 'in .Sent', 'in a file', 'in cur', 'in new', 'second'])
+  expect(await run(['--agent', agent.id, folder])).toMatchObject({ imported: 0, duplicates: 6 })
+  expect(await run(['--agent', agent.id, join(folder, 'one.eml')])).toMatchObject({ duplicates: 1 })
+})
+
+test('goes on where it was after it was killed', async () => {
+  const agent = await createTestAgent(service, owner)
+  const folder = join(dir, 'killed')
+  const subjects = numbered(1_500)
+  maildirOf(folder, subjects)
+  await kill(start(['--agent', agent.id, folder]))
+  const before = (await subjectsOf(agent)).length
+  expect(before).toBeGreaterThan(0)
+  const { imported, duplicates } = await run(['--agent', agent.id, folder])
+  expect({ imported, duplicates }).toEqual({ imported: subjects.length - before, duplicates: before })
+  expect(await subjectsOf(agent)).toEqual(subjects)
+})
+
+test.each([
+  [['--agent', 'x', '/tmp'], 2, /--agent is "x"; it takes an id/],
+  [['/tmp'], 2, /--agent is missing/],
+  [['--agent', '00000000-0000-4000-8000-000000000000'], 2, /either a PATH, or --imap/],
+  [['--agent', '00000000-0000-4000-8000-000000000000', '/tmp'], 1, /There is no agent/],
+  [
+    ['--agent', '00000000-0000-4000-8000-000000000000', '--imap', 'imap://a@b'],
+    2,
+    /it takes imaps:\/\/USER@HOST/,
+  ],
+  [
+    ['--agent', '00000000-0000-4000-8000-000000000000', '--imap', 'imaps://a:pass@b'],
+    2,
+    /without the password/,
+  ],
+])('%j is an error', async (args, expected, says) => {
+  const { code, stderr } = await start(args).exited
+  expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(says) })
+  expect(stderr).not.toContain('a:pass')
+})
+
+test('a path that does not exist is named', async () => {
+  const agent = await createTestAgent(service, owner)
+  const { code, stderr } = await start(['--agent', agent.id, join(dir, 'nowhere')]).exited
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('nowhere') })
+})
+
+describe.skipIf(missing !== null)(
+  missing ? `a real IMAP server (skipped: ${missing})` : 'a real IMAP server',
+  () => {
+    const subjects = numbered(600)
+    let dovecot: Dovecot
+    beforeAll(async () => {
+      dovecot = await startDovecot((maildir) => {
+        maildirOf(maildir, subjects)
+        maildirOf(join(maildir, '.Sent'), ['sent'])
+        maildirOf(join(maildir, '.Junk'), ['junk'])
+      })
+    })
+    afterAll(() => dovecot?.stop())
+
+    const imap = (agent: TestAgent, ...more: string[]): [string[], object] => [
+      ['--agent', agent.id, '--imap', dovecot.url, ...more],
+      { stdin: `${dovecot.password}\n`, environment: { NODE_EXTRA_CA_CERTS: dovecot.certificate } },
+    ]
+
+    test('imports its folders, or one of them, and changes nothing the second time', async () => {
+      const agent = await createTestAgent(service, owner)
+      expect(await run(...imap(agent, '--folder', 'Sent'))).toMatchObject({ imported: 1, skipped: 0 })
+      expect(await run(...imap(agent))).toMatchObject({ imported: 600, duplicates: 1, skipped: 0 })
+      expect(await subjectsOf(agent)).toEqual([...subjects, 'sent'])
+      expect(await run(...imap(agent))).toMatchObject({ imported: 0, duplicates: 601 })
+    })
+
+    test('goes on where it was after it was killed', async () => {
+      const agent = await createTestAgent(service, owner)
+      await kill(start(...imap(agent, '--folder', 'INBOX')))
+      const before = (await subjectsOf(agent)).length
+      const { imported, duplicates } = await run(...imap(agent, '--folder', 'INBOX'))
+      expect(imported).toBe(subjects.length - before)
+      // It has not asked for all mails again.
+      expect(duplicates).toBeLessThan(before)
+      expect(await subjectsOf(agent)).toEqual(subjects)
+    })
+
+    test('a lost connection is made again', async () => {
+      const agent = await createTestAgent(service, owner)
+      const command = start(...imap(agent, '--folder', 'INBOX'))
+      await until(() => /"imported":[1-9]/.test(command.stdout()), 60_000)
+      dovecot.disconnect()
+      expect(await command.exited).toMatchObject({ code: 0, stderr: '' })
+      expect(await subjectsOf(agent)).toEqual(subjects)
+    })
+
+    test('a wrong password and an unknown folder are named, and the password is not shown', async () => {
+      const agent = await createTestAgent(service, owner)
+      const [args, options] = imap(agent)
+      const wrong = await start(args, { ...options, stdin: 'not-the-password\n' }).exited
+      expect(wrong).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('refuses the user or password'),
+      })
+      expect(wrong.stderr + wrong.stdout).not.toContain('not-the-password')
+      const unknown = await start(...imap(agent, '--folder', 'Nowhere')).exited
+      expect(unknown).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('There is no folder Nowhere'),
+      })
+    })
+  },
+)
