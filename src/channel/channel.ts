@@ -1,6 +1,6 @@
 import type { ChannelKind } from '../core/channels.ts'
 import type { Route } from './callback-route.ts'
-import type { DeliveryReport, Sink } from './inbound.ts'
+import type { DeliveryReport, InboundAttachment, Sink } from './inbound.ts'
 import type { MailView, Viewing } from './mail-view.ts'
 import type { NumberProvider } from './number-provider.ts'
 import type { Outbound, Progress, SendResult } from './outbound.ts'
@@ -45,6 +45,11 @@ export interface Channel {
   listen?(sink: Sink): Promise<Listening>
   /** HTTP routes that its provider calls. */
   routes?(sink: Sink): Route[]
+  /**
+   * Checks files before a message with them is accepted. Throws `invalid_input` for those that it cannot send,
+   * `conflict` if the service cannot send files.
+   */
+  checkFiles?(files: readonly InboundAttachment[]): void
   /**
    * Makes one attempt. Never throws for a refusal by the other side, which is part of the result. A message
    * that is sent in several parts records each one.

@@ -18,6 +18,8 @@ export interface Outbound {
   inReplyTo: string | null
   references: string[]
   attachments: InboundAttachment[]
+  /** Returns a link to an attachment, for a provider that fetches it; undefined for system mail. */
+  linkTo?(index: number): string
   createdAt: Date
 }
 

@@ -35,7 +35,17 @@ const startWorker = (send: Channel['send']) => {
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
   const feed = { committed: () => undefined }
   const channels = { email }
-  const outbox = new Outbox({ ...service.db, clock, log, notifier, feed, channels, random: () => 0 })
+  const links = { linkKey: new Uint8Array(32), publicUrl: () => service.http }
+  const outbox = new Outbox({
+    ...service.db,
+    ...links,
+    clock,
+    log,
+    notifier,
+    feed,
+    channels,
+    random: () => 0,
+  })
   outbox.start()
   return outbox
 }

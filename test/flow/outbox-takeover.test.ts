@@ -43,7 +43,17 @@ const startWorker = () => {
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
   const channels = { email: { send } as unknown as Channel }
   const feed = { committed: () => undefined }
-  const outbox = new Outbox({ ...service.db, clock, log, notifier, feed, channels, random: () => 0 })
+  const links = { linkKey: new Uint8Array(32), publicUrl: () => service.http }
+  const outbox = new Outbox({
+    ...service.db,
+    ...links,
+    clock,
+    log,
+    notifier,
+    feed,
+    channels,
+    random: () => 0,
+  })
   running.push(outbox)
   outbox.start()
   return { outbox, held, log }

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { ANN, OURS, useSms } from '../support/sms-world.ts'
+import { until } from '../support/until.ts'
 
 const world = useSms()
 const { path, messages, newest, events, send, text, isNow, sent } = world
@@ -167,11 +168,13 @@ describe('files in a text', () => {
     })
     const file = await world.agent.api('GET', `${path()}/messages/${message.id}/attachments/0`)
     expect(file.text).toBe(bytes.toString())
-    expectFailure(
-      await send({ forward: message.id, to: ['+15551110000'], text: 'look' }),
-      'invalid_input',
-      /cannot forward attachments/,
-    )
+    const forwarded = await send({ forward: message.id, to: ['+15551110000'], text: 'look' })
+    const sms = await until(() => world.twilio.sent.find(({ to }) => to === '+15551110000'))
+    expect(forwarded.status).toBe(201)
+    expect(await Promise.all(sms.mediaUrls.map(async (url) => (await fetch(url)).text()))).toEqual([
+      bytes.toString(),
+      'BEGIN:VCARD',
+    ])
   })
 
   test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { checkOutgoingFiles } from '../../src/channel/sms/outgoing-files.ts'
 import { expectFailure } from '../support/failure.ts'
 import { ANN, OURS, useSms } from '../support/sms-world.ts'
 import { until } from '../support/until.ts'
@@ -238,5 +239,46 @@ describe('when Twilio does not accept a text', () => {
     })
     expect(await failed).toMatchObject({ error: 'Service unavailable (Twilio error 20503)' })
     instead(null)
+  })
+})
+
+describe('outgoing files', () => {
+  const file = (content: Buffer, name = 'photo.jpg') => ({
+    name,
+    type: 'image/jpeg',
+    content: content.toString('base64'),
+  })
+  const sendFiles = (attachments: object[]) =>
+    send({ channel: 'sms', to: [ANN], text: 'see the files', attachments })
+
+  test('are fetched by Twilio with links that need no token and expire', async () => {
+    const bytes = Buffer.from([0xff, 0xd8, 0xff, 0xe0])
+    const { body: message } = await sendFiles([file(bytes), file(Buffer.from('second'), 'two.jpg')])
+    const { mediaUrls } = await until(() => world.twilio.sent.find(({ body }) => body === 'see the files'))
+    expect(message.attachments).toHaveLength(2)
+    const [first, second] = await Promise.all(mediaUrls.map((url) => fetch(url)))
+    expect(Buffer.from(await first!.arrayBuffer())).toEqual(bytes)
+    expect(first!.headers.get('content-type')).toBe('image/jpeg')
+    expect(await second!.text()).toBe('second')
+    world.clock.advance(11 * 3_600_000)
+    expect((await fetch(mediaUrls[0]!)).status).toBe(404)
+  })
+
+  test('are refused if Twilio would not take them', async () => {
+    const many = Array.from({ length: 11 }, () => file(Buffer.from('x')))
+    expectFailure(await sendFiles(many), 'invalid_input', /^attachments: must be at most 10 files/)
+    const large = [file(Buffer.alloc(3 * 1024 * 1024)), file(Buffer.alloc(2 * 1024 * 1024 + 1))]
+    expectFailure(await sendFiles(large), 'invalid_input', /^attachments: must be at most 5242880 bytes/)
+  })
+
+  test('need an https URL that Twilio can fetch them from', () => {
+    const files = [{ name: 'a', type: 'image/png', content: Buffer.from('x') }]
+    const check = (apiUrl: string, publicUrl: string) => () =>
+      checkOutgoingFiles(files, { apiUrl, publicUrl })
+    expect(check('https://api.twilio.com', 'http://localhost:4000')).toThrow(
+      /only if PUBLIC_URL is an https URL/,
+    )
+    expect(check('https://api.twilio.com', 'https://messages.example.com')).not.toThrow()
+    expect(check('http://127.0.0.1:9', 'http://localhost:4000')).not.toThrow()
   })
 })

@@ -232,6 +232,7 @@ describe('the recipients of a message', () => {
 })
 
 describe('outgoing files', () => {
+  const KINDS = ['photo', 'document', 'audio']
   const attached = (name: string, content: Buffer) => ({
     name,
     type: 'text/plain',
@@ -246,6 +247,43 @@ describe('outgoing files', () => {
     expect(text!.message).toMatchObject({ text: 'see here' })
     expect(file!.message).toMatchObject({ document: { mime_type: 'text/plain', file_size: content.length } })
     expect(file!.file!.content).toEqual(content)
+  })
+
+  test('of one kind are sent together, in albums of at most ten', async () => {
+    const picture = (n: number) => ({
+      ...attached(`${n}.png`, Buffer.from(`picture ${n}`)),
+      type: 'image/png',
+    })
+    const pictures = Array.from({ length: 12 }, (_, n) => picture(n))
+    const before = telegram.sent.length
+    const documents = [attached('a.txt', Buffer.from('a')), attached('b.txt', Buffer.from('b'))]
+    const song = { ...attached('song.mp3', Buffer.from('song')), type: 'audio/mpeg' }
+    const { id } = await toAnn('all of them', { attachments: [...pictures, ...documents, song] })
+    await settled(id, 'sent')
+    const sent = telegram.sent.slice(before + 1)
+    const albums = [...new Set(sent.map(({ message }) => message.media_group_id))]
+    expect(
+      albums.map((album) => sent.filter(({ message }) => message.media_group_id === album).length),
+    ).toEqual([10, 2, 2, 1])
+    expect(sent.map(({ message }) => Object.keys(message).find((key) => KINDS.includes(key)))).toEqual([
+      ...pictures.map(() => 'photo'),
+      ...['document', 'document', 'document'],
+    ])
+    expect(sent.map(({ file }) => file!.content.toString())).toEqual([
+      ...pictures.map((_, n) => `picture ${n}`),
+      ...['a', 'b', 'song'],
+    ])
+  })
+
+  test('that Telegram cannot show as pictures are sent as files', async () => {
+    telegram.refuse('sendmediagroup', 400, 'Bad Request: PHOTO_INVALID_DIMENSIONS', 1)
+    const picture = (name: string) => ({ ...attached(name, Buffer.from(name)), type: 'image/png' })
+    const { id } = await toAnn('long ones', { attachments: [picture('1.png'), picture('2.png')] })
+    await settled(id, 'sent')
+    expect(telegram.sent.slice(-2)).toMatchObject([
+      { message: { document: { file_name: '1.png' } } },
+      { message: { document: { file_name: '2.png' } } },
+    ])
   })
 
   test('are forwarded with their message', async () => {

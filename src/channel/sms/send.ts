@@ -14,6 +14,10 @@ export interface SendDeps {
 /** The recipient texted STOP to Twilio. */
 const OPTED_OUT = 21610
 
+/** Links that Twilio fetches the files from. They are new at each attempt, so that they outlast its queue. */
+const mediaOf = ({ attachments, linkTo }: Outbound): string[] =>
+  attachments.map((_, index) => linkTo?.(index)).filter((url) => url !== undefined)
+
 type Outcome = { recipient: string } & ({ accepted: boolean; providerId: string } | Rejection)
 
 const sendOne = async (
@@ -26,7 +30,13 @@ const sendOne = async (
   // Twilio already has it from an attempt that was interrupted afterwards.
   if (known !== undefined) return { recipient, accepted: false, providerId: known }
   const { from, text: body, messageId } = message
-  const fields = { From: from.address, To: recipient, Body: body, StatusCallback: callbackOf(messageId) }
+  const fields = {
+    From: from.address,
+    To: recipient,
+    Body: body,
+    MediaUrl: mediaOf(message),
+    StatusCallback: callbackOf(messageId),
+  }
   const answer = await twilio.call('POST', 'Messages.json', fields, signal)
   if (!answer.ok) {
     const { temporary, code, reason } = answer

@@ -4,6 +4,7 @@ import type { Channel } from '../channel.ts'
 import type { NumberProvider } from '../number-provider.ts'
 import { matchesNumber, normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
+import { checkOutgoingFiles } from './outgoing-files.ts'
 import { querySms, sendSms } from './send.ts'
 import { Twilio, type TwilioAccount } from './twilio.ts'
 import { MESSAGES, OVERRIDES, STATUS, webhooks } from './webhooks.ts'
@@ -27,12 +28,13 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
   const { authToken, apiUrl } = account
   return {
     kind: 'sms',
-    limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
+    limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: true, coldStart: true },
     threads: 'counterpart',
     normalize: normalizeNumber,
     matches: matchesNumber,
     routes: (sink) =>
       webhooks({ twilio, apiUrl, publicFetch: createPublicFetch(), authToken, publicUrl, log }, sink),
+    checkFiles: (files) => checkOutgoingFiles(files, { apiUrl, publicUrl: publicUrl() }),
     send: (message, signal, progress) =>
       sendSms(
         { twilio, callbackOf: (messageId) => `${publicUrl()}${STATUS}/${messageId}`, progress },

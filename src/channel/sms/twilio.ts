@@ -19,6 +19,14 @@ export type TwilioAnswer =
   | { ok: true; body: Record<string, unknown> }
   | { ok: false; temporary: boolean; missing: boolean; code: number | null; reason: string }
 
+/** The fields of a call; one with several values is repeated. */
+type Fields = Readonly<Record<string, string | readonly string[]>>
+
+const formOf = (fields: Fields): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, each])),
+  )
+
 /** Time limit of one call in milliseconds. */
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 1024 * 1024
@@ -55,7 +63,7 @@ export class Twilio {
   call(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    fields: Record<string, string> = {},
+    fields: Fields = {},
     signal?: AbortSignal,
   ): Promise<TwilioAnswer> {
     return this.request(
@@ -75,10 +83,10 @@ export class Twilio {
   private async request(
     method: string,
     url: string,
-    fields: Record<string, string>,
+    fields: Fields,
     signal?: AbortSignal,
   ): Promise<TwilioAnswer> {
-    const form = new URLSearchParams(fields).toString()
+    const form = formOf(fields).toString()
     const asQuery = method === 'GET' && form !== ''
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     try {
@@ -89,7 +97,7 @@ export class Twilio {
           Accept: 'application/json',
           'User-Agent': 'agent-messaging-service',
         },
-        ...(method === 'POST' ? { body: new URLSearchParams(fields) } : {}),
+        ...(method === 'POST' ? { body: formOf(fields) } : {}),
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       })

@@ -152,18 +152,38 @@ const answerOf = async (response: Response): Promise<ApiResponse<unknown>> => {
   throw new BotApiError(`not a response of the Bot API (HTTP ${response.status})`)
 }
 
+/** Files inside of a list are parts of the form as well, which the list refers to. */
+const attach = (form: FormData, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((each) => attach(form, each))
+  if (!(value instanceof InputFile)) return withFiles(form, value)
+  const name = `file${[...form.keys()].length}`
+  form.set(name, blobOf(value), value.name)
+  return `attach://${name}`
+}
+
+const withFiles = (form: FormData, value: unknown): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, attach(form, each)]))
+    : value
+
+const blobOf = ({ content, type }: InputFile): Blob => new Blob([Uint8Array.from(content)], { type })
+
 const formOf = (args: Record<string, unknown>): FormData => {
   const form = new FormData()
   for (const [name, value] of Object.entries(args)) {
-    if (value instanceof InputFile)
-      form.set(name, new Blob([Uint8Array.from(value.content)], { type: value.type }), value.name)
+    if (value instanceof InputFile) form.set(name, blobOf(value), value.name)
+    else if (Array.isArray(value)) form.set(name, JSON.stringify(attach(form, value)))
     else if (value !== undefined) form.set(name, typeof value === 'string' ? value : JSON.stringify(value))
   }
   return form
 }
 
+const hasFile = (value: unknown): boolean =>
+  value instanceof InputFile ||
+  (Array.isArray(value) && value.some((each: object) => Object.values(each).some(hasFile)))
+
 const bodyOf = (args: Record<string, unknown>): RequestInit =>
-  Object.values(args).some((value) => value instanceof InputFile)
+  Object.values(args).some(hasFile)
     ? { method: 'POST', body: formOf(args) }
     : { method: 'POST', body: JSON.stringify(args), headers: { 'Content-Type': 'application/json' } }
 

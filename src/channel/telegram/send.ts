@@ -1,19 +1,26 @@
 import { messageOf } from '../../core/errors.ts'
+import type { InboundAttachment } from '../inbound.ts'
 import type { Outbound, Progress, Rejection, SendResult } from '../outbound.ts'
 import { type Chat, keyOf, readChat, readKey } from './address.ts'
-import { type BotApi, BotApiError, InputFile } from './bot-api.ts'
+import { albumsOf, type MediaType, mediaTypeOf } from './albums.ts'
+import { type Arguments, type BotApi, BotApiError, InputFile } from './bot-api.ts'
 import type { Bot } from './bots.ts'
 import { split } from './split.ts'
 
 type Sender = Bot & { token: string }
 
-type Part = { text: string } | { file: InputFile }
+type Part = { text: string } | { file: InputFile } | { album: InboundAttachment[] }
 
-/** Returns the parts that a message is sent in: its text, split as Telegram requires, then its files. */
+/**
+ * Returns the parts that a message is sent in: its text, split as Telegram requires, then its files, several of one
+ * kind as an album. A file that is alone is sent as it is, because Telegram compresses photos.
+ */
 const partsOf = ({ text, attachments }: Outbound): Part[] => [
   ...split(text).map((part) => ({ text: part })),
-  ...attachments.map(({ name, type, content }) => ({ file: new InputFile(name, type, content) })),
+  ...albumsOf(attachments).map((album) => (album.length > 1 ? { album } : { file: toInputFile(album[0]!) })),
 ]
+
+const toInputFile = ({ name, type, content }: InboundAttachment) => new InputFile(name, type, content)
 
 /**
  * Returns the reference to the message that it replies to, if that one is in the same chat. One that was
@@ -61,13 +68,34 @@ class Conversation {
       ...(topic === undefined ? {} : { message_thread_id: topic }),
       ...(message ? answeredIn(message, this.#bot, this.#chat) : {}),
     }
-    const { token } = this.#bot
-    const sent =
-      'file' in part
-        ? await this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
-        : await this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
+    const sent = await this.#deliver(part, place)
     // `ok` means sent. Without an id it cannot be replied to, but sending it again would be worse.
     return keyOf({ botId: this.#bot.id, chatId: id, messageId: sent?.message_id ?? 0 })
+  }
+
+  /** Returns the message that Telegram made of it, of an album the first one. */
+  async #deliver(part: Part, place: { chat_id: number }): Promise<{ message_id: number } | undefined> {
+    const { token } = this.#bot
+    if ('file' in part)
+      return this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
+    if ('text' in part)
+      return this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
+    const sent = await this.#sendAlbum(part.album, place, mediaTypeOf).catch((error: unknown) => {
+      // Some pictures are too long or too damaged for Telegram to show them: nothing of the album was sent.
+      if (!(error instanceof BotApiError) || error.code !== 400 || error.migratedTo !== null) throw error
+      return this.#sendAlbum(part.album, place, () => 'document')
+    })
+    return sent?.[0]
+  }
+
+  #sendAlbum(
+    album: readonly InboundAttachment[],
+    place: { chat_id: number },
+    typeOf: (file: InboundAttachment) => MediaType,
+  ) {
+    const media = album.map((file) => ({ type: typeOf(file), media: toInputFile(file) }))
+    const args = { ...place, media } as Arguments<'sendMediaGroup'>
+    return this.#api.call(this.#bot.token, 'sendMediaGroup', args, this.#signal)
   }
 }
 

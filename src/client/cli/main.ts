@@ -5,6 +5,7 @@ import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
 import { exitCodeOf, UsageError } from './failure.ts'
 import { helpOf, overview } from './help.ts'
+import { importMails } from './import.ts'
 import { listen } from './listen.ts'
 import { login, logout, whoami } from './login.ts'
 import { mcp } from './mcp.ts'
@@ -22,6 +23,7 @@ const commands: Record<string, Command> = {
   read,
   reply,
   send,
+  import: importMails,
   secrets,
   run,
   mcp,

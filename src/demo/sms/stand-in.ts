@@ -10,6 +10,8 @@ export interface SentSms {
   to: string
   body: string
   statusCallback: string
+  /** Where its files are fetched from. */
+  mediaUrls: string[]
   /** The status that queries return. */
   status: string
 }
@@ -230,7 +232,9 @@ export class TwilioStandIn {
         21606,
         `The 'From' phone number provided (${from}) is not a valid number of this account.`,
       )
-    const sms = { sid: sidOf('SM'), from, to, body, statusCallback, status: 'queued' }
+    const mediaUrls = form.getAll('MediaUrl')
+    if (mediaUrls.length > 10) return refusal(400, 21623, 'Number of media files exceeds allowed limit')
+    const sms = { sid: sidOf('SM'), from, to, body, statusCallback, mediaUrls, status: 'queued' }
     this.sent.push(sms)
     if (this.#reports) void this.#reportAll(sms)
     return {

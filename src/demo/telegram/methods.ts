@@ -76,6 +76,34 @@ const sendDocument: Call = (world, bot, args) => {
   return message
 }
 
+const ALBUM_KINDS: Record<string, string> = {
+  photo: 'visual',
+  video: 'visual',
+  audio: 'audio',
+  document: 'document',
+}
+
+/** Files of one kind, 2 to 10, which become a message each, with the same `media_group_id`. */
+const sendMediaGroup: Call = (world, bot, args) => {
+  const chat = chatFor(world, bot, args)
+  const media = (typeof args.media === 'string' ? JSON.parse(args.media) : args.media) as Arguments[]
+  if (media.length < 2 || media.length > 10) throw bad('group send failed: 2-10 items are expected')
+  if (new Set(media.map(({ type }) => ALBUM_KINDS[String(type)])).size > 1)
+    throw bad('group send failed: media of these types can’t be mixed')
+  const media_group_id = `${chat.id}/${world.sent.length}`
+  const reply = answered(world, chat, args)
+  return media.map(({ type, media: place }) => {
+    const upload = args[String(place).replace('attach://', '')] as FormFile | undefined
+    if (!Buffer.isBuffer(upload?.content)) throw bad('there is no such file in the request')
+    const file = world.file(upload.name, upload.content)
+    const described = { ...file, file_name: upload.name, mime_type: upload.type }
+    const content = { [String(type)]: type === 'photo' ? [file] : described }
+    const message = world.write(chat, bot.user, { ...inTopic(args), ...reply, media_group_id, ...content })
+    world.sent.push({ bot, message, file: world.files.get(file.file_id)! })
+    return message
+  })
+}
+
 const getMe: Call = (_world, { user, canManage }) => ({
   ...user,
   can_join_groups: true,
@@ -159,6 +187,7 @@ export const METHODS: Record<string, Call> = Object.fromEntries(
     getWebhookInfo,
     sendMessage,
     sendDocument,
+    sendMediaGroup,
     getFile,
     getManagedBotToken,
     replaceManagedBotToken,

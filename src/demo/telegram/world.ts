@@ -25,7 +25,7 @@ export interface StoredFile {
 export interface Sent {
   bot: StandInBot
   message: Message
-  /** The file sent with sendDocument. */
+  /** The file that it contains. */
   file: StoredFile | null
 }
 

@@ -118,6 +118,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
     )
   const { to, cc } = recipientsOf(channel, plan, input)
   const attachments = await attachmentsOf(deps, channel, plan, input)
+  if (attachments.length > 0) channel.checkFiles?.(attachments)
   const id = newId()
   const answered = mode === 'reply' ? plan.original : null
   const { mail: isMail } = CHANNELS[plan.channel]

@@ -1,7 +1,6 @@
 import type { Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
 import type { Outbound, SendResult } from '../../channel/outbound.ts'
-import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -9,6 +8,7 @@ import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import { FETCH_MS, type LinkDeps, signLink } from '../reading/signed-link.ts'
 import type { ClaimedSend, OutgoingMessage } from './claim-sends.ts'
 import { conversationOf } from './draft.ts'
 import { oncePossible, progressOf } from './progress.ts'
@@ -18,8 +18,7 @@ import type { RecipientOutcome, Settlement, SettlementStore } from './settle-sen
 import { errorOf } from './status.ts'
 import { filterSuppressed, rememberOptOuts } from './suppressed-recipients.ts'
 
-export interface TransmitDeps extends Db {
-  clock: Clock
+export interface TransmitDeps extends Db, LinkDeps {
   log: Logger
   notifier: Notifier
   channels: Channels
@@ -38,7 +37,11 @@ const attachmentsOf = async (
     ? prisma.attachment.findMany({ where: { messageId: id, agentId }, orderBy: { index: 'asc' } })
     : []
 
-const outboundOf = async (db: Db, message: OutgoingMessage, job: SendJob): Promise<Outbound | null> => {
+const outboundOf = async (
+  deps: Db & LinkDeps,
+  message: OutgoingMessage,
+  job: SendJob,
+): Promise<Outbound | null> => {
   const { id, from, to, cc, subject, text, answered, recipients } = message
   if (!from) return null
   return {
@@ -47,7 +50,8 @@ const outboundOf = async (db: Db, message: OutgoingMessage, job: SendJob): Promi
     messageId: message.internetMessageId ?? id,
     inReplyTo: answered?.internetMessageId ?? null,
     references: answered ? conversationOf(answered) : [],
-    attachments: await attachmentsOf(db, message),
+    attachments: await attachmentsOf(deps, message),
+    linkTo: (index) => signLink(deps, { messageId: id, file: index }, FETCH_MS).url,
     createdAt: job.queuedAt,
   }
 }

@@ -5,6 +5,9 @@ import { AppError } from '../../core/errors.ts'
 /** Lifetime of a link, in milliseconds. */
 const LINK_MS = 10 * 60_000
 
+/** Lifetime of a link for a provider that fetches a file: Twilio keeps a message in its queue for at most 10 hours. */
+export const FETCH_MS = 10 * 3_600_000
+
 /** Path prefix of links: `/files/{messageId}/{file}?expires=…&signature=…`. */
 export const LINK_PATH = '/files'
 
@@ -37,11 +40,15 @@ const signatureOf = (key: Uint8Array, { messageId, file }: LinkedFile, expires: 
   createHmac('sha256', key).update(`${messageId} ${file} ${expires}`).digest()
 
 /**
- * Returns a URL that gives access to the file without a token for ten minutes. Checks no permission: the
- * caller must have read the message.
+ * Returns a URL that gives access to the file without a token, by default for ten minutes. Checks no
+ * permission: the caller must have read the message.
  */
-export const signLink = ({ clock, linkKey, publicUrl }: LinkDeps, linked: LinkedFile): SignedLink => {
-  const expires = Math.floor((clock.now().getTime() + LINK_MS) / 1000)
+export const signLink = (
+  { clock, linkKey, publicUrl }: LinkDeps,
+  linked: LinkedFile,
+  lifetimeMs = LINK_MS,
+): SignedLink => {
+  const expires = Math.floor((clock.now().getTime() + lifetimeMs) / 1000)
   const signature = signatureOf(linkKey, linked, expires).toString('base64url')
   return {
     url: `${publicUrl()}${LINK_PATH}/${linked.messageId}/${linked.file}?expires=${expires}&signature=${signature}`,

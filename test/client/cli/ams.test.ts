@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ams } from '../../support/ams.ts'
@@ -31,7 +31,9 @@ const mail = (subject: string, text = 'Hello') =>
   receive(service, agent, { from: 'ann@example.com', to: agent.address, subject, text })
 
 describe('help', () => {
-  const names = 'login logout whoami listen messages read reply send secrets run mcp completion'.split(' ')
+  const names = 'login logout whoami listen messages read reply send import secrets run mcp completion'.split(
+    ' ',
+  )
 
   test('the overview names every command and every exit code', async () => {
     const { code, stdout } = await ams({}, ['--help'])
@@ -209,4 +211,34 @@ test('the credentials are never part of what is printed', async () => {
   ])
   for (const { stdout, stderr } of texts) expect(stdout + stderr).not.toContain(agent.token)
   expect(readFileSync(join(home, 'config', 'ams', 'credentials.json'), 'utf8')).toContain(agent.token)
+})
+
+test('import imports the mails of a folder, names what it skips, and changes nothing the second time', async () => {
+  const folder = join(home, 'mails')
+  for (const each of ['cur', 'new', 'tmp']) mkdirSync(join(folder, 'Maildir', each), { recursive: true })
+  const letter = (subject: string) =>
+    `From: bo@example.com\nSubject: ${subject}\nDate: Tue, 2 Jan 2024 15:04:05 +0000\n\nFrom here\n\nFrom there Tue Jan  2 15:04:05 2024\n`
+  writeFileSync(join(folder, 'one.eml'), letter('imported 1'))
+  writeFileSync(join(folder, 'Maildir', 'cur', '1.host:2,S'), letter('imported 2'))
+  writeFileSync(join(folder, 'nothing.eml'), 'no mail')
+  writeFileSync(join(folder, 'notes.txt'), 'no mail')
+  const quoted = letter('imported 3').replaceAll(/^From (?=[ht])/gm, '>From ')
+  writeFileSync(join(folder, 'archive.mbox'), `From - Tue Jan  2 15:04:05 2024\n${quoted}\n`)
+  const first = await ams(env, ['import', folder, '--json'])
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(first.stdout)).toEqual({
+    imported: 3,
+    duplicates: 0,
+    skippedCount: 2,
+    skipped: [
+      { name: join(folder, 'notes.txt'), reason: 'is neither a mail (.eml) nor an mbox' },
+      { name: join(folder, 'nothing.eml'), reason: 'is not a mail: it has no header' },
+    ],
+  })
+  const again = await ams(env, ['import', folder])
+  expect(again.stdout).toBe('0 imported, 3 known already, 2 skipped\n')
+  const { body } = await agent.api('GET', `/agents/${agent.id}/messages?status=imported`)
+  const texts = body.items.map(({ text }: { text: string }) => text)
+  expect(texts).toEqual(Array(3).fill('From here\n\nFrom there Tue Jan  2 15:04:05 2024'))
+  expect(await ams(env, ['import', join(home, 'nowhere')])).toMatchObject({ code: 4 })
 })
