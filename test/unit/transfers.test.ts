@@ -58,6 +58,20 @@ describe('an arriving transfer', () => {
     expect(state.cut).toEqual(['slow'])
   })
 
+  test('may take a limited time as a whole, unless it is allowed more', () => {
+    const [short, long] = [
+      transfer({ ...LIMITS, wholeMs: 300_000 }),
+      transfer({ ...LIMITS, wholeMs: 300_000 }),
+    ]
+    long.arrival.allow(600_000)
+    for (const { seconds } of [short, long]) seconds(300, 1_000)
+    expect([short.state.cut, long.state.cut]).toEqual([[], []])
+    for (const { seconds } of [short, long]) seconds(1, 1_000)
+    expect([short.state.cut, long.state.cut]).toEqual([['slow'], []])
+    long.seconds(300, 1_000)
+    expect(long.state.cut).toEqual(['slow'])
+  })
+
   test('is cut only once, and not after its end', () => {
     const first = transfer()
     first.arrival.cut('displaced')
