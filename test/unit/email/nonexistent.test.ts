@@ -75,6 +75,8 @@ describe('the mailbox or the domain does not exist', () => {
     ['5.0.0', '550 Mailbox not found. http://service.mail.qq.com/cgi-bin/help?subtype=1&&no=1000728'],
     ['5.0.0', '550 The recipient may contain a non-existent account, please check the recipient address.'],
     ['5.0.0', '550 User suspended'],
+    ['5.0.0', '550 account is locked; email bounced'],
+    ['5.0.0', '550 user is not on this system'],
     ['5.0.0', '550 5.1.1 User doesn’t exist: bo@example.com'],
     ['5.0.0', '550 Invalid recipient <bo@example.com> (#5.1.1)'],
     ['5.0.0', '550 Invalid Recipient - https://community.mimecast.com/docs/DOC-1369#550 [abc.uk12]'],

@@ -185,6 +185,7 @@ describe('in a mail that is no answer, its own words are kept', () => {
     ['a list of what somebody said', 'On Friday Bob said:\n- eggs\n- milk'],
     ['an address before a colon', 'Write to ann@y.com:\n\nDear Ann'],
     ['an appointment', 'On 20 November 2026 at 10:00:\n\nmeeting in room 5'],
+    ['an address and a time', 'Hi,\n\nCall bob@x.com on 20.11.2026 10:00:\n\nhe knows.'],
     ['words like a separator', '----- Original recipe -----\nEggs'],
     ['a forward', 'FYI\n\nFrom: Bot\nSent: Friday\nTo: Ann\nSubject: Room\n\nShall I?'],
   ])('%s', (_, text) => expect(replyText(text, 'other')).toBe(text))

@@ -53,7 +53,7 @@ export const GONE: readonly RegExp[] = [
   /n[o']t (?:accept|receive) (?:any )?e?-?mail\b|unroute?able (?:mail )?(?:domain|address)/i,
   // people and accounts that were there once
   /\b(?:user|recipient|person|employee|mailbox|address|account|addressee)\b[^.;]{0,40}\b(?:has|have) (?:moved|left|been (?:closed|disabled|deleted|removed|deactivated|discontinued|terminated))/i,
-  /\b(?:account|mail ?box) (?:has |is )?expired|user missing|\bmoved to\b[^.;]{0,20}(?:<>|please)/i,
+  /\baccount (?:is |has been )?locked|\b(?:account|mail ?box) (?:has |is )?expired|\bnot on (?:this|our) (?:system|server)|user missing|\bmoved to\b[^.;]{0,20}(?:<>|please)/i,
   // German, French, Spanish, Portuguese, Italian
   /(?:benutzer|empfänger|adress|postfach|konto|domain)[^.;]{0,60}(?:unbekannt|nicht gefunden|nicht vorhanden|existiert nicht|nicht existiert|ungültig|gesperrt|deaktiviert|nicht mehr|gelöscht)/i,
   /unbekannter? (?:benutzer|empfänger|adress)|\bkein (?:benutzer|postfach|konto)/i,

@@ -38,7 +38,7 @@ function judge(text: string): Attribution['certainty'] | null {
   const address = ADDRESS.test(text)
   if (!verb && !address) return null
   const begins = START.test(text)
-  if (address && TIME.test(text) && DAY.test(text)) return 'certain'
+  if (address && TIME.test(text) && DAY.test(text)) return verb ? 'certain' : 'likely'
   if (verb && begins && ((address && hasDate(text)) || (TIME.test(text) && DAY.test(text)))) return 'certain'
   if (verb && (address || (begins && DAY.test(text)))) return 'likely'
   return 'with-quote'
