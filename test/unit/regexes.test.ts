@@ -41,6 +41,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
       flags: '',
     },
   ],
+  'src/web/assets.ts': [{ pattern: '\\bbr\\b(?!;q=0(?![.\\d]))', flags: '' }],
   'src/web/oauth/oauth.ts': [
     { pattern: '^/oauth/authorize(?:/[\\w-]{1,100})?$', flags: '' },
     ...['token', 'register', 'revoke', 'jwks'].map((name) => ({ pattern: `^/oauth/${name}$`, flags: '' })),
