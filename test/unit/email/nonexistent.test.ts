@@ -122,6 +122,7 @@ describe('nothing proves that the mailbox or the domain does not exist', () => {
   test.each<[string, string]>([
     ['5.0.0', ''],
     ['5.0.0', '550 Not today'],
+    ['5.2.2', '550 5.1.1 No such user here'],
     ['5.0.0', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
     ['5.0.0', '550 5.7.1 This message has been rejected: it looks like spam'],
     ['5.0.0', '552 5.2.2 Mailbox full'],

@@ -31,7 +31,7 @@ export function provesNonexistent(words: string, reported = ''): boolean {
   const status = hasDetail(own) || !hasDetail(reported) ? own : reported
   if (replyClass(words) === '4' || (status.startsWith('4') && hasDetail(status))) return false
   const reason = reasonOf(words)
-  if (reason === 'other' || OTHER_STATUS.test(status)) return false
+  if (reason === 'other' || [status, reported].some((one) => OTHER_STATUS.test(one))) return false
   return reason === 'gone' || GONE_STATUS.test(status)
 }
 
