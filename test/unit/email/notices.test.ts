@@ -210,6 +210,20 @@ describe('a bounce without a machine-readable part is recognised', () => {
       'Your message to a@x.com could not be delivered.',
       { 'a@x.com': false },
     ],
+    [
+      'a spam firewall',
+      'postmaster@m.example',
+      'Message Undeliverable',
+      'Your message to: a@x.com was blocked by our firewall.',
+      { 'a@x.com': false },
+    ],
+    [
+      'a loop',
+      'MAILER-DAEMON@p.example',
+      'Undelivered Mail Returned to Sender',
+      '<a@x.com>: mail forwarding loop for a@x.com',
+      { 'a@x.com': false },
+    ],
   ])('%s', async (_, sender, subject, text, recipients) => {
     const report = await from(sender, subject, text)
     expect(report).toMatchObject({ kind: 'bounce' })

@@ -43,6 +43,7 @@ const GIVEN_UP: readonly RegExp[] = [
 
 const STILL_TRYING =
   /will (?:keep|continue) (?:to )?(?:be )?(?:try|retr)|still (?:being )?(?:retr|try)|(?:do not|don't|no) need to (?:resend|do anything|retry)|no action is required|warning message only|has been delayed|delivery (?:is |was |has been )?delayed|attempts will continue|delivery attempts? to [^.]{0,40}pending|not yet been delivered|wird (?:weiterhin|weiter) versucht|sera retent|se seguirá intentando/i
+const NO_FAILURE = /success|delay|relayed|warning|quarantine|digest|summary/i
 const FOR_GOOD = /\b5\d\d[ -](?=[^\d])|\b5\d\d$/m
 
 const hasSubject = ({ subject }: ParsedMail): boolean =>
@@ -65,9 +66,10 @@ export function isBounce(mail: ParsedMail, words: string, isListed: boolean): bo
   const isMachine = isFromMachine(mail)
   if (!isMachine && !hasSubject(mail)) return false
   if (statusIn(words).startsWith('5') || FOR_GOOD.test(words)) return true
-  const isMissing = reasonOf(words) === 'gone'
+  const reason = reasonOf(words)
   // The subject alone may be that of a parcel service.
   const isForeign = (address: string) => domainOf(address) !== domainOf(mail.from.address)
-  if (!isMachine) return isMissing && addressesIn(words).some(isForeign)
-  return isMissing || GIVEN_UP.some((pattern) => pattern.test(words))
+  if (!isMachine) return reason === 'gone' && addressesIn(words).some(isForeign)
+  if (reason === 'gone' || GIVEN_UP.some((pattern) => pattern.test(words))) return true
+  return reason === 'other' && hasSubject(mail) && !NO_FAILURE.test(mail.subject ?? '')
 }
