@@ -84,7 +84,7 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await page.keyboard.press('r')
   await page.keyboard.type('It is out for delivery today.')
   await page.keyboard.press('Control+Enter')
-  await page.getByText('The answer is on its way.').waitFor()
+  await page.getByText('It is on its way.').waitFor()
   await page.locator('.message.outbound', { hasText: 'It is out for delivery today.' }).waitFor()
   await picture(page, 'answered')
   expect(errorsOf(page)).toEqual([])

@@ -1,75 +1,143 @@
 import type { Client } from 'urql'
 import { type Failure, failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
-import { THREAD_ROW, type ThreadRow } from './thread-row.ts'
+import { isOfThreads, type Search } from './query.ts'
+import { MESSAGE_ROW, ofMessage, ofThread, type Row, THREAD_ROW } from './row.ts'
 
-/** Which threads the list shows. */
-export interface ThreadFilter {
+/** What the list shows: of one agent or of all, and which threads or messages. */
+export interface Filter {
   agentId: string | null
-  unread: boolean
+  search: Search
 }
 
-export interface ThreadPage {
-  rows: readonly ThreadRow[]
+export interface Page {
+  rows: readonly Row[]
   /** Where the next page starts; null after the last one. */
   next: string | null
 }
 
-export type Loaded<Value> = { value: Value; failure: null } | { value: null; failure: Failure }
+export type Loaded = { page: Page; failure: null } | { page: null; failure: Failure }
 
-const OF_AGENT = graphql(
+const THREADS = graphql(
   `
-    query AgentThreads($agentId: UUID!, $unread: Boolean, $first: Int!, $after: String) {
-      agent(id: $agentId) {
+    query Threads(
+      $agentId: UUID!, $ofAgent: Boolean!, $channel: AddressChannel, $label: String, $unread: Boolean
+      $first: Int!, $after: String
+    ) {
+      agent(id: $agentId) @include(if: $ofAgent) {
         id
-        threads(first: $first, after: $after, unread: $unread) {
-          edges { node { ...ThreadRow } }
-          pageInfo { endCursor hasNextPage }
-        }
+        threads(first: $first, after: $after, channel: $channel, label: $label, unread: $unread) { ...ThreadPage }
       }
+      workspace @skip(if: $ofAgent) {
+        id
+        threads(first: $first, after: $after, channel: $channel, label: $label, unread: $unread) { ...ThreadPage }
+      }
+    }
+    fragment ThreadPage on ThreadConnection {
+      edges { node { ...ThreadRow } }
+      pageInfo { endCursor hasNextPage }
     }
   `,
   [THREAD_ROW],
 )
 
-const OF_ALL = graphql(
+const MESSAGES = graphql(
   `
-    query AllThreads($unread: Boolean, $first: Int!) {
-      agents {
+    query FoundMessages(
+      $agentId: UUID!, $ofAgent: Boolean!, $channel: AddressChannel, $label: String, $unread: Boolean
+      $q: String, $from: String, $status: MessageStatus, $hold: HoldReason, $hasAttachment: Boolean
+      $first: Int!, $after: String
+    ) {
+      agent(id: $agentId) @include(if: $ofAgent) {
         id
-        threads(first: $first, unread: $unread) { edges { node { ...ThreadRow } } }
+        messages(
+          first: $first, after: $after, channel: $channel, label: $label, unread: $unread, q: $q, from: $from
+          status: $status, hold: $hold, hasAttachment: $hasAttachment
+        ) { ...MessagePage }
+      }
+      workspace @skip(if: $ofAgent) {
+        id
+        messages(
+          first: $first, after: $after, channel: $channel, label: $label, unread: $unread, q: $q, from: $from
+          status: $status, hold: $hold, hasAttachment: $hasAttachment
+        ) { ...MessagePage }
       }
     }
+    fragment MessagePage on MessageConnection {
+      edges { node { ...MessageRow } }
+      pageInfo { endCursor hasNextPage }
+    }
   `,
-  [THREAD_ROW],
+  [MESSAGE_ROW],
 )
 
 const ONE = graphql(`query OneThread($id: UUID!) { thread(id: $id) { ...ThreadRow } }`, [THREAD_ROW])
 
 const PAGE = 50
+/** Stands for the agent in a query of all, which leaves it out. */
+const NO_AGENT = '00000000-0000-0000-0000-000000000000'
 
 const now = { requestPolicy: 'network-only' } as const
 
-export const loadThreads = async (
-  client: Client,
-  { agentId, unread }: ThreadFilter,
-  after: string | null,
-): Promise<Loaded<ThreadPage>> => {
-  const only = unread ? { unread } : {}
-  if (agentId === null) {
-    const { data, error } = await client.query(OF_ALL, { ...only, first: 10 }, now).toPromise()
-    if (!data) return { value: null, failure: failureOf(error)! }
-    const rows = data.agents.flatMap(({ threads }) => threads.edges.map(({ node }) => node))
-    return { value: { rows, next: null }, failure: null }
-  }
-  const variables = { agentId, ...only, first: PAGE, after }
-  const { data, error } = await client.query(OF_AGENT, variables, now).toPromise()
-  if (!data) return { value: null, failure: failureOf(error)! }
-  const { edges, pageInfo } = data.agent.threads
-  const next = pageInfo.hasNextPage ? (pageInfo.endCursor ?? null) : null
-  return { value: { rows: edges.map(({ node }) => node), next }, failure: null }
+/** The filters that the API knows by other names. */
+const stateOf = ({ state }: Search) => {
+  if (state === 'waiting') return { hold: 'approval' } as const
+  if (state === 'scheduled') return { hold: 'schedule' } as const
+  return state === null ? {} : { status: state }
 }
 
+const commonOf = ({ agentId, search }: Filter, after: string | null) => ({
+  agentId: agentId ?? NO_AGENT,
+  ofAgent: agentId !== null,
+  first: PAGE,
+  after,
+  channel: search.channel,
+  label: search.label,
+  unread: search.unread ? true : null,
+})
+
+interface Connection<Node> {
+  edges: readonly { node: Node }[]
+  pageInfo: { endCursor: string | null; hasNextPage: boolean }
+}
+
+const pageOf = <Node>({ edges, pageInfo }: Connection<Node>, toRow: (node: Node) => Row): Page => ({
+  rows: edges.map(({ node }) => toRow(node)),
+  next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
+})
+
+const loadThreads = async (client: Client, filter: Filter, after: string | null): Promise<Loaded> => {
+  const { data, error } = await client.query(THREADS, commonOf(filter, after), now).toPromise()
+  const connection = data?.agent?.threads ?? data?.workspace?.threads
+  return connection
+    ? { page: pageOf(connection, ofThread), failure: null }
+    : { page: null, failure: failureOf(error)! }
+}
+
+const loadMessages = async (client: Client, filter: Filter, after: string | null): Promise<Loaded> => {
+  const { words, from, hasAttachment } = filter.search
+  const variables = {
+    ...commonOf(filter, after),
+    ...stateOf(filter.search),
+    q: words || null,
+    from,
+    hasAttachment: hasAttachment ? true : null,
+  }
+  const { data, error } = await client.query(MESSAGES, variables, now).toPromise()
+  const connection = data?.agent?.messages ?? data?.workspace?.messages
+  return connection
+    ? { page: pageOf(connection, ofMessage), failure: null }
+    : { page: null, failure: failureOf(error)! }
+}
+
+export const loadPage = (client: Client, filter: Filter, after: string | null): Promise<Loaded> =>
+  (isOfThreads(filter.search) ? loadThreads : loadMessages)(client, filter, after)
+
 /** Reads threads anew; null for those that are gone. */
-export const loadRows = (client: Client, ids: readonly string[]): Promise<(ThreadRow | null)[]> =>
-  Promise.all(ids.map(async (id) => (await client.query(ONE, { id }, now).toPromise()).data?.thread ?? null))
+export const loadThreadRows = (client: Client, ids: readonly string[]): Promise<(Row | null)[]> =>
+  Promise.all(
+    ids.map(async (id) => {
+      const { data } = await client.query(ONE, { id }, now).toPromise()
+      return data ? ofThread(data.thread) : null
+    }),
+  )

@@ -1,5 +1,19 @@
 /** What a change is about. `all`: changes may have been missed, so that everything shown is read again. */
-export type Topic = 'agents' | 'all' | 'messages' | 'webhooks'
+export type Topic =
+  | 'access'
+  | 'agents'
+  | 'all'
+  | 'domains'
+  | 'drafts'
+  | 'listeners'
+  | 'members'
+  | 'messages'
+  | 'numbers'
+  | 'secrets'
+  | 'suppressions'
+  | 'tokens'
+  | 'webhooks'
+  | 'workspace'
 
 /** A change in the workspace, as all tabs hear it. */
 export interface Change {

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { type AnyVariables, type TypedDocumentNode, useMutation, useQuery } from 'urql'
 import { say } from '../parts/toast.ts'
 import { type Change, onChange, type Topic } from './change.ts'
+import { OWN_HEADERS } from './client.ts'
 import { type Failure, failureOf } from './failure.ts'
 
 /** Changes arrive in bursts; what is shown is read again at most this often. */
@@ -70,11 +71,16 @@ export const useLive = <Data, Variables extends AnyVariables>(
 }
 
 export interface Action<Data, Variables> {
-  /** Runs the mutation. Resolves to null if it failed, which has then been said. */
-  run(variables: Variables): Promise<Data | null>
+  /**
+   * Runs the mutation. Resolves to null if it failed, which has then been said. With an idempotency key, running
+   * it again after a lost answer changes nothing more.
+   */
+  run(variables: Variables, key?: string): Promise<Data | null>
   busy: boolean
   failure: Failure | null
 }
+
+const withKey = (key: string) => ({ ...OWN_HEADERS, 'Idempotency-Key': key })
 
 /**
  * A mutation. Its failures are shown as a notice, except those of a form (`quiet`), which stand beside the
@@ -87,8 +93,9 @@ export const useAction = <Data, Variables extends AnyVariables>(
   const [{ fetching }, execute] = useMutation<Data, Variables>(mutation)
   const [failure, setFailure] = useState<Failure | null>(null)
   const run = useCallback(
-    async (variables: Variables) => {
-      const { data, error } = await execute(variables)
+    async (variables: Variables, key?: string) => {
+      const context = key === undefined ? {} : { fetchOptions: { headers: withKey(key) } }
+      const { data, error } = await execute(variables, context)
       const failed = failureOf(error)
       setFailure(failed)
       if (failed && !quiet) say({ kind: 'failure', text: failed.message, requestId: failed.requestId })

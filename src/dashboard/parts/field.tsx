@@ -57,7 +57,7 @@ export const Field = ({ label, hint, error, ...rest }: InputProps) => {
 }
 
 type TextareaProps = Labelled &
-  TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> }
+  TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> | undefined }
 
 export const TextField = ({ label, hint, error, ...rest }: TextareaProps) => {
   const { id, control } = useLabels({ hint, error })

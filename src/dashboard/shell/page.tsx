@@ -9,7 +9,9 @@ export const useTitle = (title: string): void => {
   }, [title, workspace.name])
 }
 
-let first = true
+/** The page that was opened by its address, where the browser decides about the focus. */
+const opened = location.pathname
+let navigated = false
 
 interface PageProps {
   title: string
@@ -30,8 +32,8 @@ export const Page = ({ title, before, actions, below, children }: PageProps) => 
   const heading = useRef<HTMLHeadingElement>(null)
   useTitle(title)
   useEffect(() => {
-    if (!first && !document.querySelector('dialog[open]')) heading.current?.focus({ preventScroll: true })
-    first = false
+    navigated ||= location.pathname !== opened
+    if (navigated && !document.querySelector('dialog[open]')) heading.current?.focus({ preventScroll: true })
   }, [])
   return (
     <div className="page">

@@ -7,6 +7,8 @@ const screen = (load: Load) => lazy(async () => ({ default: (await load()).Scree
 
 export const ROUTES = [
   { path: '/inbox/:thread?', Screen: screen(() => import('../inbox/inbox.tsx')) },
+  { path: '/compose', Screen: screen(() => import('../compose/compose.tsx')) },
+  { path: '/drafts', Screen: screen(() => import('../compose/drafts.tsx')) },
   { path: '/agents', Screen: screen(() => import('../agents/agents.tsx')) },
   { path: '/agents/:agent/:tab?', Screen: screen(() => import('../agent/agent.tsx')) },
   { path: '/workspace/:tab?', Screen: screen(() => import('../workspace/workspace.tsx')) },

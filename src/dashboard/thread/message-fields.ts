@@ -4,6 +4,7 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 export const MESSAGE = graphql(`
   fragment ThreadMessage on Message {
     id channel direction status refusal admission error
+    agent { id }
     hold { reason until by }
     counterpart counterpartName to cc subject text replyText createdAt readAt labels
     checks { name verdict detail }

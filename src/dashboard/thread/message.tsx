@@ -1,21 +1,33 @@
-import { useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import {
-  ChevronDownIcon,
-  PaperclipIcon,
+  ClockIcon,
+  CopyIcon,
+  DownloadIcon,
+  ForwardIcon,
   ShieldAlertIcon,
   ShieldCheckIcon,
   ShieldXIcon,
 } from '../parts/icons.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { Time } from '../parts/time.tsx'
-import { useAgents } from '../shell/viewer.tsx'
+import { say } from '../parts/toast.ts'
+import { Attachments, useDownload } from './files.tsx'
+import { Held } from './held.tsx'
 import type { ShownMessage } from './message-fields.ts'
+import { HeadersView, HtmlView, TextView } from './message-views.tsx'
 import { text } from './strings.ts'
-import { Delivery, Why } from './why.tsx'
+import { Delivery, isProven, Why } from './why.tsx'
 
-const Status = ({ message }: { message: ShownMessage }) => {
-  const { status, admission } = message
+const Status = ({ message }: { message: ShownMessage }): ReactNode => {
+  const { status, hold } = message
+  if (hold && status === 'sending')
+    return (
+      <Badge tone="warn" icon={ClockIcon}>
+        {hold.reason === 'approval' ? text.waiting : text.scheduled}
+      </Badge>
+    )
   if (status === 'refused')
     return (
       <Badge tone="bad" icon={ShieldXIcon}>
@@ -23,80 +35,129 @@ const Status = ({ message }: { message: ShownMessage }) => {
       </Badge>
     )
   if (status === 'failed' || status === 'reported') return <Badge tone="bad">{text.status[status]}</Badge>
-  if (status === 'sending') return <Badge tone="warn">{text.status.sending}</Badge>
-  if (status !== 'received') return null
-  return admission === 'anyone' ? (
-    <Badge tone="warn" icon={ShieldAlertIcon}>
-      {text.status.received}
+  if (status !== 'received') return <Badge>{text.status[status]}</Badge>
+  return isProven(message) ? (
+    <Badge tone="good" icon={ShieldCheckIcon}>
+      {text.proven}
     </Badge>
   ) : (
-    <Badge tone="good" icon={ShieldCheckIcon}>
-      {text.status.received}
+    <Badge tone="warn" icon={ShieldAlertIcon}>
+      {text.unproven}
     </Badge>
   )
 }
 
-/** The text without what it quotes, which one button adds. */
-const Body = ({ message }: { message: ShownMessage }) => {
-  const [whole, setWhole] = useState(false)
-  const folds =
-    message.direction === 'inbound' &&
-    message.replyText.trim() !== '' &&
-    message.replyText.trim() !== message.text.trim()
+const VIEWS = ['text', 'html', 'headers'] as const
+type View = (typeof VIEWS)[number]
+
+const ViewChoice = ({ view, onView }: { view: View; onView(view: View): void }) => {
+  const name = useId()
   return (
-    <>
-      <div className="message-text" dir="auto">
-        {folds && !whole ? message.replyText : message.text}
-      </div>
-      {folds && (
-        <Button kind="ghost" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-          {whole ? text.hideQuoted : text.quoted}
-        </Button>
-      )}
-    </>
+    <fieldset className="choices" title={text.textHint}>
+      <legend className="unseen">{text.views}</legend>
+      {VIEWS.map((one) => (
+        <label key={one}>
+          <input
+            type="radio"
+            name={name}
+            className="unseen"
+            checked={one === view}
+            onChange={() => onView(one)}
+          />
+          {text.view[one]}
+        </label>
+      ))}
+    </fieldset>
   )
 }
 
-const Attachments = ({ message }: { message: ShownMessage }) => (
-  <ul className="attachments" aria-label={text.attachments}>
-    {message.attachments.map(({ name, size }, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: attachments are known by their position
-      <li key={index}>
-        <PaperclipIcon size={14} />
-        <span>{name}</span>
-        <span className="soft">{text.size(size)}</span>
-      </li>
-    ))}
-  </ul>
-)
-
-/** One message of a thread. */
-export const Message = ({ message, agentId }: { message: ShownMessage; agentId: string }) => {
-  const agent = useAgents().find(({ id }) => id === agentId)
-  const isInbound = message.direction === 'inbound'
-  const from = isInbound ? (message.counterpartName ?? message.counterpart) : (agent?.name ?? '')
+const Choices = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
+  const download = useDownload(message.id)
+  const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
+  const copyId = () =>
+    void navigator.clipboard.writeText(message.id).then(() => say({ kind: 'done', text: text.copied }))
   return (
-    <li className={`message ${message.direction}`}>
+    <Menu label={text.more}>
+      <Button kind="ghost" icon={ForwardIcon} onClick={onForward}>
+        {text.forward}
+      </Button>
+      {isReceivedMail && (
+        <Button kind="ghost" icon={DownloadIcon} onClick={() => void download('raw')}>
+          {text.raw}
+        </Button>
+      )}
+      <Button kind="ghost" icon={CopyIcon} onClick={copyId}>
+        {text.copyId}
+      </Button>
+    </Menu>
+  )
+}
+
+const Names = ({ message }: { message: ShownMessage }) => {
+  const isInbound = message.direction === 'inbound'
+  return (
+    <span className="soft message-names">
+      {isInbound && message.counterpartName && <span>{message.counterpart}</span>}
+      {!isInbound && <span>{text.to(message.to.join(', ') || message.counterpart)}</span>}
+      {message.cc.length > 0 && <span>{text.cc(message.cc.join(', '))}</span>}
+    </span>
+  )
+}
+
+interface MessageProps {
+  message: ShownMessage
+  /** Who wrote it, in words. */
+  from: string
+  onForward(): void
+}
+
+/** One message of a thread, opened. */
+export const Message = ({ message, from, onForward }: MessageProps) => {
+  const [view, setView] = useState<View>('text')
+  const isMail = message.channel === 'email' && message.direction === 'inbound'
+  return (
+    <article className={`message ${message.direction}`} aria-label={from}>
       <header className="message-head">
         <span className="message-from">{from}</span>
-        {isInbound && message.counterpartName && <span className="soft">{message.counterpart}</span>}
-        {!isInbound && <span className="soft">{text.to(message.to.join(', '))}</span>}
-        {message.cc.length > 0 && <span className="soft">{text.cc(message.cc.join(', '))}</span>}
+        <Names message={message} />
         <span className="message-when">
           <Status message={message} />
           <Time at={message.createdAt} detailed />
+          <Choices message={message} onForward={onForward} />
         </span>
       </header>
-      <Body message={message} />
+      <div className="message-tools">
+        {isMail && message.status !== 'imported' && <ViewChoice view={view} onView={setView} />}
+        {message.direction === 'inbound' ? <Why message={message} /> : <Delivery message={message} />}
+      </div>
+      {view === 'text' && <TextView message={message} />}
+      {view === 'html' && <HtmlView message={message} />}
+      {view === 'headers' && <HeadersView message={message} />}
       {message.attachments.length > 0 && <Attachments message={message} />}
       {message.error && <p className="error">{message.error}</p>}
-      <details className="why">
-        <summary>
-          <ChevronDownIcon size={14} />
-          {isInbound ? text.why : text.delivery}
-        </summary>
-        {isInbound ? <Why message={message} /> : <Delivery message={message} />}
-      </details>
-    </li>
+      {message.hold && message.status === 'sending' && <Held message={message} hold={message.hold} />}
+    </article>
   )
 }
+
+/** One message of a thread, as a line that opens it. */
+export const FoldedMessage = ({
+  message,
+  from,
+  onOpen,
+}: {
+  message: ShownMessage
+  from: string
+  onOpen(): void
+}) => (
+  <button
+    type="button"
+    className={`message-folded ${message.direction}`}
+    aria-expanded="false"
+    onClick={onOpen}
+  >
+    <span className="message-from">{from}</span>
+    <span className="message-start">{(message.replyText || message.text).slice(0, 200)}</span>
+    <Time at={message.createdAt} />
+  </button>
+)

@@ -3,16 +3,17 @@ import { useClient } from 'urql'
 import type { Change } from '../live/change.ts'
 import type { Failure } from '../live/failure.ts'
 import { useChanges } from '../live/use.ts'
-import { loadRows, loadThreads, type ThreadFilter } from './load.ts'
-import type { ThreadRow } from './thread-row.ts'
+import { type Filter, loadPage, loadThreadRows } from './load.ts'
+import { isOfThreads, parseSearch } from './query.ts'
+import type { Row } from './row.ts'
 
-/** With more changed threads than this, the first page is read instead of each thread. */
+/** With more changed threads than this, the first pages are read instead of each thread. */
 const MOST_SINGLE = 6
 /** After a gap, as much is read again as was shown, but no more than this. */
 const MOST_AGAIN = 300
 
-export interface Threads {
-  rows: readonly ThreadRow[]
+export interface Rows {
+  rows: readonly Row[]
   loading: boolean
   busy: boolean
   failure: Failure | null
@@ -22,13 +23,19 @@ export interface Threads {
 }
 
 /** Adds and replaces rows, the most recent activity first. */
-const merge = (known: readonly ThreadRow[], fresh: readonly ThreadRow[]): ThreadRow[] => {
+const merge = (known: readonly Row[], fresh: readonly Row[]): Row[] => {
   const all = new Map([...known, ...fresh].map((row) => [row.id, row]))
-  return [...all.values()].sort((a, b) => b.lastActivityAt.localeCompare(a.lastActivityAt))
+  return [...all.values()].sort((a, b) => b.at.localeCompare(a.at))
 }
 
+/** Whether a thread that changed belongs into the list. Its label is known of its newest message only. */
+const belongs = ({ agentId, search }: Filter, row: Row): boolean =>
+  (agentId === null || row.agentId === agentId) &&
+  (search.channel === null || row.channel === search.channel) &&
+  (!search.unread || row.isUnread)
+
 interface State {
-  rows: readonly ThreadRow[] | null
+  rows: readonly Row[] | null
   next: string | null
   busy: boolean
   failure: Failure | null
@@ -36,8 +43,8 @@ interface State {
 
 const NOTHING: State = { rows: null, next: null, busy: false, failure: null }
 
-/** The threads of one agent or of all, kept up to date row by row. */
-export const useThreads = ({ agentId, unread }: ThreadFilter): Threads => {
+/** The threads of one agent or of all, or the messages found, kept up to date row by row. */
+export const useRows = (agentId: string | null, query: string): Rows => {
   const client = useClient()
   const [state, setState] = useState<State>(NOTHING)
   /** Answers that come after the filter has changed are dropped. */
@@ -45,16 +52,17 @@ export const useThreads = ({ agentId, unread }: ThreadFilter): Threads => {
 
   const load = useCallback(
     async (after: string | null, count: number) => {
+      const filter = { agentId, search: parseSearch(query) }
       const mine = turn.current
       setState((old) => ({ ...old, busy: true }))
       let next = after
-      let fresh: readonly ThreadRow[] = []
+      let fresh: readonly Row[] = []
       do {
-        const { value, failure } = await loadThreads(client, { agentId, unread }, next)
+        const { page, failure } = await loadPage(client, filter, next)
         if (turn.current !== mine) return
         if (failure) return setState((old) => ({ ...old, busy: false, failure }))
-        fresh = [...fresh, ...value.rows]
-        next = value.next
+        fresh = [...fresh, ...page.rows]
+        next = page.next
       } while (next !== null && fresh.length < count)
       setState((old) => ({
         rows: merge(after === null ? [] : (old.rows ?? []), fresh),
@@ -63,7 +71,7 @@ export const useThreads = ({ agentId, unread }: ThreadFilter): Threads => {
         failure: null,
       }))
     },
-    [client, agentId, unread],
+    [client, agentId, query],
   )
 
   useEffect(() => {
@@ -73,32 +81,28 @@ export const useThreads = ({ agentId, unread }: ThreadFilter): Threads => {
   }, [load])
 
   const loadSome = async (ids: readonly string[]) => {
+    const filter = { agentId, search: parseSearch(query) }
     const mine = turn.current
-    const rows = await loadRows(client, ids)
+    const rows = await loadThreadRows(client, ids)
     if (turn.current !== mine) return
     setState((old) => {
       const kept = (old.rows ?? []).filter(({ id }) => !ids.includes(id))
       const shown = new Set(old.rows?.map(({ id }) => id))
-      const fresh = rows.filter((row) => row !== null)
       // What was just read stays in a list of unread threads, so that it does not vanish under the pointer.
-      return {
-        ...old,
-        rows: merge(
-          kept,
-          fresh.filter((row) => !unread || row.unreadCount > 0 || shown.has(row.id)),
-        ),
-      }
+      const fresh = rows.filter((row) => row !== null && (shown.has(row.id) || belongs(filter, row)))
+      return { ...old, rows: merge(kept, fresh as Row[]) }
     })
   }
 
-  const onChanges = (changes: readonly Change[]) => {
+  useChanges(['messages'], (changes: readonly Change[]) => {
     const own = changes.filter((one) => one.topic === 'all' || agentId === null || one.agentId === agentId)
+    if (own.length === 0 || state.rows === null) return
+    const search = parseSearch(query)
     const ids = [...new Set(own.map(({ threadId }) => threadId))]
-    if (ids.length === 0 || state.rows === null) return
-    if (ids.length <= MOST_SINGLE && ids.every((id) => id !== undefined)) void loadSome(ids)
+    const single = isOfThreads(search) && search.label === null && ids.length <= MOST_SINGLE
+    if (single && ids.every((id) => id !== undefined)) void loadSome(ids)
     else void load(null, Math.min(state.rows.length, MOST_AGAIN))
-  }
-  useChanges(['messages'], onChanges)
+  })
 
   const { rows, next, busy, failure } = state
   return {

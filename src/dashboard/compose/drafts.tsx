@@ -1,0 +1,106 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction, useLive } from '../live/use.ts'
+import { IconButton, LinkButton } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { PencilIcon, PlusIcon, Trash2Icon } from '../parts/icons.tsx'
+import { Empty, Load } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { say } from '../parts/toast.ts'
+import { Page } from '../shell/page.tsx'
+import { text } from './strings.ts'
+
+const DRAFTS = graphql(`
+  query Drafts {
+    agents { id name drafts(first: 20) { edges { node { id to subject text updatedAt } } } }
+  }
+`)
+const DISCARD = graphql(`
+  mutation DeleteDraft($input: DeleteDraftInput!) { deleteDraft(input: $input) { draftId } }
+`)
+
+type Agent = ResultOf<typeof DRAFTS>['agents'][number]
+type Row = Agent['drafts']['edges'][number]['node'] & { agentId: string; agent: string }
+
+const rowsOf = (agents: readonly Agent[]): Row[] =>
+  agents
+    .flatMap(({ id, name, drafts }) =>
+      drafts.edges.map(({ node }) => ({ ...node, agentId: id, agent: name })),
+    )
+    .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+
+const Discard = ({ row }: { row: Row }) => {
+  const [asking, setAsking] = useState(false)
+  const { run } = useAction(DISCARD)
+  const discard = async () => {
+    const done = await run({ input: { agentId: row.agentId, draftId: row.id } })
+    if (!done) return false
+    announce([{ topic: 'drafts' }])
+    say({ kind: 'done', text: text.discarded })
+    return true
+  }
+  return (
+    <>
+      <IconButton icon={Trash2Icon} label={text.discard} onClick={() => setAsking(true)} />
+      {asking && (
+        <Confirm
+          title={text.discardTitle}
+          label={text.discard}
+          onConfirm={discard}
+          onClose={() => setAsking(false)}
+        >
+          <p>{text.discardHint}</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: text.subject,
+    cell: ({ id, agentId, subject, text: start }) => (
+      <Link href={`/compose?agent=${agentId}&draft=${id}`}>
+        {subject || start?.slice(0, 60) || text.noSubject}
+      </Link>
+    ),
+  },
+  {
+    title: text.to,
+    wide: true,
+    cell: ({ to }) => to.join(', ') || <span className="soft">{text.nobody}</span>,
+  },
+  { title: text.from, wide: true, cell: ({ agent }) => agent },
+  { title: text.drafts, right: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: text.discard, right: true, cell: (row) => <Discard row={row} /> },
+]
+
+/** The drafts of all agents, which members and agents share. */
+export const Screen = () => (
+  <Page
+    title={text.drafts}
+    actions={
+      <LinkButton href="/compose" kind="primary" icon={PlusIcon}>
+        {text.title}
+      </LinkButton>
+    }
+  >
+    <Load from={useLive(DRAFTS, {}, ['drafts', 'agents'])}>
+      {({ agents }) => {
+        const rows = rowsOf(agents)
+        return rows.length > 0 ? (
+          <div className="panel">
+            <Table label={text.drafts} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+          </div>
+        ) : (
+          <Empty icon={PencilIcon} title={text.noDrafts}>
+            <p>{text.noDraftsHint}</p>
+          </Empty>
+        )
+      }}
+    </Load>
+  </Page>
+)
