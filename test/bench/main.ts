@@ -3,22 +3,27 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { BenchRow, Report, Skipped } from './row.ts'
 import { SUITES, timeOf } from './suites.ts'
-import { type Machine, machineOf, tableOf } from './table.ts'
+import { type Machine, machineOf, markdownOf, tableOf } from './table.ts'
 
 /**
- * `npm run bench -- [--json] [SUITE…]`: runs each suite in a process of its own, one after the other, and
- * prints their rows. A suite that fails or takes too long loses only its own remaining rows.
+ * `npm run bench -- [--json | --markdown] [SUITE…]`: runs each suite in a process of its own, one after the other,
+ * and prints their rows. A suite that fails or takes too long loses only its own remaining rows.
  */
+
+const FORMATS: readonly string[] = ['--json', '--markdown']
 
 /** Time to stop the processes and databases that a suite started. */
 const STOP_MS = 15_000
 
-const parse = (args: readonly string[]): { json: boolean; names: string[] } => {
-  const named = args.filter((arg) => arg !== '--json')
+const parse = (args: readonly string[]): { format: string | undefined; names: string[] } => {
+  const named = args.filter((arg) => !FORMATS.includes(arg))
   const unknown = named.filter((name) => !(name in SUITES))
   if (unknown.length > 0)
     throw new Error(`unknown suite: ${unknown.join(', ')}; there are ${Object.keys(SUITES).join(', ')}`)
-  return { json: args.includes('--json'), names: named.length > 0 ? named : Object.keys(SUITES) }
+  return {
+    format: args.find((arg) => FORMATS.includes(arg)),
+    names: named.length > 0 ? named : Object.keys(SUITES),
+  }
 }
 
 const runSuite = async (name: string, take: (report: Report) => void): Promise<void> => {
@@ -34,17 +39,18 @@ const runSuite = async (name: string, take: (report: Report) => void): Promise<v
   if (code !== 0) process.exitCode = 1
 }
 
-const { json, names } = parse(process.argv.slice(2))
+const { format, names } = parse(process.argv.slice(2))
 const rows: BenchRow[] = []
 const skipped: Skipped[] = []
 let machine: Machine = machineOf('not used')
 const print = (): void => {
   const { cpu, memory, node, postgres } = machine
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ machine, rows, skipped }, null, 2)}\n`
-      : `${cpu}, ${memory}, Node ${node}, PostgreSQL ${postgres}\n${tableOf(rows, skipped)}`,
-  )
+  if (format === '--json') {
+    process.stdout.write(`${JSON.stringify({ machine, rows, skipped }, null, 2)}\n`)
+    return
+  }
+  const table = format === '--markdown' ? `\n${markdownOf(rows, skipped)}` : tableOf(rows, skipped)
+  process.stdout.write(`${cpu}, ${memory}, Node ${node}, PostgreSQL ${postgres}\n${table}`)
 }
 
 // What was measured so far is not lost; the suite ends when it is disconnected.

@@ -43,6 +43,14 @@ const HEAD = [
   'CPU: node + PostgreSQL, µs',
 ]
 
+/** Returns the table as Markdown, for documentation. */
+export const markdownOf = (rows: readonly BenchRow[], skipped: readonly Skipped[]): string => {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  const table = [line(HEAD), line(HEAD.map(() => '---')), ...rows.map((row) => line(cellsOf(row)))]
+  return [...table, ...skipped.map((each) => `\nSkipped: ${each.skipped}\n`)].join('')
+}
+
 /** Returns the table for a terminal. */
 export const tableOf = (rows: readonly BenchRow[], skipped: readonly Skipped[]): string => {
   const all = [HEAD, ...rows.map(cellsOf)]
