@@ -177,6 +177,7 @@ export const listeningAt = (now: Date) =>
   ({
     connections: { replacedAt: null, leaseUntil: { gt: now } },
     webhooks: {
+      pausedAt: null,
       AND: [
         { OR: [{ attempts: 0 }, { retryAt: null }, { retryAt: { lte: now } }] },
         { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },

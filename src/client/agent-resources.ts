@@ -103,14 +103,17 @@ export const draftsOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/drafts/{draftId}/send', { path: { draftId }, ...options }),
 })
 
+type WebhookOptions = Omit<BodyOf<'addWebhook'>, 'url'>
+type DeliveryFilter = Omit<NonNullable<operations['listDeliveries']['parameters']['query']>, 'cursor'>
+
 export const webhooksOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/webhooks', { ...options }),
   /** The response contains the secret that its deliveries are signed with. */
-  add: (url: string, { events, ...options }: { events?: EventType[] } & CallOptions = {}) =>
-    call('post', '/agents/{id}/webhooks', { body: { url, ...(events ? { events } : {}) }, ...options }),
-  /** Changes the types of the events that it has not received yet. */
-  update: (webhookId: string, body: BodyOf<'updateWebhook'>, options?: CallOptions) =>
-    call('patch', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, body, ...options }),
+  add: (url: string, { signal, ...more }: WebhookOptions & CallOptions = {}) =>
+    call('post', '/agents/{id}/webhooks', { body: { url, ...more }, signal }),
+  /** Changes its name or the types of its events, or pauses or resumes it. */
+  update: (webhookId: string, changes: BodyOf<'updateWebhook'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, body: changes, ...options }),
   remove: (webhookId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, ...options }),
   /** A new secret; the previous one also signs for 24 hours. */
@@ -121,14 +124,27 @@ export const webhooksOf = (call: AgentCall) => ({
   /** Delivers the events after a position again. */
   replay: (webhookId: string, body: BodyOf<'replayWebhook'>, options?: CallOptions) =>
     call('post', '/agents/{id}/webhooks/{webhookId}/replay', { path: { webhookId }, body, ...options }),
-  deliveries: (webhookId: string, { signal }: CallOptions = {}) =>
+  /** Resends, with retries, the events that were given up, of those that happened since a time. */
+  resendGivenUp: (webhookId: string, since: string | Date, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/resend', {
+      path: { webhookId },
+      body: { since: since instanceof Date ? since.toISOString() : since },
+      ...options,
+    }),
+  deliveries: (webhookId: string, { signal, ...filter }: DeliveryFilter & CallOptions = {}) =>
     new List<Schemas['Delivery']>((cursor) =>
       call('get', '/agents/{id}/webhooks/{webhookId}/deliveries', {
         path: { webhookId },
-        query: cursor === undefined ? {} : { cursor },
+        query: cursor === undefined ? filter : { ...filter, cursor },
         signal,
       }),
     ),
+  /** A delivery with its request and the responses. */
+  delivery: (webhookId: string, deliveryId: string, options?: CallOptions) =>
+    call('get', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}', {
+      path: { webhookId, deliveryId },
+      ...options,
+    }),
   resend: (webhookId: string, deliveryId: string, options?: CallOptions) =>
     call('post', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend', {
       path: { webhookId, deliveryId },

@@ -1282,8 +1282,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the types of the events that a webhook receives
-         * @description This applies to all events that it has not received yet. A scheduled retry is made at once, and an event that is being delivered may arrive twice.
+         * Change a webhook's name or the types of its events, or pause or resume it
+         * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1295,8 +1295,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List a webhook's deliveries */
+        /**
+         * List a webhook's deliveries
+         * @description With `status`, a page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.
+         */
         get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a delivery with its request and the responses */
+        get: operations["readDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1379,6 +1399,26 @@ export interface paths {
          * @description Resends every event after `after` that is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/webhooks/{webhookId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend all events that were given up
+         * @description Resends the events that were given up (`expired`), of those that happened at `since` or later, in order and with retries; their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
+         */
+        post: operations["resendGivenUp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2580,10 +2620,12 @@ export interface components {
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "url": "https://example.com/hooks/agent",
+         *       "name": "CRM",
          *       "events": [
          *         "message.received"
          *       ],
          *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "pausedAt": null,
          *       "error": null,
          *       "attempts": 0,
          *       "retryAt": null,
@@ -2599,10 +2641,12 @@ export interface components {
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "url": "https://example.com/hooks/agent",
+         *       "name": "CRM",
          *       "events": [
          *         "message.received"
          *       ],
          *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "pausedAt": null,
          *       "error": null,
          *       "attempts": 0,
          *       "retryAt": null,
@@ -2613,10 +2657,16 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
+            name: string | null;
             /** @description Types of the events that it receives */
             events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
             /** Format: date-time */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it is paused; null while it is not
+             */
+            pausedAt: string | null;
             /** @description The error of the last attempt to deliver the pending event */
             error: string | null;
             /** @description Number of failed attempts to deliver the pending event */
@@ -2634,6 +2684,7 @@ export interface components {
          *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "eventId": "evt_0193a5c27c1e7b3a9f602d1c4e5f6a7b_42",
          *       "status": "delivered",
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "attempts": [
          *         {
          *           "at": "2026-11-20T09:30:00.000Z",
@@ -2649,6 +2700,11 @@ export interface components {
             eventId: string;
             /** @enum {string} */
             status: "pending" | "delivered" | "skipped" | "expired";
+            /**
+             * Format: date-time
+             * @description When the event happened, or when a manual delivery was requested
+             */
+            createdAt: string;
             attempts: {
                 /** Format: date-time */
                 at: string;
@@ -2656,6 +2712,81 @@ export interface components {
                 error?: string;
                 /** @description Duration of the request */
                 ms: number;
+            }[];
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "eventId": "evt_0193a5c27c1e7b3a9f602d1c4e5f6a7b_42",
+         *       "status": "delivered",
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "attempts": [
+         *         {
+         *           "at": "2026-11-20T09:30:00.000Z",
+         *           "status": 204,
+         *           "ms": 38,
+         *           "answer": {
+         *             "headers": [
+         *               {
+         *                 "name": "content-type",
+         *                 "value": "text/plain"
+         *               }
+         *             ],
+         *             "body": "ok"
+         *           }
+         *         }
+         *       ],
+         *       "request": {
+         *         "url": "https://example.com/hooks/agent",
+         *         "headers": [
+         *           {
+         *             "name": "content-type",
+         *             "value": "application/json"
+         *           }
+         *         ],
+         *         "body": "{\"eventId\":\"…\"}"
+         *       }
+         *     }
+         */
+        DeliveryDetails: {
+            /** Format: uuid */
+            id: string;
+            eventId: string;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "skipped" | "expired";
+            /**
+             * Format: date-time
+             * @description When the event happened, or when a manual delivery was requested
+             */
+            createdAt: string;
+            /** @description The request, made again from the event */
+            request: {
+                url: string;
+                /** @description Those that are the same in every attempt: without `webhook-timestamp` and signature */
+                headers: {
+                    name: string;
+                    value: string;
+                }[];
+                /** @description Null for messages to the Message URL, which are not stored */
+                body: string | null;
+            };
+            attempts: {
+                /** Format: date-time */
+                at: string;
+                status?: number;
+                error?: string;
+                /** @description Duration of the request */
+                ms: number;
+                /** @description The webhook's response, not to be trusted. Left out for messages to the Message URL */
+                answer?: {
+                    /** @description Without cookies and credentials */
+                    headers: {
+                        name: string;
+                        value: string;
+                    }[];
+                    /** @description The first KiB as text; null if it is empty or compressed */
+                    body: string | null;
+                };
             }[];
         };
         /**
@@ -6496,6 +6627,7 @@ export interface operations {
             content: {
                 "application/json": {
                     url: string;
+                    name?: string;
                     /** @description Types of the events that it receives; defaults to message.received alone */
                     events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
                 };
@@ -6585,7 +6717,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+                    /** @description Null removes it */
+                    name?: string | null;
+                    paused?: boolean;
+                    /** @description Types of the events that it receives */
+                    events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
                 };
             };
         };
@@ -6616,6 +6752,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                status?: "pending" | "delivered" | "skipped" | "expired";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -6644,6 +6781,40 @@ export interface operations {
                         /** @description Pass it as `cursor` to get the next page; null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                webhookId: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetails"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -6800,6 +6971,56 @@ export interface operations {
                 "application/json": {
                     /** @description An event's id or a delivery's `cursor`; 0 resends all events */
                     after: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Number of events that are resent */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendGivenUp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: date-time */
+                    since: string;
                 };
             };
         };

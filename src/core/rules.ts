@@ -146,6 +146,7 @@ export const secretName = z
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation checks the bytes. */
 export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
+export const webhookName = text(1, 100)
 export const domainName = text(1, 1000)
 
 /** Returns the name of a field in errors: `a[0].b` for `[a, 0, b]`. */

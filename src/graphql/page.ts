@@ -106,5 +106,7 @@ export const readPage = async <Item, Node>(
   const page = await batched(context, name, key, read).catch(rethrowAsAfter)
   const edges = page.items.map((item) => list.edge(item))
   const place = { first: request.limit, after: request.cursor }
-  return { edges, pageInfo: pageInfoOf(edges, page.nextCursor !== null, place) }
+  const pageInfo = pageInfoOf(edges, page.nextCursor !== null, place)
+  // A page of a filtered list may be empty and still have a next one.
+  return { edges, pageInfo: edges.length === 0 ? { ...pageInfo, endCursor: page.nextCursor } : pageInfo }
 }

@@ -1,12 +1,14 @@
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
-import { invalidInput } from '../core/errors.ts'
+import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import type { Answer } from './delivery/answer.ts'
 import { manualEventId } from './payload.ts'
+import { type DeliveryRequest, type RequestSource, rebuildRequests } from './request.ts'
 import { findWebhook, type WebhookRef } from './webhook.ts'
 
 /** A delivery: of an event in its order, or a manual one (a test or a resent event). */
@@ -15,10 +17,25 @@ export interface Delivery {
   eventId: string
   /** `expired`: given up. A manual delivery is attempted only once. */
   status: Exclude<JobState, 'failed'>
-  attempts: { at: string; status?: number; error?: string; ms: number }[]
+  createdAt: Date
+  attempts: Attempt[]
+  /** What the delivery's request is made of. */
+  source: RequestSource
 }
 
-type DeliveryJob = Pick<Job, 'id' | 'agentId' | 'seq' | 'eventId' | 'state' | 'log'>
+/** One request, as a job's log records it. */
+export interface Attempt {
+  at: string
+  status?: number
+  error?: string
+  ms: number
+  /** The response. Missing in older entries, and for messages that are not stored. */
+  answer?: Answer
+}
+
+export type DeliveryStatus = Delivery['status']
+
+type DeliveryJob = Pick<Job, 'id' | 'agentId' | 'lane' | 'seq' | 'eventId' | 'state' | 'log' | 'createdAt'>
 
 /** Returns the id of the event that a job delivers; null for a test. */
 export const eventOfJob = ({ seq, eventId }: Pick<Job, 'seq' | 'eventId'>): bigint | null =>
@@ -26,9 +43,11 @@ export const eventOfJob = ({ seq, eventId }: Pick<Job, 'seq' | 'eventId'>): bigi
 
 export const toDelivery = (job: DeliveryJob): Delivery => {
   const event = eventOfJob(job)
-  const { id, agentId } = job
+  const { id, agentId, lane: webhookId, createdAt } = job
   return {
     id,
+    createdAt,
+    source: { id, agentId, webhookId, createdAt, event: event === null ? null : Number(event) },
     eventId:
       event === null
         ? manualEventId({ id, agentId, eventId: null })
@@ -74,6 +93,8 @@ const merge = <Some extends Pick<Job, 'createdAt'>>(
 export interface PageRequest {
   limit: number
   cursor?: string | null | undefined
+  /** Only deliveries with this status. */
+  status?: DeliveryStatus | null | undefined
 }
 
 /** A delivery with its cursor. */
@@ -94,7 +115,7 @@ const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => 
   })
 }
 
-const COLUMNS = `id, agent_id as "agentId", seq, event_id as "eventId", state, log, created_at as "createdAt"`
+const COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
 
 const PAGES = {
   name: 'delivery pages',
@@ -112,11 +133,10 @@ type PageRow = Omit<DeliveryJob, 'seq' | 'eventId'> & {
   ord: number
   seq: number
   eventId: number | null
-  createdAt: Date
 }
 
 /** Reads a page of the deliveries to each of these webhooks, manual ones included, in a single statement. */
-export const readDeliveryPages = async (
+const readDeliveryPages = async (
   { pool }: Db,
   webhooks: readonly Pick<Webhook, 'id' | 'agentId'>[],
   { limit, cursor }: PageRequest,
@@ -138,6 +158,43 @@ export const readDeliveryPages = async (
   })
 }
 
+/** Deliveries that are read at a time to find those with a status, and in total for a page. */
+const SCANNED = 500
+const MAX_SCANNED = 5_000
+
+/**
+ * Reads a page of the deliveries with a status to one webhook. It is short, or empty, when few of the latest
+ * 5,000 have it; then the next page continues after these. There is no index by status, because it would
+ * double the cost of recording a delivery.
+ */
+const readFiltered = async (
+  db: Db,
+  webhook: Pick<Webhook, 'id' | 'agentId'>,
+  { limit, cursor, status }: PageRequest,
+): Promise<Page<DeliveryEdge>> => {
+  const found: DeliveryEdge[] = []
+  let next = cursor ?? null
+  for (let scanned = 0; scanned < MAX_SCANNED && found.length <= limit; scanned += SCANNED) {
+    const [page] = await readDeliveryPages(db, [webhook], { limit: SCANNED, cursor: next })
+    found.push(...page!.items.filter(({ delivery }) => delivery.status === status))
+    next = page!.nextCursor
+    if (next === null) break
+  }
+  if (found.length <= limit) return { items: found, nextCursor: next }
+  const items = found.slice(0, limit)
+  return { items, nextCursor: items.at(-1)!.cursor }
+}
+
+/** Reads a page of the deliveries to each of these webhooks, of those with the status if one is given. */
+export const readDeliveries = (
+  db: Db,
+  webhooks: readonly Pick<Webhook, 'id' | 'agentId'>[],
+  request: PageRequest,
+): Promise<Page<DeliveryEdge>[]> =>
+  request.status
+    ? Promise.all(webhooks.map((webhook) => readFiltered(db, webhook, request)))
+    : readDeliveryPages(db, webhooks, request)
+
 /** Lists the deliveries to a webhook, manual ones included, newest first; they are stored for 7 days. */
 export const listDeliveries = async (
   deps: Db,
@@ -146,8 +203,37 @@ export const listDeliveries = async (
   request: PageRequest,
 ): Promise<Page<Delivery>> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const [page] = await readDeliveryPages(deps, [webhook], request)
+  const [page] = await readDeliveries(deps, [webhook], request)
   return { items: page!.items.map(({ delivery }) => delivery), nextCursor: page!.nextCursor }
+}
+
+/** A delivery as a request names it. */
+export interface DeliveryRef extends WebhookRef {
+  deliveryId: string
+}
+
+/** Returns the job of a delivery to the webhook. Throws `not_found`. */
+export const findDelivery = async (
+  { prisma }: Db,
+  { id: lane, agentId }: Pick<Webhook, 'id' | 'agentId'>,
+  deliveryId: string,
+): Promise<Job> => {
+  const where = { id_agentId: { id: deliveryId, agentId }, lane }
+  const job = await prisma.job.findUnique({ where })
+  if (!job) throw notFound('delivery')
+  return job
+}
+
+/** Reads a delivery with its request. */
+export const readDelivery = async (
+  deps: Db,
+  viewer: Viewer,
+  { agentId, webhookId, deliveryId }: DeliveryRef,
+): Promise<{ delivery: Delivery; request: DeliveryRequest }> => {
+  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
+  const delivery = toDelivery(await findDelivery(deps, webhook, deliveryId))
+  const [request] = await rebuildRequests(deps, [delivery.source])
+  return { delivery, request: request! }
 }
 
 /**

@@ -93,3 +93,27 @@ export const requeueEvents = (
     from event e join webhook w on w.agent_id = e.agent_id and w.id = ${lane}::uuid and e.type = any(w.types)
    where e.agent_id = ${agentId}::uuid and e.id > ${after} and e.id <= ${upTo} and e.channel <> 'url'
   on conflict (lane, seq, agent_id) do update set state = 'pending', asked_at = excluded.asked_at`
+
+/** Makes a lane's jobs pending again that were given up, of events since a time. Returns the events' ids. */
+export const requeueGivenUp = async (
+  tx: Prisma.TransactionClient,
+  { lane, agentId, upTo, at, since }: Omit<EventRange, 'after'> & { since: Date },
+): Promise<bigint[]> => {
+  const rows = await tx.$queryRaw<{ seq: bigint }[]>`
+    update job j set state = 'pending', asked_at = ${at}
+      from event e join webhook w on w.agent_id = e.agent_id and w.id = ${lane}::uuid and e.type = any(w.types)
+     where j.agent_id = ${agentId}::uuid and j.lane = ${lane}::uuid and j.seq > 0 and j.seq <= ${upTo} and j.state = 'expired'
+       and e.agent_id = j.agent_id and e.id = j.seq and e.created_at >= ${since} and e.channel <> 'url'
+    returning j.seq`
+  return rows.map(({ seq }) => seq)
+}
+
+/** Starts the three days of a lane's pending events anew: they were not delivered while it was paused. */
+export const restartPending = async (
+  tx: Prisma.TransactionClient,
+  { lane, agentId, after, at }: Omit<EventRange, 'upTo'>,
+): Promise<void> => {
+  await tx.$executeRaw`
+    update job set asked_at = ${at}
+     where agent_id = ${agentId}::uuid and lane = ${lane}::uuid and seq > ${after} and state = 'pending'`
+}

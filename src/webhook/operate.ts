@@ -3,9 +3,9 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Event, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { EventDetail, PayloadEvent } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type Delivery, eventOfJob, toDelivery } from './deliveries.ts'
+import { type Delivery, type DeliveryRef, eventOfJob, findDelivery, toDelivery } from './deliveries.ts'
 import { newSecret } from './delivery/sign.ts'
-import { addManualDelivery, requeueEvents } from './manual-delivery.ts'
+import { addManualDelivery } from './manual-delivery.ts'
 import { payloadOf, testPayloadOf } from './payload.ts'
 import { sealSecret } from './secret.ts'
 import {
@@ -16,7 +16,6 @@ import {
   WEBHOOK_DELIVERY_REQUESTED,
   type Webhook,
   type WebhookDeps,
-  type WebhookRef,
 } from './webhook.ts'
 
 /** Operations on a webhook: rotate the secret, send a test, resend one event, replay a range of events. */
@@ -54,11 +53,17 @@ export const rotateWebhook = async (
 /** Maximum number of pending manual deliveries for one webhook. */
 const MAX_PENDING = 100
 
+/** Throws `conflict` for a paused webhook, `not_found` for one that was removed. */
+const throwUnlessPaused = async (tx: Tx, id_agentId: { id: string; agentId: string }): Promise<never> => {
+  const webhook = await tx.webhook.findUnique({ where: { id_agentId } })
+  throw webhook ? new AppError('conflict', 'This webhook is paused: resume it first.') : notFound('webhook')
+}
+
 /** Counts one more manual delivery, and locks the webhook's row until the transaction ends. */
 const countManual = async (tx: Tx, { id, agentId }: WebhookRow, dueAt: Date): Promise<void> => {
   const data = { asked: { increment: 1 }, dueAt }
-  const counted = await tx.webhook.updateMany({ where: { id, agentId }, data })
-  if (counted.count === 0) throw notFound('webhook')
+  const counted = await tx.webhook.updateMany({ where: { id, agentId, pausedAt: null }, data })
+  if (counted.count === 0) await throwUnlessPaused(tx, { id, agentId })
   const waiting = await tx.job.count({ where: { agentId, lane: id, seq: { lt: 0n }, state: 'pending' } })
   if (waiting >= MAX_PENDING)
     throw new AppError('conflict', `${MAX_PENDING} manual deliveries are still pending.`)
@@ -126,14 +131,10 @@ const ensureDone = async (tx: Tx, { id: lane, agentId }: WebhookRow, event: bigi
 export const resendDelivery = async (
   deps: OperateDeps,
   viewer: Viewer,
-  { agentId, webhookId, deliveryId }: WebhookRef & { deliveryId: string },
+  { agentId, webhookId, deliveryId }: DeliveryRef,
 ): Promise<Delivery> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const delivery = await deps.prisma.job.findUnique({
-    where: { id_agentId: { id: deliveryId, agentId: webhook.agentId }, lane: webhook.id },
-  })
-  if (!delivery) throw notFound('delivery')
-  const eventId = eventOfJob(delivery)
+  const eventId = eventOfJob(await findDelivery(deps, webhook, deliveryId))
   if (eventId === null) throw new AppError('conflict', 'A test delivery cannot be resent: send a new test.')
   await ensureDone(deps.prisma, webhook, eventId)
   const event = await deps.prisma.event.findUnique({
@@ -157,43 +158,4 @@ export const resendDelivery = async (
   })
   deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook))
   return toDelivery(job)
-}
-
-/**
- * Resends every event after `after`, in order, and then continues. It applies to events that the webhook is
- * done with and that are still in the log, including those from before it was added. Message URL events are
- * left out, because their texts are not stored. The events' three days start anew, a scheduled retry is
- * dropped, and an attempt that is in progress ends without a record. Returns the number of events to be sent
- * again. Throws `not_found`.
- */
-export const replayWebhook = async (
-  deps: OperateDeps,
-  viewer: Viewer,
-  { agentId, webhookId }: WebhookRef,
-  input: { after: number },
-): Promise<{ events: number }> => {
-  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const { id } = webhook
-  const after = BigInt(input.after)
-  const events = await deps.prisma.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<
-      { position: bigint }[]
-    >`select position from webhook where id = ${id}::uuid and agent_id = ${agentId}::uuid for no key update`
-    if (!row) throw notFound('webhook')
-    if (row.position <= after) return 0
-    const count = await requeueEvents(tx, {
-      lane: id,
-      agentId,
-      after,
-      upTo: row.position,
-      at: deps.clock.now(),
-    })
-    if (count === 0) return 0
-    const dueAt = deps.clock.now()
-    const data = { position: after, revision: { increment: 1 }, attempts: 0, retryAt: null, dueAt }
-    await tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
-    return count
-  })
-  if (events > 0) deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))
-  return { events }
 }

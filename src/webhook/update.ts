@@ -1,6 +1,8 @@
 import { notFound } from '../core/errors.ts'
+import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { EventType } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import { restartPending } from './manual-delivery.ts'
 import {
   findWebhook,
   formatTopicKey,
@@ -13,31 +15,81 @@ import {
 } from './webhook.ts'
 
 type UpdateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'clock' | 'notifier'>
+type Tx = Prisma.TransactionClient
+
+export interface WebhookChanges {
+  /** Null removes the name. */
+  name?: string | null | undefined
+  /** Types of the events that it receives, of all that it is not done with. Others are skipped. */
+  events?: readonly EventType[] | undefined
+  /**
+   * Whether it is paused: nothing is sent to it, and its events wait. Their three days start anew when it is
+   * resumed.
+   */
+  paused?: boolean | undefined
+}
+
+interface Locked {
+  id: string
+  agentId: string
+  position: bigint
+  paused: boolean
+}
+
+const lock = async (tx: Tx, id: string, agentId: string): Promise<Locked> => {
+  await lockLog(tx, agentId)
+  const [row] = await tx.$queryRaw<Locked[]>`
+    select id, agent_id as "agentId", position, paused_at is not null as paused
+      from webhook where id = ${id}::uuid and agent_id = ${agentId}::uuid for no key update`
+  if (!row) throw notFound('webhook') // removed concurrently
+  return row
+}
+
+const skipOthers = async (tx: Tx, { id, agentId }: Locked, types: string[]): Promise<void> => {
+  await tx.$executeRaw`
+    update job j set state = 'skipped', payload = null from event e
+     where j.agent_id = ${agentId}::uuid and j.lane = ${id}::uuid and j.state = 'pending' and j.seq > 0
+       and e.agent_id = j.agent_id and e.id = j.seq and e.type <> all(${types})`
+}
+
+/** Applies the changes and returns those of the row. Each but the name ends the lease of its lane. */
+const apply = async (
+  tx: Tx,
+  webhook: Locked,
+  { name, events, paused = webhook.paused }: WebhookChanges,
+  at: Date,
+): Promise<Prisma.WebhookUpdateInput> => {
+  const data: Prisma.WebhookUpdateInput = name === undefined ? {} : { name }
+  const types = events && [...new Set(events)]
+  if (!types && paused === webhook.paused) return data
+  if (types) await skipOthers(tx, webhook, types)
+  if (webhook.paused && !paused) {
+    const { id: lane, agentId, position: after } = webhook
+    await restartPending(tx, { lane, agentId, after, at })
+  }
+  return {
+    ...data,
+    ...(types && { types, attempts: 0, retryAt: null }),
+    ...(paused !== webhook.paused && { pausedAt: paused ? at : null }),
+    dueAt: paused ? null : at,
+    revision: { increment: 1 },
+  }
+}
 
 /**
- * Changes the types of the events that a webhook receives, for all events that it is not done with. The
- * deliveries of those that it no longer receives are skipped. A scheduled retry is made at once, and an attempt
- * that is in progress ends without a record. Throws `not_found`.
+ * Changes a webhook. A scheduled retry is made at once when its events change, and an attempt that is in
+ * progress ends without a record, so that its event may arrive twice. Throws `not_found`.
  */
 export const updateWebhook = async (
   deps: UpdateDeps,
   viewer: Viewer,
   { agentId, webhookId }: WebhookRef,
-  { events }: { events: readonly EventType[] },
+  changes: WebhookChanges,
 ): Promise<Webhook> => {
   const { id } = await findWebhook(deps, viewer, agentId, webhookId)
-  const types = [...new Set(events)]
   const row = await deps.prisma.$transaction(async (tx) => {
-    await lockLog(tx, agentId)
-    const dueAt = deps.clock.now()
-    const changes = { types, revision: { increment: 1 }, attempts: 0, retryAt: null, dueAt }
-    const { count } = await tx.webhook.updateMany({ where: { id, agentId }, data: changes })
-    if (count === 0) throw notFound('webhook') // removed concurrently
-    await tx.$executeRaw`
-      update job j set state = 'skipped', payload = null from event e
-       where j.agent_id = ${agentId}::uuid and j.lane = ${id}::uuid and j.state = 'pending' and j.seq > 0
-         and e.agent_id = j.agent_id and e.id = j.seq and e.type <> all(${types})`
-    return tx.webhook.findUniqueOrThrow({ where: { id_agentId: { id, agentId } } })
+    const data = await apply(tx, await lock(tx, id, agentId), changes, deps.clock.now())
+    return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
   })
   deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
   return toWebhook(row)

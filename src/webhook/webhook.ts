@@ -53,9 +53,12 @@ export const parseTopicKey = (key: string): { agentId: string; id: string } => {
 export interface Webhook {
   id: string
   url: string
+  name: string | null
   /** Types of the events that it receives. */
   events: EventType[]
   createdAt: Date
+  /** Since when it is paused; null while it is not. */
+  pausedAt: Date | null
   error: string | null
   attempts: number
   retryAt: Date | null
@@ -80,6 +83,8 @@ const MAX_PER_AGENT = 10
 export const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
   url: row.url,
+  name: row.name,
+  pausedAt: row.pausedAt,
   events: row.types as EventType[],
   createdAt: row.createdAt,
   error: row.error,
@@ -98,7 +103,7 @@ export const addWebhook = async (
   deps: WebhookDeps,
   viewer: Viewer,
   agentId: string,
-  input: { url: string; events?: readonly EventType[] | undefined },
+  input: { url: string; name?: string | null | undefined; events?: readonly EventType[] | undefined },
 ): Promise<AddedWebhook> => {
   const agent = await findAgent(deps, viewer, agentId)
   const url = await callExternally(deps, viewer, () => checkTargetUrl(input.url, deps))
@@ -118,6 +123,7 @@ export const addWebhook = async (
         workspaceId,
         agentId: agent.id,
         url,
+        name: input.name ?? null,
         secret: sealed,
         types: [...new Set(input.events ?? HEARD_BY_DEFAULT)],
         position,
@@ -181,6 +187,8 @@ export const readWebhookStates = ({ prisma }: Db, agentIds: readonly string[]) =
     select: {
       id: true,
       agentId: true,
+      name: true,
+      pausedAt: true,
       attempts: true,
       error: true,
       retryAt: true,

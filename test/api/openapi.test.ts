@@ -285,7 +285,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   const deliveries = (await owner.api('GET', `${path}/webhooks/${webhook.id}/deliveries`)).body.items
   const delivered = deliveries.find(({ eventId }: { eventId: string }) => eventId.startsWith('evt_'))
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/deliveries/${delivered.id}/resend`]
+  yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries/${delivered.id}`]
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/replay`, { after: 0 }]
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/resend`, { since: '2026-01-01T00:00:00Z' }]
+  yield [member, 'PATCH', `${path}/webhooks/${webhook.id}`, { name: 'CRM', paused: true }]
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/rotate`]
   yield [member, 'DELETE', `${path}/webhooks/${webhook.id}`]
   yield [member, 'PUT', `${path}/secrets/KEY`, { value: 'v' }]

@@ -31,8 +31,10 @@ test('a webhook can be added once, listed without its secret, and removed', asyn
   expect(shown).toEqual({
     id: expect.any(String),
     url,
+    name: null,
     events: ['message.received'],
     createdAt: expect.any(String),
+    pausedAt: null,
     error: null,
     attempts: 0,
     retryAt: null,

@@ -17,8 +17,10 @@ test('the secret of a new webhook is returned once and is not in the list', asyn
   expect(webhook).toEqual({
     id: webhook.id,
     url,
+    name: null,
     events: ['message.received'],
     createdAt: bench.clock.now(),
+    pausedAt: null,
     error: null,
     attempts: 0,
     retryAt: null,

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { replayWebhook, rotateWebhook } from '../../src/webhook/operate.ts'
+import { rotateWebhook } from '../../src/webhook/operate.ts'
+import { replayWebhook } from '../../src/webhook/replay.ts'
 import { formatTopicKey, WEBHOOK_CHANGED } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver, type Received, type Receiver } from '../support/receiver.ts'

@@ -71,7 +71,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   } as const
   await service.deps.prisma.suppression.create({ data: suppressed })
   await service.deps.pool.query(
-    `update job set state = 'delivered', log = '[{"at":"2026-01-01T00:00:00Z","status":200,"ms":1}]'`,
+    `update job set state = 'delivered', log = '[{"at":"2026-01-01T00:00:00Z","status":200,"ms":1,"answer":{"headers":[["server","x"]],"body":"ok"}}]'`,
   )
   const query = inAgent(
     'messages { edges { node { id addressId } } } webhooks { id deliveries { edges { node { id } } } }',

@@ -146,12 +146,14 @@ const TABLE: Record<string, Row> = {
   'POST /a/{id}': { member: 200, agent: 403, body: { text: 'hi' } },
   'POST /agents/{id}/webhooks': { member: 201, agent: 201, body: { url: 'http://127.0.0.1:9/another' } },
   'GET /agents/{id}/webhooks': { member: 200, agent: 200 },
-  'PATCH /agents/{id}/webhooks/{webhookId}': {
-    member: 200,
-    agent: 200,
-    body: { events: ['message.received'] },
-  },
+  'PATCH /agents/{id}/webhooks/{webhookId}': { member: 200, agent: 200, body: { name: 'CRM' } },
   'DELETE /agents/{id}/webhooks/{webhookId}': { member: 204, agent: 204 },
+  'GET /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}': { member: 200, agent: 200 },
+  'POST /agents/{id}/webhooks/{webhookId}/resend': {
+    member: 201,
+    agent: 201,
+    body: { since: '2026-01-01T00:00:00Z' },
+  },
   'GET /agents/{id}/webhooks/{webhookId}/deliveries': { member: 200, agent: 200 },
   // a test cannot be resent
   'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 },

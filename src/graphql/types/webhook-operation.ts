@@ -1,4 +1,5 @@
-import { replayWebhook, resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
+import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
+import { replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
 import { builder } from '../builder.ts'
 import { Delivery } from './delivery.ts'
 import { Webhook } from './webhook.ts'
@@ -33,6 +34,19 @@ const ReplayWebhookInput = builder.inputType('ReplayWebhookInput', {
       type: 'SafeInt',
       required: true,
       description: 'The id of an event: all events after it are resent. 0 resends all events.',
+    }),
+  }),
+})
+
+const ResendGivenUpInput = builder.inputType('ResendGivenUpInput', {
+  description: 'The events to resend.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
+    since: t.field({
+      type: 'DateTime',
+      required: true,
+      description: 'Only events that happened at this time or later.',
     }),
   }),
 })
@@ -74,7 +88,22 @@ const ReplayWebhookPayload = builder.objectRef<{ events: number }>('ReplayWebhoo
   fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
 })
 
+const ResendGivenUpPayload = builder.objectRef<{ events: number }>('ResendGivenUpPayload').implement({
+  description: 'Result of `resendGivenUp`.',
+  fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
+})
+
 builder.mutationFields((t) => ({
+  resendGivenUp: t.field({
+    type: ResendGivenUpPayload,
+    nullable: true,
+    idempotency: 'once',
+    description:
+      'Resends the events that were given up since a time, in order and with retries; their three days start anew.',
+    args: { input: t.arg({ type: ResendGivenUpInput, required: true, description: 'The events.' }) },
+    resolve: (_root, { input }, { deps, viewer }) =>
+      resendGivenUp(deps, viewer, input, { since: input.since }),
+  }),
   rotateWebhook: t.field({
     type: RotateWebhookPayload,
     nullable: true,

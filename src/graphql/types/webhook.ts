@@ -1,4 +1,4 @@
-import { webhookUrl } from '../../core/rules.ts'
+import { webhookName, webhookUrl } from '../../core/rules.ts'
 import { EVENT_NAMES } from '../../event/event.ts'
 import { heardTypes } from '../../event/selection.ts'
 import { updateWebhook } from '../../webhook/update.ts'
@@ -13,6 +13,12 @@ export const Webhook = builder.prismaObject('Webhook', {
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     url: t.exposeString('url', { description: 'The URL to which events are sent.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Its name; null if it has none.' }),
+    pausedAt: t.expose('pausedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is paused; null while it is not.',
+    }),
     events: t.exposeStringList('types', { description: 'Types of the events that it receives.' }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -51,6 +57,7 @@ const AddWebhookInput = builder.inputType('AddWebhookInput', {
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     url: t.string({ required: true, description: 'https, on the public internet, at most 2048 characters.' }),
+    name: t.string({ description: 'Its name, of 1 to 100 characters.' }),
     events: t.stringList({
       description: `Types of the events that it receives, of: ${EVENT_NAMES.join(', ')}; defaults to message.received alone. The log contains those that the agent's eventTypes name.`,
     }),
@@ -79,11 +86,13 @@ const AddWebhookPayload = builder
   })
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
-  description: 'The changes to a webhook.',
+  description: 'The changes to a webhook. Fields that are left out stay as they are.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that it belongs to.' }),
     webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
-    events: t.stringList({ required: true, description: 'Types of the events that it receives.' }),
+    name: t.string({ description: 'Its name, of 1 to 100 characters; null removes it.' }),
+    paused: t.boolean({ description: 'Whether nothing is sent to it until it is resumed.' }),
+    events: t.stringList({ description: 'Types of the events that it receives.' }),
   }),
 })
 
@@ -129,7 +138,7 @@ builder.mutationFields((t) => ({
         deps,
         viewer,
         input.agentId,
-        checked({ url: webhookUrl, events: heardTypes }, input),
+        checked({ url: webhookUrl, name: webhookName, events: heardTypes }, input),
       )
       return { ...added, agentId: input.agentId }
     },
@@ -139,11 +148,18 @@ builder.mutationFields((t) => ({
     nullable: true,
     idempotency: 'ignored',
     description:
-      'Changes the types of the events that a webhook receives, for all events that it has not received yet. A scheduled retry is made at once, and an event that is being delivered may arrive twice.',
-    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What to change.' }) },
+      "Changes a webhook's name or the types of the events that it receives, or pauses or resumes it. New types apply to all events that it has not received yet. While it is paused, its events wait, and it does not receive messages to the Message URL; when it is resumed, the three days of its pending events start anew. An event that is being delivered may arrive twice.",
+    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'The changes.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
-      const { agentId, webhookId } = input
-      await updateWebhook(deps, viewer, { agentId, webhookId }, checked({ events: heardTypes }, input))
+      const { agentId, webhookId, paused } = input
+      const changes = checked({ name: webhookName, events: heardTypes }, input)
+      const name = input.name === null ? null : changes.name
+      await updateWebhook(
+        deps,
+        viewer,
+        { agentId, webhookId },
+        { ...changes, name, paused: paused ?? undefined },
+      )
       return { agentId, webhookId }
     },
   }),

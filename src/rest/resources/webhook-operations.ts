@@ -1,7 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { replayWebhook, resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
+import { timestamp } from '../../core/rules.ts'
+import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
+import { replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
 import type { RestEnv } from '../env.ts'
 import { body, failures, ids, ok, SECURITY } from '../route.ts'
+import { presentDelivery } from './delivery-views.ts'
 import { DeliveryView, NewWebhookView } from './webhook-views.ts'
 import { presentWebhook } from './webhooks.ts'
 
@@ -60,6 +63,8 @@ const after = z
   .max(Number.MAX_SAFE_INTEGER, position)
   .openapi({ description: "An event's id or a delivery's `cursor`; 0 resends all events" })
 
+const ReplayView = z.object({ events: z.int().min(0) }).openapi('Replay', { example: { events: 12 } })
+
 const replay = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/replay',
@@ -74,10 +79,30 @@ const replay = createRoute({
     ...body(z.strictObject({ after }).openapi({ example: { after: 41 } })),
   },
   responses: {
-    201: ok(
-      'Number of events that are resent',
-      z.object({ events: z.int().min(0) }).openapi('Replay', { example: { events: 12 } }),
+    201: ok('Number of events that are resent', ReplayView),
+    ...failures('agent', 'body', 'conflict'),
+  },
+})
+
+const resendExpired = createRoute({
+  method: 'post',
+  path: '/agents/{id}/webhooks/{webhookId}/resend',
+  operationId: 'resendGivenUp',
+  summary: 'Resend all events that were given up',
+  description:
+    'Resends the events that were given up (`expired`), of those that happened at `since` or later, in order and with retries; their three days start anew. Messages to the Message URL are skipped, because their text is not stored.',
+  tags,
+  security,
+  request: {
+    params: ids('id', 'webhookId'),
+    ...body(
+      z
+        .strictObject({ since: timestamp.clone().openapi({ format: 'date-time' }) })
+        .openapi({ example: { since: '2026-11-20T00:00:00.000Z' } }),
     ),
+  },
+  responses: {
+    201: ok('Number of events that are resent', ReplayView),
     ...failures('agent', 'body', 'conflict'),
   },
 })
@@ -90,16 +115,21 @@ export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   app.openapi(sendTest, async (c) => {
     const { id, webhookId } = c.req.valid('param')
-    return c.json(await testWebhook(c.var.deps, c.var.viewer, id, webhookId), 201)
+    return c.json(presentDelivery(await testWebhook(c.var.deps, c.var.viewer, id, webhookId)), 201)
   })
   app.openapi(resend, async (c) => {
     const { id, webhookId, deliveryId } = c.req.valid('param')
     const delivery = { agentId: id, webhookId, deliveryId }
-    return c.json(await resendDelivery(c.var.deps, c.var.viewer, delivery), 201)
+    return c.json(presentDelivery(await resendDelivery(c.var.deps, c.var.viewer, delivery)), 201)
   })
   app.openapi(replay, async (c) => {
     const { id, webhookId } = c.req.valid('param')
     const webhook = { agentId: id, webhookId }
     return c.json(await replayWebhook(c.var.deps, c.var.viewer, webhook, c.req.valid('json')), 201)
+  })
+  app.openapi(resendExpired, async (c) => {
+    const { id: agentId, webhookId } = c.req.valid('param')
+    const webhook = { agentId, webhookId }
+    return c.json(await resendGivenUp(c.var.deps, c.var.viewer, webhook, c.req.valid('json')), 201)
   })
 }

@@ -6,8 +6,10 @@ import { EVENT_DETAIL, EventView } from './event-view.ts'
 const WEBHOOK = {
   id: ID,
   url: 'https://example.com/hooks/agent',
+  name: 'CRM',
   events: EVENT_NAMES.slice(0, 1),
   createdAt: TIME,
+  pausedAt: null,
   error: null,
   attempts: 0,
   retryAt: null,
@@ -17,8 +19,10 @@ export const WebhookView = z
   .object({
     id,
     url: z.string(),
+    name: z.string().nullable(),
     events: z.array(z.enum(EVENT_NAMES)).openapi({ description: 'Types of the events that it receives' }),
     createdAt: time,
+    pausedAt: time.nullable().openapi({ description: 'Since when it is paused; null while it is not' }),
     error: z
       .string()
       .nullable()
@@ -34,26 +38,85 @@ export const NewWebhookView = WebhookView.extend({
     .openapi({ description: 'The secret with which receivers verify deliveries', pattern: '^whsec_' }),
 }).openapi('NewWebhook', { example: { ...WEBHOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } })
 
+export const deliveryStatus = z.enum(['pending', 'delivered', 'skipped', 'expired'])
+
+const AttemptView = z.object({
+  at: time,
+  status: z.int().optional(),
+  error: z.string().optional(),
+  ms: count.openapi({ description: 'Duration of the request' }),
+})
+
+const DELIVERY = {
+  id: OTHER,
+  eventId: `evt_${ID.replaceAll('-', '')}_42`,
+  status: 'delivered',
+  createdAt: TIME,
+  attempts: [{ at: TIME, status: 204, ms: 38 }],
+} as const
+
+const DELIVERY_FIELDS = {
+  id,
+  eventId: z.string(),
+  status: deliveryStatus,
+  createdAt: time.openapi({
+    description: 'When the event happened, or when a manual delivery was requested',
+  }),
+}
+
 export const DeliveryView = z
+  .object({ ...DELIVERY_FIELDS, attempts: z.array(AttemptView) })
+  .openapi('Delivery', { example: DELIVERY })
+
+const headers = z.array(z.object({ name: z.string(), value: z.string() }))
+
+/** A delivery with what was sent and what was answered. */
+export const DeliveryDetailsView = z
   .object({
-    id,
-    eventId: z.string(),
-    status: z.enum(['pending', 'delivered', 'skipped', 'expired']),
+    ...DELIVERY_FIELDS,
+    request: z
+      .object({
+        url: z.string(),
+        headers: headers.openapi({
+          description: 'Those that are the same in every attempt: without `webhook-timestamp` and signature',
+        }),
+        body: z.string().nullable().openapi({
+          description: 'Null for messages to the Message URL, which are not stored',
+        }),
+      })
+      .openapi({ description: 'The request, made again from the event' }),
     attempts: z.array(
-      z.object({
-        at: time,
-        status: z.int().optional(),
-        error: z.string().optional(),
-        ms: count.openapi({ description: 'Duration of the request' }),
+      AttemptView.extend({
+        answer: z
+          .object({
+            headers: headers.openapi({ maxItems: 20, description: 'Without cookies and credentials' }),
+            body: z
+              .string()
+              .nullable()
+              .openapi({ description: 'The first KiB as text; null if it is empty or compressed' }),
+          })
+          .optional()
+          .openapi({
+            description:
+              "The webhook's response, not to be trusted. Left out for messages to the Message URL",
+          }),
       }),
     ),
   })
-  .openapi('Delivery', {
+  .openapi('DeliveryDetails', {
     example: {
-      id: OTHER,
-      eventId: `evt_${ID.replaceAll('-', '')}_42`,
-      status: 'delivered',
-      attempts: [{ at: TIME, status: 204, ms: 38 }],
+      ...DELIVERY,
+      request: {
+        url: 'https://example.com/hooks/agent',
+        headers: [{ name: 'content-type', value: 'application/json' }],
+        body: '{"eventId":"…"}',
+      },
+      attempts: [
+        {
+          ...DELIVERY.attempts[0],
+          answer: { headers: [{ name: 'content-type', value: 'text/plain' }], body: 'ok' },
+        },
+      ],
     },
   })
 

@@ -1,14 +1,21 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { webhookUrl } from '../../core/rules.ts'
-import { EVENT_NAMES } from '../../event/event.ts'
+import { webhookName, webhookUrl } from '../../core/rules.ts'
 import { heardTypes } from '../../event/selection.ts'
-import { listDeliveries } from '../../webhook/deliveries.ts'
+import { listDeliveries, readDelivery } from '../../webhook/deliveries.ts'
 import { updateWebhook } from '../../webhook/update.ts'
 import { addWebhook, listWebhooks, removeWebhook, type Webhook } from '../../webhook/webhook.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
 import { pageView } from '../views.ts'
-import { DeliveryView, NewWebhookView, WebhookPayloadView, WebhookView } from './webhook-views.ts'
+import { presentDelivery, presentDetails } from './delivery-views.ts'
+import {
+  DeliveryDetailsView,
+  DeliveryView,
+  deliveryStatus,
+  NewWebhookView,
+  WebhookPayloadView,
+  WebhookView,
+} from './webhook-views.ts'
 
 const tags = ['Webhooks']
 const security = SECURITY
@@ -28,11 +35,12 @@ const add = createRoute({
       z
         .strictObject({
           url: webhookUrl,
+          name: webhookName.optional(),
           events: heardTypes.optional().openapi({
             description: 'Types of the events that it receives; defaults to message.received alone',
           }),
         })
-        .openapi({ example: { url: 'https://example.com/hooks/agent' } }),
+        .openapi({ example: { url: 'https://example.com/hooks/agent', name: 'CRM' } }),
     ),
   },
   responses: {
@@ -57,14 +65,22 @@ const update = createRoute({
   method: 'patch',
   path: '/agents/{id}/webhooks/{webhookId}',
   operationId: 'updateWebhook',
-  summary: 'Change the types of the events that a webhook receives',
+  summary: "Change a webhook's name or the types of its events, or pause or resume it",
   description:
-    'This applies to all events that it has not received yet. A scheduled retry is made at once, and an event that is being delivered may arrive twice.',
+    'New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.',
   tags,
   security,
   request: {
     params: ids('id', 'webhookId'),
-    ...body(z.strictObject({ events: heardTypes }).openapi({ example: { events: EVENT_NAMES.slice(0, 2) } })),
+    ...body(
+      z
+        .strictObject({
+          name: webhookName.nullable().optional().openapi({ description: 'Null removes it' }),
+          paused: z.boolean().optional(),
+          events: heardTypes.optional().openapi({ description: 'Types of the events that it receives' }),
+        })
+        .openapi({ example: { name: 'CRM', paused: true } }),
+    ),
   },
   responses: { 200: ok('The webhook', WebhookView), ...failures('agent', 'body') },
 })
@@ -87,8 +103,24 @@ const deliveries = createRoute({
   summary: "List a webhook's deliveries",
   tags,
   security,
-  request: { params: ids('id', 'webhookId'), query: z.strictObject(PAGING) },
+  description:
+    'With `status`, a page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.',
+  request: {
+    params: ids('id', 'webhookId'),
+    query: z.strictObject({ status: deliveryStatus.optional(), ...PAGING }),
+  },
   responses: { 200: ok('Newest first; kept for 7 days', pageView(DeliveryView)), ...failures('agent') },
+})
+
+const readOne = createRoute({
+  method: 'get',
+  path: '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}',
+  operationId: 'readDelivery',
+  summary: 'Get a delivery with its request and the responses',
+  tags,
+  security,
+  request: { params: ids('id', 'webhookId', 'deliveryId') },
+  responses: { 200: ok('The delivery', DeliveryDetailsView), ...failures('agent') },
 })
 
 const SIGNED = {
@@ -125,6 +157,7 @@ const delivery = {
 export const presentWebhook = (webhook: Webhook) => ({
   ...webhook,
   createdAt: webhook.createdAt.toISOString(),
+  pausedAt: webhook.pausedAt?.toISOString() ?? null,
   retryAt: webhook.retryAt?.toISOString() ?? null,
   lastDeliveredAt: webhook.lastDeliveredAt?.toISOString() ?? null,
 })
@@ -144,12 +177,10 @@ export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
     c.json((await listWebhooks(c.var.deps, c.var.viewer, c.req.valid('param').id)).map(presentWebhook), 200),
   )
   app.openapi(update, async (c) => {
-    const { id, webhookId } = c.req.valid('param')
-    const ref = { agentId: id, webhookId }
-    return c.json(
-      presentWebhook(await updateWebhook(c.var.deps, c.var.viewer, ref, c.req.valid('json'))),
-      200,
-    )
+    const { id: agentId, webhookId } = c.req.valid('param')
+    const { deps, viewer } = c.var
+    const webhook = await updateWebhook(deps, viewer, { agentId, webhookId }, c.req.valid('json'))
+    return c.json(presentWebhook(webhook), 200)
   })
   app.openapi(remove, async (c) => {
     const { id, webhookId } = c.req.valid('param')
@@ -158,10 +189,18 @@ export const webhookRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   app.openapi(deliveries, async (c) => {
     const { id, webhookId } = c.req.valid('param')
-    const { limit = DEFAULT_LIMIT, cursor } = c.req.valid('query')
-    return c.json(
-      await listDeliveries(c.var.deps, c.var.viewer, { agentId: id, webhookId }, { limit, cursor }),
-      200,
-    )
+    const { limit = DEFAULT_LIMIT, ...rest } = c.req.valid('query')
+    const webhook = { agentId: id, webhookId }
+    const page = await listDeliveries(c.var.deps, c.var.viewer, webhook, { limit, ...rest })
+    return c.json({ items: page.items.map(presentDelivery), nextCursor: page.nextCursor }, 200)
+  })
+  app.openapi(readOne, async (c) => {
+    const { id: agentId, webhookId, deliveryId } = c.req.valid('param')
+    const { delivery, request } = await readDelivery(c.var.deps, c.var.viewer, {
+      agentId,
+      webhookId,
+      deliveryId,
+    })
+    return c.json(presentDetails(delivery, request), 200)
   })
 }

@@ -8,6 +8,7 @@ import { keysAt } from '../secret.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
 import { deliver, type Outcome } from './post.ts'
+import type { Entry } from './progress.ts'
 import { signedHeaders } from './sign.ts'
 
 export interface AttemptDeps {
@@ -67,11 +68,17 @@ export const attemptJob = async (
   }
 }
 
-/** Returns the outcome as an entry for the job's log. */
-export const entryOf = (outcome: Outcome, at: Date) =>
-  'error' in outcome
-    ? { at, error: outcome.error, ms: outcome.ms }
-    : { at, status: outcome.status, ms: outcome.ms }
+/**
+ * Returns the outcome as an entry for the job's log. The response to a message that is not stored is not
+ * stored either: it may repeat the message.
+ */
+export const entryOf = (outcome: Outcome, at: Date, job: LaneJob | ManualDelivery): Entry => {
+  const { ms } = outcome
+  if ('error' in outcome) return { at, error: outcome.error, ms }
+  const { status, answer } = outcome
+  const isStored = !('event' in job) || job.event?.channel !== 'url'
+  return isStored ? { at, status, ms, answer } : { at, status, ms }
+}
 
 /** Logs and counts an event that is given up. */
 export const logGivenUp = (

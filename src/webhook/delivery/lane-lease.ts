@@ -22,7 +22,7 @@ export class LaneLease {
     return this.#checkedAt
   }
 
-  /** Whether the row's secret or position has changed since it was leased. */
+  /** Whether the row's secret or position has changed, or it was paused, since it was leased. */
   get hasRowChanged(): boolean {
     return this.#rowChanged
   }

@@ -61,7 +61,7 @@ const MARKED = 'w.due_at <= greatest($3::timestamptz, now())'
  */
 const DUE = `
   ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
-  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3)`
+  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
 
 /**
  * Leases the lanes in `picked (id)` that are still free, and skips those that another worker is leasing at
@@ -162,7 +162,7 @@ export const leaseDue = async (
 export const markBehind = async ({ pool }: Db): Promise<void> => {
   await pool.query(
     `update webhook w set due_at = now() from event_log l
-      where l.agent_id = w.agent_id and w.position < l.last_id and w.due_at is null and w.lease_owner is null`,
+      where l.agent_id = w.agent_id and w.position < l.last_id and w.due_at is null and w.lease_owner is null and w.paused_at is null`,
   )
 }
 
@@ -217,7 +217,7 @@ export interface Renewed {
 
 /** When a lane `w` that is released becomes due, with its log `l`. */
 const DUE_AFTER_RELEASE = `
-  case when w.answered < w.asked then now() when w.retry_at is not null then w.retry_at when w.position < l.last_id then now() end`
+  case when w.paused_at is not null then null when w.answered < w.asked then now() when w.retry_at is not null then w.retry_at when w.position < l.last_id then now() end`
 
 /** Releases all leases of this owner. */
 export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {

@@ -1,5 +1,6 @@
 import { type Dispatcher, errors } from 'undici'
 import { type Connection, ForbiddenAddress, type Stage } from '../../outgoing-http/dial.ts'
+import { type Answer, AnswerReader } from './answer.ts'
 
 /** Time limit in milliseconds of an attempt, from connecting to the end of the response. */
 export const ATTEMPT_MS = 5000
@@ -32,8 +33,8 @@ export interface Attempt {
  * one.
  */
 export type Outcome =
-  | { kind: 'delivered' | 'gone' | 'too_large'; status: number; ms: number }
-  | { kind: 'failed'; status: number; ms: number; retryAfterMs: number }
+  | { kind: 'delivered' | 'gone' | 'too_large'; status: number; ms: number; answer: Answer }
+  | { kind: 'failed'; status: number; ms: number; answer: Answer; retryAfterMs: number }
   | { kind: 'failed'; error: string; ms: number; retryAfterMs: number }
 
 class TimedOut extends Error {
@@ -123,6 +124,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   #status = 0
   #retryAfterMs = 0
   #read = 0
+  readonly #reader = new AnswerReader()
   #mayRepeat: boolean
   #finished = false
 
@@ -169,6 +171,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return // 100, 103: the final response follows
     this.#status = status
+    this.#reader.headers(headers)
     if (status === 429 || status === 503)
       this.#retryAfterMs = readRetryAfter(headers['retry-after'], this.#attempt.now)
     if (Number(headers['content-length'] ?? 0) > MAX_RESPONSE_BYTES) controller.abort(new LongResponse())
@@ -176,6 +179,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#read += chunk.length
+    this.#reader.data(chunk)
     this.#attempt.onData?.(chunk)
     if (this.#read > MAX_RESPONSE_BYTES) controller.abort(new LongResponse())
   }
@@ -212,10 +216,11 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   #answered(): void {
     const status = this.#status
     const kind = kindOf(status)
+    const { answer } = this.#reader
     this.#finish(
       kind === 'failed'
-        ? { kind, status, ms: this.#ms(), retryAfterMs: this.#retryAfterMs }
-        : { kind, status, ms: this.#ms() },
+        ? { kind, status, ms: this.#ms(), answer, retryAfterMs: this.#retryAfterMs }
+        : { kind, status, ms: this.#ms(), answer },
     )
   }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
+import type { Answer } from './answer.ts'
 import type { Lease } from './lease.ts'
 
 /** A lane's progress, as it is written to the webhook's row. */
@@ -44,7 +45,16 @@ export interface Settled {
   /** Number of attempts so far. */
   attempts: number
   /** Entry for the job's log; null when the job was given up without an attempt. */
-  entry: { at: Date; status?: number; error?: string; ms: number } | null
+  entry: Entry | null
+}
+
+/** An attempt in a job's log. */
+export interface Entry {
+  at: Date
+  status?: number
+  error?: string
+  ms: number
+  answer?: Answer
 }
 
 /**
@@ -70,6 +80,7 @@ const SETTLE = {
              lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else now() + $4 * interval '1 ms' end,
              due_at = case when not p.release then w.due_at
+                           when w.paused_at is not null then null
                            when greatest(w.answered, p.answered) < w.asked then now()
                            when p."retryAt" is not null then p."retryAt"
                            when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then now() end
@@ -81,7 +92,7 @@ const SETTLE = {
       update webhook w
          set lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else w.lease_until end,
-             due_at = case when p.release then now() else w.due_at end
+             due_at = case when not p.release then w.due_at when w.paused_at is null then now() end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id

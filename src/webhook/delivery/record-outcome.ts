@@ -41,7 +41,7 @@ const recordCompletion = (lane: Lane, job: LaneJob, { at, outcome }: AttemptResu
     settled: settle(lane, job, {
       state: delivered ? 'delivered' : 'skipped',
       attempts: job.attempts + 1,
-      entry: entryOf(outcome, at),
+      entry: entryOf(outcome, at, job),
     }),
   }
 }
@@ -60,7 +60,7 @@ const recordFailure = (
   const isOver = policy.isOver(createdAt, failures, now)
   const retryAt = isOver ? null : policy.nextAttemptAt({ failures, createdAt, now, retryAfterMs, random })
   lane.failed(describeOutcome(outcome), retryAt)
-  const attempt = { attempts: job.attempts + 1, entry: entryOf(outcome, at) }
+  const attempt = { attempts: job.attempts + 1, entry: entryOf(outcome, at, job) }
   if (isOver) {
     const { progress, settled } = giveUp(lane, job, now)
     return { progress: { ...progress, failedAt: at }, settled: { ...settled, ...attempt } }
@@ -75,17 +75,14 @@ const recordFailure = (
  * Records a manual delivery, which is attempted once: the user who requested it sees the result and can
  * request another one. It does not affect the events.
  */
-const recordManual = (
-  lane: Lane,
-  { seq, attempts }: ManualDelivery,
-  { at, outcome }: AttemptResult,
-): LaneProgress => {
+const recordManual = (lane: Lane, job: ManualDelivery, { at, outcome }: AttemptResult): LaneProgress => {
+  const { seq, attempts } = job
   lane.manualFinished()
   const state =
     outcome.kind === 'delivered' ? 'delivered' : outcome.kind === 'too_large' ? 'skipped' : 'expired'
   return {
     progress: lane.progress(),
-    settled: { lane: lane.id, seq, state, attempts: attempts + 1, entry: entryOf(outcome, at) },
+    settled: { lane: lane.id, seq, state, attempts: attempts + 1, entry: entryOf(outcome, at, job) },
   }
 }
 

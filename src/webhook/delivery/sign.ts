@@ -24,6 +24,19 @@ const signatureOf = (keys: readonly KeyObject[], id: string, timestamp: number, 
     )
     .join(' ')
 
+const UNSIGNED = [
+  ['content-type', 'application/json'],
+  ['user-agent', 'agent-messaging-service/1.0'],
+] as const
+
+/** Returns the headers that are the same in every attempt. */
+export const unsignedHeaders = (id: string): [string, string][] => [
+  ...UNSIGNED.map(([name, value]): [string, string] => [name, value]),
+  ['webhook-id', id],
+]
+
+const UNSIGNED_LIST = UNSIGNED.flat()
+
 /**
  * Returns the headers of one attempt as the flat list of names and values that undici sends unchanged,
  * followed by `more`.
@@ -37,10 +50,7 @@ export const signedHeaders = (
 ): string[] => {
   const timestamp = Math.floor(at.getTime() / 1000)
   return [
-    'content-type',
-    'application/json',
-    'user-agent',
-    'agent-messaging-service/1.0',
+    ...UNSIGNED_LIST,
     'webhook-id',
     id,
     'webhook-timestamp',

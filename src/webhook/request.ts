@@ -1,0 +1,85 @@
+import type { Db } from '../db/client.ts'
+import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/event.ts'
+import { unsignedHeaders } from './delivery/sign.ts'
+import { manualEventId, payloadOf, testPayloadOf } from './payload.ts'
+
+/** What a delivery's request is made of: its event, or null for a test. */
+export interface RequestSource {
+  /** The delivery's id. */
+  id: string
+  agentId: string
+  webhookId: string
+  createdAt: Date
+  event: number | null
+}
+
+/** The request of a delivery, the same on every attempt but for `webhook-timestamp` and the signature. */
+export interface DeliveryRequest {
+  url: string
+  headers: [string, string][]
+  /** Null for a message to a Message URL, which is not stored, and when the event is no longer stored. */
+  body: string | null
+}
+
+interface Row {
+  url: string
+  subscription: string | null
+  agent_name: string
+  event_agent_name: string | null
+  type: EventType | null
+  channel: 'email' | 'sms' | 'telegram' | 'url'
+  message_id: string
+  from: string
+  subject: string | null
+  detail: EventDetail | null
+  event_at: Date
+}
+
+const SOURCES = {
+  name: 'sources of deliveries',
+  text: `
+    select w.url, w.subscription, a.name as agent_name, e.agent_name as event_agent_name, e.type, e.channel, e.message_id, e."from",
+           e.subject, e.detail, e.created_at as event_at
+      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) with ordinality as asked(agent_id, webhook_id, event, place)
+      join webhook w on w.id = asked.webhook_id and w.agent_id = asked.agent_id
+      join agent a on a.id = asked.agent_id
+      left join event e on e.agent_id = asked.agent_id and e.id = asked.event
+     order by asked.place`,
+}
+
+const bodyOf = (source: RequestSource, row: Row): string | null => {
+  const { agentId, webhookId, id, event, createdAt } = source
+  if (event === null)
+    return testPayloadOf({ id, agent: { id: agentId, name: row.agent_name }, webhookId, createdAt })
+  if (row.type === null || row.channel === 'url') return null
+  return payloadOf({
+    ...{ agentId, id: event, type: row.type, channel: row.channel, messageId: row.message_id },
+    ...{ createdAt: row.event_at, sender: null, from: row.from, subject: row.subject },
+    ...row.detail,
+    agentName: row.event_agent_name ?? row.agent_name,
+  } as PayloadEvent)
+}
+
+/**
+ * Returns the requests of deliveries. They are not stored, but made again from the event; the signature is
+ * left out, because the secret may have been replaced. Deliveries to a webhook that was removed meanwhile are
+ * left out.
+ */
+export const rebuildRequests = async (
+  { pool }: Db,
+  sources: readonly RequestSource[],
+): Promise<DeliveryRequest[]> => {
+  const values = [
+    sources.map(({ agentId }) => agentId),
+    sources.map(({ webhookId }) => webhookId),
+    sources.map(({ event }) => event),
+  ]
+  const { rows } = await pool.query<Row>({ ...SOURCES, values })
+  return rows.map((row, index) => {
+    const source = sources[index]!
+    const { agentId, id, event } = source
+    const eventId =
+      event === null ? manualEventId({ id, agentId, eventId: null }) : eventIdOf({ agentId, id: event })
+    return { url: row.url, headers: unsignedHeaders(eventId), body: bodyOf(source, row) }
+  })
+}
