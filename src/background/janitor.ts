@@ -14,6 +14,7 @@ import { pruneDeliveries } from '../webhook/deliveries.ts'
 import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
 import { pruneSubscriptions } from '../webhook/subscribe.ts'
 import { finishDataKeys } from '../workspace/data-keys.ts'
+import { pruneDayCounts } from '../workspace/day-counts.ts'
 import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { pruneRates } from '../workspace/rate-limits.ts'
@@ -35,6 +36,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     subscriptions: await pruneSubscriptions(deps, now),
     apps: await pruneApps(deps, now, signal),
     sessions: await pruneSessions(deps, now),
+    counts: await pruneDayCounts(deps, now, signal),
     signInLinks: await pruneSignInLinks(deps, now),
   }
   deps.log.debug(gone, 'deleted expired rows')

@@ -1,7 +1,6 @@
 import type { components, operations } from './api.ts'
 import type { AgentCall, CallOptions } from './call.ts'
 import { List } from './list.ts'
-import type { EventType } from './stream.ts'
 
 /** What belongs to an agent besides its messages. Each function is one operation of the API. */
 

@@ -25,6 +25,7 @@ import {
 } from './message.ts'
 import { type Event, type EventType, readStream, type Source, type StreamItem } from './stream.ts'
 
+type CountRange = NonNullable<operations['countAgentPerDay']['parameters']['query']>
 type Schemas = components['schemas']
 type MarkMany = Omit<operations['markMessages']['requestBody']['content']['application/json'], 'ids'>
 type Update = operations['updateAgent']['requestBody']['content']['application/json']
@@ -172,6 +173,11 @@ export class Agent {
     return id === undefined
       ? call('post', '/agents/{id}/url', { path: { id: agent }, body: { text }, ...options })
       : call('post', '/a/{id}', { path: { id }, body: { text }, ...options })
+  }
+
+  /** What happened to the agent each day (UTC), of the last 30 days by default. */
+  counts({ signal, ...range }: CountRange & CallOptions = {}): Promise<Schemas['DayCounts'][]> {
+    return this.#call('get', '/agents/{id}/counts', { query: range, signal })
   }
 
   /** Who hears the agent's new messages now. */

@@ -39,6 +39,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what happened each day in the workspace (members only)
+         * @description Every day of the range, oldest first. Kept for 400 days.
+         */
+        get: operations["countPerDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what happened each day to an agent
+         * @description Every day of the range, oldest first. Kept for 400 days.
+         */
+        get: operations["countAgentPerDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/members": {
         parameters: {
             query?: never;
@@ -1680,6 +1720,47 @@ export interface components {
         };
         /**
          * @example {
+         *       "day": "2026-11-20",
+         *       "received": 41,
+         *       "refused": 3,
+         *       "refusals": [
+         *         {
+         *           "reason": "spam",
+         *           "count": 3
+         *         }
+         *       ],
+         *       "sent": 17,
+         *       "failed": 1,
+         *       "deliveriesAccepted": 41,
+         *       "deliveriesFailed": 2
+         *     }
+         */
+        DayCounts: {
+            /**
+             * Format: date
+             * @description UTC
+             */
+            day: string;
+            /** @description Messages received. One that was released counts for the day on which it arrived */
+            received: number;
+            refused: number;
+            /** @description The refused messages by reason; only reasons that occurred */
+            refusals: {
+                /** @enum {string} */
+                reason: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                count: number;
+            }[];
+            /** @description Messages that the receiving side accepted */
+            sent: number;
+            /** @description Messages that could not be sent or delivered. One that bounced later also counts as sent */
+            failed: number;
+            /** @description Deliveries that webhooks accepted */
+            deliveriesAccepted: number;
+            /** @description Attempts to deliver to webhooks that failed */
+            deliveriesFailed: number;
+        };
+        /**
+         * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "email": "ann@example.com",
          *       "name": "Ann Example",
@@ -3209,6 +3290,77 @@ export interface operations {
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countPerDay: {
+        parameters: {
+            query?: {
+                /** @description The first day (UTC), as YYYY-MM-DD; by default 29 days before `to` */
+                from?: string;
+                /** @description The last day (UTC), as YYYY-MM-DD; by default today */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DayCounts"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countAgentPerDay: {
+        parameters: {
+            query?: {
+                /** @description The first day (UTC), as YYYY-MM-DD; by default 29 days before `to` */
+                from?: string;
+                /** @description The last day (UTC), as YYYY-MM-DD; by default today */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DayCounts"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -11,6 +11,7 @@ type BodyOf<Id extends keyof operations> = operations[Id] extends {
 }
   ? Body
   : never
+type CountRange = NonNullable<operations['countPerDay']['parameters']['query']>
 type AuditFilter = Omit<NonNullable<operations['listAudit']['parameters']['query']>, 'cursor'>
 
 const agentsOf = (http: Http, call: Call) => ({
@@ -144,6 +145,11 @@ export class Workspace {
     return new List((cursor) =>
       this.#call('get', '/messages', { query: cursor === undefined ? query : { ...query, cursor }, signal }),
     )
+  }
+
+  /** What happened each day (UTC), of the last 30 days by default. */
+  counts({ signal, ...range }: CountRange & CallOptions = {}): Promise<Schemas['DayCounts'][]> {
+    return this.#call('get', '/counts', { query: range, signal })
   }
 
   /** Who revealed secrets, created tokens, changed members and so on, newest first. */

@@ -19,6 +19,7 @@ import { agentRoutes } from './resources/agents.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { connectedAppRoutes } from './resources/connected-apps.ts'
 import { connectionRoutes } from './resources/connections.ts'
+import { countRoutes } from './resources/counts.ts'
 import { domainRoutes } from './resources/domains.ts'
 import { draftRoutes } from './resources/drafts.ts'
 import { fileRoutes } from './resources/files.ts'
@@ -63,6 +64,7 @@ const GUARDED = [
   '/a/*',
   '/workspace',
   '/audit',
+  '/counts',
   '/messages',
   '/members/*',
   '/domains/*',
@@ -101,6 +103,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const routes of [
     workspaceRoutes,
     auditRoutes,
+    countRoutes,
     memberRoutes,
     identityRoutes,
     phoneNumberRoutes,

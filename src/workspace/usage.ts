@@ -10,6 +10,9 @@ import type { Prisma } from '../db/generated/prisma/client.ts'
  * numbers are exact and no writer waits for another. A worker adds the changes to the workspace's totals.
  */
 
+/** The day (UTC) of a time. */
+const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
+
 /**
  * The part of a statement that counts the messages of `stored (agent_id, workspace_id, status, direction, created_at)`.
  * Imported ones take room, but the service has not sent them.
@@ -20,6 +23,27 @@ export const countMessages = (stored: string): string => `
       select gen_random_uuid(), agent_id, workspace_id, count(*), count(s.at), s.at
         from ${stored}, lateral (select case when direction = 'outbound' and status <> 'imported' then date_trunc('minute', created_at) end as at) s
        where status <> 'refused' group by agent_id, workspace_id, s.at
+    )`
+
+/**
+ * The part of a statement that counts the inbound messages of `stored (agent_id, workspace_id, status, refusal,
+ * created_at)`, also for their day.
+ */
+export const countArrivals = (stored: string): string => `
+    counted as (
+      insert into usage_change (id, agent_id, workspace_id, stored, day, metric, count)
+      select gen_random_uuid(), agent_id, workspace_id, count(*) filter (where status <> 'refused'), s.day, s.metric, count(*)
+        from ${stored}, lateral (select ${dayOf('created_at')} as day,
+                                        case when status = 'refused' then 'refused_' || refusal else 'received' end as metric) s
+       group by agent_id, workspace_id, s.day, s.metric
+    )`
+
+/** The part of a statement that counts `happened (agent_id, workspace_id, at, metric)`; nothing when the metric is null. */
+export const countForDay = (happened: string): string => `
+    counted as (
+      insert into usage_change (id, agent_id, workspace_id, day, metric, count)
+      select gen_random_uuid(), agent_id, workspace_id, day, metric, count(*)
+        from ${happened}, lateral (select ${dayOf('at')} as day) d where metric is not null group by agent_id, workspace_id, day, metric
     )`
 
 /** The part of a statement that counts the agents of `made (id, workspace_id)`. */
@@ -142,6 +166,18 @@ const ADD_UP = {
       select workspace_id, sent_at, sum(sent) from taken
        where sent_at > $2::timestamptz and workspace_id in (select id from workspace) group by 1, 2 order by 1, 2
       on conflict (workspace_id, minute) do update set sent = workspace_usage.sent + excluded.sent
+    ),
+    agent_days as (
+      insert into agent_day (agent_id, day, metric, count)
+      select agent_id, day, metric, sum(count) from taken
+       where metric is not null and agent_id in (select id from agent) group by 1, 2, 3 order by 1, 2, 3
+      on conflict (agent_id, day, metric) do update set count = agent_day.count + excluded.count
+    ),
+    workspace_days as (
+      insert into workspace_day (workspace_id, day, metric, count)
+      select workspace_id, day, metric, sum(count) from taken
+       where metric is not null and workspace_id in (select id from workspace) group by 1, 2, 3 order by 1, 2, 3
+      on conflict (workspace_id, day, metric) do update set count = workspace_day.count + excluded.count
     ),
     old as (
       delete from workspace_usage

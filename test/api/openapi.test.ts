@@ -140,6 +140,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'GET', '/workspace']
   yield [member, 'PATCH', '/workspace', { name: 'Acme' }]
   yield [member, 'GET', '/audit']
+  yield [member, 'GET', '/counts']
   yield [member, 'GET', '/messages?limit=2']
   yield [member, 'GET', '/members']
   yield [member, 'POST', '/members/invitations', { email: 'ann@example.com' }]
@@ -166,6 +167,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'POST', '/agents', { name: 'Second', icon: 'zap' }]
   yield [member, 'GET', '/agents']
   yield [member, 'GET', path]
+  yield [member, 'GET', `${path}/counts`]
   yield [member, 'PATCH', path, { name: 'Renamed' }]
   yield [member, 'GET', `${path}/addresses`]
   const [address] = (await owner.api('GET', `${path}/addresses`)).body

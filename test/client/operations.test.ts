@@ -13,6 +13,8 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.read(),
   () => workspace.update({ keepRefusedDays: 3 }),
   () => first(workspace.audit()),
+  () => workspace.counts(),
+  () => agent.counts(),
   () => first(workspace.messages({ unread: true })),
   () => workspace.members.list(),
   () => workspace.members.updateOwn({ approvalMails: true }),

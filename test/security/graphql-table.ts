@@ -133,6 +133,12 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'id memberId name createdAt lastUsedAt',
   },
+  DayCounts: {
+    reach: '{ counts { % } }',
+    rule: MEMBERS,
+    fields: 'day received refused refusals sent failed deliveriesAccepted deliveriesFailed',
+  },
+  RefusalCount: { reach: '{ counts { refusals { % } } }', rule: MEMBERS, fields: 'reason count' },
   PhoneNumberOffer: {
     reach: '{ availablePhoneNumbers(country: "US") { % } }',
     rule: MEMBERS,
@@ -443,6 +449,7 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   },
   availablePhoneNumbers: { query: '{ availablePhoneNumbers(country: "US") { value } }', rule: MEMBERS },
   agents: { query: '{ agents { id } }', rule: OWN },
+  counts: { query: 'query ($agentId: UUID!) { counts(agentId: $agentId) { day } }', rule: AGENT },
   agent: { query: inAgent('id'), rule: AGENT },
   message: { query: inMessage('id'), rule: AGENT },
   thread: { query: inThread('id'), rule: AGENT },

@@ -29,6 +29,8 @@ const TABLE: Record<string, Row> = {
   'GET /workspace': { member: 200, agent: 200, peer: 200 },
   'PATCH /workspace': { member: 200, agent: 403, body: {} },
   'GET /audit': { member: 200, agent: 403 },
+  'GET /counts': { member: 200, agent: 403 },
+  'GET /agents/{id}/counts': { member: 200, agent: 200 },
   'GET /messages': { member: 200, agent: 403 },
   'GET /members': { member: 200, agent: 403 },
   'PATCH /members/me': { member: 200, agent: 403, body: {} },

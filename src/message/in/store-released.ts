@@ -5,7 +5,7 @@ import type { Admission } from '../../db/generated/prisma/enums.ts'
 import { APPEND_EVENTS, type AppendedRow, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { countMessages } from '../../workspace/usage.ts'
+import { countArrivals } from '../../workspace/usage.ts'
 
 export type Refused = Pick<
   Message,
@@ -39,12 +39,12 @@ const RELEASE = {
       update message m set status = 'received', refusal = null, admission = g.admission::"Admission",
                            checks = m.checks || g.checked::jsonb
         from given g where m.agent_id = $1::uuid and m.id = any($2::uuid[]) and m.id = g.id and m.status = 'refused'
-      returning m.id, m.agent_id, m.workspace_id, m.channel, m.direction, m.status, m.subject, m.created_at, g.ord, g.sender, g."from"
+      returning m.id, m.agent_id, m.workspace_id, m.channel, m.status, m.refusal, m.subject, m.created_at, g.ord, g.sender, g."from"
     ),
     raised as (
       select id, agent_id, ord, $8::text as type, channel, subject, $7::timestamptz as created_at, sender::jsonb as sender, "from", null::jsonb as detail
         from released
-    ),${countMessages('released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
+    ),${countArrivals('released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
 ${SELECT_APPENDED}`,
 }
 

@@ -6,7 +6,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { countMessages } from '../../workspace/usage.ts'
+import { countArrivals } from '../../workspace/usage.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import type { WakeLimits } from './wake-limits.ts'
 
@@ -41,7 +41,7 @@ const storing = (raws: string, files: string): string => `
     stored as (
       ${insertMessages()} from arrival a, json_populate_record(null::message, a.message) m order by a.ord
       on conflict do nothing
-      returning id, agent_id, workspace_id, channel, direction, status, subject, created_at
+      returning id, agent_id, workspace_id, channel, status, refusal, subject, created_at
     ),
     raw as (
       insert into message_raw (message_id, agent_id, content)
@@ -52,7 +52,7 @@ const storing = (raws: string, files: string): string => `
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content
         from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
         join stored using (id)
-    ),${noteUnindexed('stored')},${countMessages('stored')},
+    ),${noteUnindexed('stored')},${countArrivals('stored')},
     raised as (
       select s.*, a.ord, e.type, e.sender, e."from", e.detail
         from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)

@@ -3,6 +3,8 @@ import { within } from '../../db/transaction.ts'
 import { APPEND_EVENTS, type AppendedRow, lockLogs, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type LoggedEvent, MESSAGE_FAILED, MESSAGE_REPORTED, MESSAGE_SENT } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { FAILED, SENT } from '../../workspace/day-counts.ts'
+import { countForDay } from '../../workspace/usage.ts'
 import { raise } from './raise.ts'
 
 /** Formats the failure reasons of recipients as the message's `error`. */
@@ -56,15 +58,19 @@ const LOG_OUTCOMES = `${raise(`
 
 /**
  * The part of a statement that updates the messages of `concluded (message_id, agent_id, status, error, was, at)`
- * and appends their events. Never reverts a later status.
+ * counts them for their day, and appends their events. Never reverts a later status.
  */
 export const CONCLUDE = `
     moved as (
       update message m set status = c.status, error = c.error from concluded c
        where m.id = c.message_id and m.agent_id = c.agent_id
          and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed')
-      returning m.id, m.agent_id, m.address_id, m.channel, m.subject, m.status, m.error, c.was, c.at
-    ),${LOG_OUTCOMES}`
+      returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.status, m.error, c.was, c.at
+    ),
+    happened as (
+      select agent_id, workspace_id, at, status::text as metric
+        from moved where status is distinct from was and status in ('${SENT}', '${FAILED}')
+    ),${countForDay('happened')},${LOG_OUTCOMES}`
 
 const RECIPIENTS = `(
     select r.*, m.status as was, $3::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id

@@ -15,7 +15,7 @@ const oldestOf = (candidates: string): string => `
     left join lateral (
       select created_at from event where agent_id = w.agent_id and id > w.position order by id limit 1
     ) e on true
-   where w.position < l.last_id and (w.retry_at is null or w.retry_at <= $1) and (w.expires_at is null or w.expires_at > $1)
+   where w.position < l.last_id and (w.retry_at is null or w.retry_at <= $1) and (w.expires_at is null or w.expires_at > $1) and w.paused_at is null
    order by at limit 1`
 
 const OF_ALL = oldestOf('select id, agent_id from webhook')
@@ -43,7 +43,7 @@ interface Oldest {
 
 /**
  * Returns a function that finds when the delivery that has waited longest for a worker was due; null when none
- * waits. A lane between two attempts is not due.
+ * waits. A lane between two attempts or that is paused is not due.
  */
 export const createOldestDueDelivery = ({
   pool,

@@ -1,5 +1,7 @@
 import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
+import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/day-counts.ts'
+import { countForDay } from '../../workspace/usage.ts'
 import type { Answer } from './answer.ts'
 import type { Lease } from './lease.ts'
 
@@ -86,7 +88,7 @@ const SETTLE = {
                            when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then now() end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
-      returning w.id, w.agent_id
+      returning w.id, w.agent_id, w.workspace_id
     ),
     rewound as (
       update webhook w
@@ -104,7 +106,9 @@ const SETTLE = {
         from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
         join mine on mine.id = s.lane
        where j.agent_id = mine.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
-    )
+      returning j.agent_id, mine.workspace_id, (s.entry ->> 'at')::timestamptz as at,
+                case when s.entry is not null then case s.state when 'delivered' then '${DELIVERY_ACCEPTED}' else '${DELIVERY_FAILED}' end end as metric
+    ),${countForDay('done')}
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }
 
