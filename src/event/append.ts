@@ -4,6 +4,9 @@ import { type EventRow, toEvent } from './log.ts'
 /** Whether the settings of an agent `g` name a type. */
 export const IS_LOGGED = (type: string): string => `${type} = any(g.event_types)`
 
+/** Whether an agent `g` logs more than its new messages. */
+export const LOGS_MORE = `g.event_types <> '{${MESSAGE_RECEIVED}}'`
+
 /**
  * The part of a statement that appends to agents' logs. It continues a `with`: it reads `raised (id, agent_id,
  * ord, type, channel, subject, created_at, sender, "from", detail)`, one row for each event and its message, and
@@ -58,5 +61,5 @@ export const toAppended = (rows: readonly AppendedRow[]): LoggedEvent[] =>
 export const lockLogs = (agents: string): string => `
     select agent_id from event_log
      where agent_id = any(array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id
-                                 where g.event_types <> '{${MESSAGE_RECEIVED}}'))
+                                 where ${LOGS_MORE}))
      order by agent_id for update`

@@ -1,3 +1,4 @@
+import { createClient } from 'graphql-sse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
@@ -436,5 +437,51 @@ describe('a webhook', () => {
     expectFailure((await add(['message.gone'])).answer, 'invalid_input', /^events\[0\]: must be one of/)
     // It does not hear the Message URL.
     expect((await owner.api('GET', `${path}/listeners`)).body).toEqual([])
+  })
+})
+
+describe('a subscription', () => {
+  const follow = (args: string, fields: string) => {
+    const client = createClient({
+      url: `${service.http}/graphql`,
+      headers: { Authorization: `Bearer ${owner.token}` },
+      retryAttempts: 0,
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: the schema promises the shape
+    const results: any[] = []
+    const query = `subscription { messageReceived(agentId: "${agent.id}", after: 0${args}) { ${fields} } }`
+    const stop = client.subscribe(
+      { query },
+      { next: (result) => results.push(result), error: () => undefined, complete: () => undefined },
+    )
+    return {
+      stop,
+      got: (count: number) => until(() => results.length >= count && results),
+    }
+  }
+
+  test('without arguments receives new messages alone, and with them what it asks for', async () => {
+    await setTypes(ALL)
+    const messages = await doEverything()
+    await letIn()
+    await mailFrom('ann@example.com')
+    const old = follow('', 'id type channel messageId createdAt text sender { id kind name email phone }')
+    const events = await log('&types=message.received')
+    expect((await old.got(2)).map(({ data }) => data.messageReceived)).toEqual(
+      events.map((event: object) => ({ ...event, text: null })),
+    )
+    const fields = 'id type refusal error hold { reason until by } message { status }'
+    const types = ALL.slice(1).map((type) => `"${type}"`)
+    const all = follow(`, types: [${types}]`, fields)
+    const told = (await all.got(8)).map(({ data }) => data.messageReceived)
+    expect(told).toMatchObject(
+      expected(messages)
+        .slice(1)
+        .map(([id, type, detail]) => ({ id, type, ...(detail as object) })),
+    )
+    const wrong = follow(', types: ["message.gone"]', 'id')
+    const [{ errors }] = (await wrong.got(1)) as [{ errors: { message: string }[] }]
+    expect(errors[0]!.message).toMatch(/^types\[0\]: must be one of message\.received/)
+    for (const { stop } of [old, all, wrong]) stop()
   })
 })

@@ -7,7 +7,13 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
-import { APPEND_EVENTS, APPENDED_COLUMNS, type AppendedRow, toAppended } from '../../event/append.ts'
+import {
+  APPEND_EVENTS,
+  APPENDED_COLUMNS,
+  type AppendedRow,
+  LOGS_MORE,
+  toAppended,
+} from '../../event/append.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
@@ -46,13 +52,11 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
  * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
  * and keeps one plan: planning took 3 ms, more than the statement itself.
  */
-const STORE = {
-  name: 'store drafts',
-  text: `
+const storing = ({ logged }: { logged: boolean }): string => `
     with
     drafted as (
       ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
-        from json_populate_recordset(null::message, (select $1::json)) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}) hold
+        from json_populate_recordset(null::message, (select $1::json)) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}${logged ? '' : ` and not (${LOGS_MORE})`}) hold
       returning id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at,
                 reply_to_id
     ),
@@ -70,12 +74,15 @@ const STORE = {
        where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id
-    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS},
-    ${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}
+    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
-           a.id is not null as "marksRead", ${APPENDED_COLUMNS}
-      from drafted d left join answered a on a.id = d.reply_to_id left join appended e on e.id = d.id`,
-}
+           a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
+      from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`
+
+/** For agents that log new messages alone: without the parts for events. It skips all others. */
+const STORE = { name: 'store drafts', text: storing({ logged: false }) }
+/** For all agents. */
+const STORE_LOGGED = { name: 'store logged drafts', text: storing({ logged: true }) }
 
 /** Columns whose values are determined when a draft is stored. */
 type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
@@ -92,8 +99,11 @@ const placedOf = (row: PlacedRow): Placed => {
   return { addressId, threadId, holdReason, holdUntil, marksRead, events: toAppended([row]) }
 }
 
-/** Stores drafts in one statement; returns null for each that was skipped. */
-export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
+const write = async (
+  { pool }: Db,
+  statement: typeof STORE,
+  drafts: readonly Draft[],
+): Promise<Map<string, Placed>> => {
   const recipients = drafts.flatMap(({ message, recipients }) =>
     recipients.map((address) => ({ id: message.id, address })),
   )
@@ -101,7 +111,7 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
     attachments.map((file, index) => ({ id: message.id, index, file })),
   )
   const { rows } = await pool.query<PlacedRow>({
-    ...STORE,
+    ...statement,
     values: [
       JSON.stringify(drafts.map(({ message }) => toRow(message))),
       recipients.map(({ id }) => id),
@@ -114,8 +124,18 @@ export const storeDrafts = async ({ pool }: Db, drafts: readonly Draft[]): Promi
       drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
     ],
   })
-  const stored = new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
-  return drafts.map(({ message }) => stored.get(message.id) ?? null)
+  return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
+}
+
+/**
+ * Stores drafts, with one statement for the agents that log new messages alone and one for the others. Returns
+ * null for each that was skipped.
+ */
+export const storeDrafts = async (db: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
+  const plain = await write(db, STORE, drafts)
+  const others = drafts.filter(({ message }) => !plain.has(message.id))
+  const logged = others.length > 0 ? await write(db, STORE_LOGGED, others) : plain
+  return drafts.map(({ message: { id } }) => plain.get(id) ?? logged.get(id) ?? null)
 }
 
 /** Maximum size of attachments in one statement; a larger message is stored alone. */

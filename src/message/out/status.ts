@@ -52,13 +52,13 @@ const TYPE = `case status ${Object.entries(TYPES)
  * The part of a statement that appends the events of messages whose status has changed, with their webhook jobs.
  * It reads `moved (id, agent_id, address_id, channel, subject, status, error, was, at)`.
  */
-const LOG_OUTCOMES = `${raise(`
+export const LOG_OUTCOMES = `${raise(`
       select *, ${TYPE} as type, case status when 'failed' then jsonb_build_object('error', error) end as detail
         from moved where status is distinct from was`)},${APPEND_EVENTS},${enqueueWebhookJobs()}`
 
 /**
  * The part of a statement that updates the messages of `concluded (message_id, agent_id, status, error, was, at)`
- * counts them for their day, and appends their events. Never reverts a later status.
+ * and counts them for their day. Never reverts a later status.
  */
 export const CONCLUDE = `
     moved as (
@@ -70,7 +70,7 @@ export const CONCLUDE = `
     happened as (
       select agent_id, workspace_id, at, status::text as metric
         from moved where status is distinct from was and status in ('${SENT}', '${FAILED}')
-    ),${countForDay('happened')},${LOG_OUTCOMES}`
+    ),${countForDay('happened')}`
 
 const RECIPIENTS = `(
     select r.*, m.status as was, $3::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
@@ -96,7 +96,7 @@ export const concludeMessage = (
   message: MessageKey,
   now: Date,
 ): Promise<LoggedEvent[]> =>
-  run(tx, `concluded as (${conclusionsFrom(RECIPIENTS)}),${CONCLUDE}`, message, now)
+  run(tx, `concluded as (${conclusionsFrom(RECIPIENTS)}),${CONCLUDE},${LOG_OUTCOMES}`, message, now)
 
 /** Appends the event of a message whose status the transaction has changed. Returns it, as above. */
 export const logOutcome = (
