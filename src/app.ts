@@ -8,6 +8,7 @@ import { adoptManagedBot } from './agent/setup/telegram.ts'
 import { Subscriptions } from './agent/subscriptions.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
 import { EmailLinks } from './auth/email-links.ts'
+import { removeAtOnce } from './background/agent-removal.ts'
 import type { Foundation } from './boot/foundation.ts'
 import type { Channel, Channels } from './channel/channel.ts'
 import { createEmailChannel, type EmailChannel } from './channel/email/email-channel.ts'
@@ -177,6 +178,7 @@ const createOperations = (
   rateLimit: config.rateLimit,
   forgetMember,
   endSubscriptions,
+  removeAtOnce: removeAtOnce(platform),
   leaveDomain: (tx: Parameters<typeof leaveDomain>[0], domainId: string) =>
     leaveDomain(tx, domainId, config.mailDomain),
 })

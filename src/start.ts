@@ -1,4 +1,5 @@
 import type { Operations } from './app.ts'
+import { createRemover } from './background/agent-removal.ts'
 import { createJanitor } from './background/janitor.ts'
 import { createWebhookRegistrations } from './background/webhook-registration.ts'
 import type { Listening } from './channel/channel.ts'
@@ -96,6 +97,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     new Outbox(operations),
     createIndexer(operations),
     createUsageCounter(operations),
+    createRemover(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),
   ]

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Approval } from '../db/generated/prisma/enums.ts'
@@ -11,6 +11,7 @@ import { type Action, audit } from '../workspace/audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
+import { noteDeleted } from './deleted-agents.ts'
 import { forgetSenders } from './known-senders.ts'
 import { AGENT_COLUMNS, type AgentRow, findAgent, toAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
@@ -160,18 +161,16 @@ const forgetAgent = (
     await forgetSenders(tx, { workspaceId, channel: 'url' }, [id])
   })
 
-/** How long a deletion may take, with all that goes with the agent, and wait for a connection. */
-const DELETION = { timeout: 35_000, maxWait: 5_000 }
-
 /**
  * Deletes the agent under its log, so that nobody adds an event or a subscription meanwhile. Returns the ids
  * of its tokens.
  */
 const deleteWithTokens = (
-  { prisma, endSubscriptions }: Db & { endSubscriptions: EndSubscriptions },
-  agentId: string,
+  { prisma, clock, endSubscriptions }: Db & { clock: Clock; endSubscriptions: EndSubscriptions },
+  agent: Agent,
 ): Promise<string[]> =>
   prisma.$transaction(async (tx) => {
+    const { id: agentId } = agent
     await tx.$queryRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
     // Nor does anybody make it a token.
     await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for update`
@@ -179,23 +178,31 @@ const deleteWithTokens = (
     const tokenIds = tokens.map(({ id }) => id)
     await endSubscriptions(tx, { agentId, tokenIds })
     await subtractAgent(tx, agentId)
-    await tx.agent.deleteMany({ where: { id: agentId } })
+    const { count } = await tx.agent.deleteMany({ where: { id: agentId } })
+    if (count === 0) throw notFound('agent') // by another request, just now
+    await noteDeleted(tx, agent, clock.now())
     return tokenIds
-  }, DELETION)
+  })
+
+export interface DeletionDeps extends Db, ReleaseDeps {
+  clock: Clock
+  notifier: Notifier
+  endSubscriptions: EndSubscriptions
+  /** Deletes a batch of what the agent has left. Never throws. */
+  removeAtOnce(agentId: string): Promise<void>
+}
 
 /**
  * Deletes an agent with its addresses, messages, secrets, events and jobs. Its phone numbers return to the
  * workspace's pool, and it is removed from the lists of the workspace's other agents. Its tokens are deleted
- * too, which closes their open streams as a revocation does.
+ * too, which closes their open streams as a revocation does. All of it is gone for everybody when this resolves;
+ * the rows of its messages, events and jobs are deleted later if there are many.
  */
-export const deleteAgent = async (
-  deps: Db & ReleaseDeps & { notifier: Notifier; endSubscriptions: EndSubscriptions },
-  viewer: Viewer,
-  agentId: string,
-): Promise<void> => {
+export const deleteAgent = async (deps: DeletionDeps, viewer: Viewer, agentId: string): Promise<void> => {
   const agent = await findAgent(deps, viewer, agentId)
   const addresses = await deps.prisma.address.findMany({ where: { agentId } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   await forgetAgent(deps, agent, addresses)
-  for (const id of await deleteWithTokens(deps, agentId)) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of await deleteWithTokens(deps, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
+  await deps.removeAtOnce(agentId)
 }

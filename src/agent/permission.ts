@@ -91,3 +91,15 @@ export const findAgent = async (
   const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
   return authorizeAgent(viewer, rows[0] ? toAgent(rows[0]) : null, reach)
 }
+
+const BY_IDS = {
+  name: 'agents by id',
+  text: `select ${AGENT_COLUMNS} from agent a where a.id = any($1::uuid[])`,
+}
+
+/** Finds agents that the viewer may manage, in the order of their ids; throws as `authorizeAgent` does. */
+export const findAgents = async ({ pool }: Db, viewer: Caller, ids: readonly string[]): Promise<Agent[]> => {
+  const { rows } = await pool.query<AgentRow>({ ...BY_IDS, values: [ids] })
+  const found = new Map(rows.map((row) => [row.id, toAgent(row)]))
+  return ids.map((id) => authorizeAgent(viewer, found.get(id) ?? null))
+}

@@ -179,6 +179,27 @@ export const readGrown = async (
   return rows.map((row) => ({ agentId: row.agent_id, lastId: row.last_id }))
 }
 
+/** Deletes the first $2 events of the agent $1. */
+const DELETE_OF_AGENT = {
+  name: 'delete events of an agent',
+  text: `
+    with gone as (
+      delete from event where agent_id = $1 and id = any(array(
+        select id from event where agent_id = $1 order by id limit $2 for update skip locked)) returning 1
+    )
+    select count(*)::int as count from gone`,
+}
+
+/** Deletes events of an agent that was deleted, with its log. Returns their number, at most `limit`. */
+export const deleteEventsOf = async (
+  { pool }: Pick<Db, 'pool'>,
+  agentId: string,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
+  return rows[0]!.count
+}
+
 /** Time in milliseconds for which an event is stored. */
 const RETENTION_MS = 7 * 24 * 3_600_000
 

@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { DeletionDeps } from '../agent/agent.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { AgentDeps } from '../agent/create.ts'
 import type { NumberPoolDeps } from '../agent/number-pool.ts'
@@ -25,6 +26,7 @@ import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 /** Dependencies of the operations behind the routes. */
 export type RestDeps = ViewerDeps &
   AgentDeps &
+  DeletionDeps &
   IdempotencyDeps &
   InvitationDeps &
   MemberDeps &

@@ -236,6 +236,27 @@ export const readDelivery = async (
   return { delivery, request: request! }
 }
 
+/** Deletes at most $2 deliveries of the agent $1. */
+const DELETE_OF_AGENT = {
+  name: 'delete deliveries of an agent',
+  text: `
+    with gone as (
+      delete from job where id = any(array(select id from job where agent_id = $1 and kind = 'webhook' limit $2 for update skip locked))
+                        and agent_id = $1 returning 1
+    )
+    select count(*)::int as count from gone`,
+}
+
+/** Deletes deliveries of an agent that was deleted. Returns their number, at most `limit`. */
+export const deleteDeliveriesOf = async (
+  { pool }: Pick<Db, 'pool'>,
+  agentId: string,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
+  return rows[0]!.count
+}
+
 /**
  * Retention of deliveries, in milliseconds. Nothing is pending by then: an event is given up after three
  * days.

@@ -46,6 +46,14 @@ export const countForDay = (happened: string): string => `
         from ${happened}, lateral (select ${dayOf('at')} as day) d where metric is not null group by agent_id, workspace_id, day, metric
     )`
 
+/** The part of a statement that subtracts the deleted messages of `gone (agent_id, workspace_id, status)`. */
+export const uncountMessages = (gone: string): string => `
+    uncounted as (
+      insert into usage_change (id, agent_id, workspace_id, stored)
+      select gen_random_uuid(), agent_id, workspace_id, -count(*)
+        from ${gone} where status <> 'refused' group by agent_id, workspace_id
+    )`
+
 /** The part of a statement that counts the agents of `made (id, workspace_id)`. */
 export const countAgents = (made: string): string => `
     counted as (
@@ -70,14 +78,14 @@ export const changeUsage = async (
 }
 
 /**
- * Subtracts an agent and all that it has, in the transaction that deletes it. Nobody may add to it meanwhile.
+ * Subtracts an agent and its webhooks, in the transaction that deletes it. Nobody may add to it meanwhile. Its
+ * messages are subtracted as they are deleted.
  */
 export const subtractAgent = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
   await tx.$executeRaw`
-    insert into usage_change (id, agent_id, workspace_id, agents, webhooks, stored)
+    insert into usage_change (id, agent_id, workspace_id, agents, webhooks)
     select gen_random_uuid(), a.id, a.workspace_id, -1,
-           -(select count(*) from webhook where agent_id = a.id and kind = 'webhook'),
-           -(select count(*) from message where agent_id = a.id and status <> 'refused')
+           -(select count(*) from webhook where agent_id = a.id and kind = 'webhook')
       from agent a where a.id = ${agentId}::uuid`
 }
 

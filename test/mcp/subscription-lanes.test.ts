@@ -421,6 +421,7 @@ describe('its end', () => {
     channels: {},
     forgetMember: async () => undefined,
     endSubscriptions,
+    removeAtOnce: async () => undefined,
   })
   const revoke = (viewer: Viewer) => revokeToken(endings(), viewer, { agentId: viewer.id }, viewer.tokenId)
   const colleague = async ({ workspaceId }: Viewer, role: 'owner' | 'member') => {

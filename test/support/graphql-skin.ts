@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { forgetMember } from '../../src/agent/forget-member.ts'
 import { PhoneNumbers } from '../../src/agent/phone-numbers.ts'
 import { Subscriptions } from '../../src/agent/subscriptions.ts'
+import { removeAtOnce } from '../../src/background/agent-removal.ts'
 import type { Channel } from '../../src/channel/channel.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { invalidInput } from '../../src/core/errors.ts'
@@ -113,6 +114,7 @@ export const startSkin = async (
     notifier,
     forgetMember,
     endSubscriptions,
+    removeAtOnce: removeAtOnce({ ...db, clock: systemClock, log }),
     mailDomain: MAIL_DOMAIN,
     mailHost: MAIL_DOMAIN,
     channels: { email, telegram },

@@ -1,3 +1,4 @@
+import type { DeletionDeps } from '../../agent/agent.ts'
 import type { ConnectionDeps } from '../../agent/connection.ts'
 import type { AgentDeps } from '../../agent/create.ts'
 import type { NumberPoolDeps } from '../../agent/number-pool.ts'
@@ -26,6 +27,7 @@ import type { PersistedOperations } from '../transport/persisted.ts'
 /** Dependencies of the operations behind the schema. */
 export type GraphqlDeps = ViewerDeps &
   AgentDeps &
+  DeletionDeps &
   TokenDeps &
   SetupLinkDeps &
   NumberPoolDeps &

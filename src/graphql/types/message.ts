@@ -1,4 +1,4 @@
-import { findAgent } from '../../agent/permission.ts'
+import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
@@ -6,7 +6,8 @@ import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
 import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
-import { Agent, readableBy } from './agent.ts'
+import { batched } from '../execution/batch.ts'
+import { Agent } from './agent.ts'
 import {
   AddressChannel,
   Admission,
@@ -226,7 +227,15 @@ export const Message = builder.prismaObject('Message', {
           ? `${deps.publicUrl()}/agents/${agentId}/messages/${id}/raw`
           : null,
     }),
-    agent: t.relation('agent', { type: Agent, description: 'The agent that the message belongs to.' }),
+    agent: t.field({
+      type: Agent,
+      select: { agentId: true },
+      description: 'The agent that the message belongs to.',
+      resolve: ({ agentId }, _args, context) =>
+        batched(context, 'agents of messages', agentId, (ids) =>
+          findAgents(context.deps, context.viewer, ids),
+        ),
+    }),
   }),
 })
 
@@ -238,9 +247,13 @@ builder.queryField('message', (t) =>
     resolve: async (query, _root, { id }, { deps, viewer }) => {
       const message = await deps.prisma.message.findFirst({
         ...query,
-        where: { id, agent: readableBy(viewer) },
+        where: {
+          id,
+          workspaceId: viewer.workspaceId,
+          ...(viewer.kind === 'agent' ? { agentId: viewer.id } : {}),
+        },
       })
-      if (message) return message
+      if (message && (await findAgent(deps, viewer, message.agentId))) return message // throws if it was deleted
       const hidden = await deps.prisma.message.findFirst({
         where: { id, workspaceId: viewer.workspaceId },
         select: { agentId: true },

@@ -110,7 +110,8 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
     select: { id: true, agentId: true, channel: true, to: true, cc: true },
   })
   const { messageId, kind } = returned
-  if (!message)
+  // The messages of a deleted agent may still be stored.
+  if (!message || (await deps.prisma.agent.count({ where: { id: message.agentId } })) === 0)
     return deps.log.info({ messageId, kind }, 'bounce or complaint ignored: the message no longer exists')
   const events = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
   if (!events)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { RootDb } from '../../db/client.ts'
+import { deleteOld } from '../deletion.ts'
 
 /**
  * Maximum number of messages deleted in one statement. Each may have 25 MiB and as much again in attachments,
@@ -15,25 +16,13 @@ const WITH_OLD = `
    where exists (select from message m where m.workspace_id = w.id and m.status = 'refused'
                     and m.created_at < $1::timestamptz - make_interval(days => w.keep_refused_days))`
 
-const GONE = 'array(select id from old)'
-
-/**
-/**
- * Raw messages, attachments and search entries are deleted with their messages; replies and forwards of them
- * stay. Rows that another process is deleting are skipped.
- */
+/** Rows that another process is deleting are skipped. */
 const DELETE_OLD = `
   with old as materialized (
     select id from message where workspace_id = $1 and status = 'refused' and created_at < $2
      order by created_at limit ${MAX} for update skip locked
-  ),
-  loosened as (
-    update message
-       set reply_to_id = case when reply_to_id <> all(${GONE}) then reply_to_id end,
-           forward_of_id = case when forward_of_id <> all(${GONE}) then forward_of_id end
-     where (reply_to_id = any(${GONE}) or forward_of_id = any(${GONE})) and id <> all(${GONE})
-  )
-  delete from message where id = any(${GONE})`
+  ),${deleteOld()}
+  select count(*)::int as count from gone`
 
 /**
  * Deletes refused messages that are past their workspace's retention time, in small batches. Idempotent; any
@@ -46,9 +35,10 @@ export const pruneRefused = async (
   const { rows } = await pool.query<{ id: string; before: Date }>(WITH_OLD, [clock.now()])
   let pruned = 0
   for (const { id, before } of rows) {
-    for (let batch = MAX; batch === MAX && !signal.aborted; pruned += batch)
-      batch =
-        (await pool.query({ name: 'prune refused', text: DELETE_OLD, values: [id, before] })).rowCount ?? 0
+    for (let batch = MAX; batch === MAX && !signal.aborted; pruned += batch) {
+      const statement = { name: 'prune refused', text: DELETE_OLD, values: [id, before] }
+      batch = (await pool.query<{ count: number }>(statement)).rows[0]!.count
+    }
   }
   return pruned
 }

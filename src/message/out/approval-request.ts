@@ -94,17 +94,14 @@ export const openApprovalRequest = async (
   const link = readLink(deps, token)
   if (!link) return null
   const { memberId, agentId, messageId } = link
-  const [member, found] = await Promise.all([
+  const [member, agent, message] = await Promise.all([
     deps.prisma.member.findUnique({ where: { id: memberId } }),
+    deps.prisma.agent.findUnique({ where: { id: agentId } }),
     deps.prisma.message.findUnique({
       where: { id_agentId: { id: messageId, agentId } },
-      include: {
-        agent: true,
-        attachments: { select: { name: true, size: true }, orderBy: { index: 'asc' } },
-      },
+      include: { attachments: { select: { name: true, size: true }, orderBy: { index: 'asc' } } },
     }),
   ])
-  if (!member || !found || found.workspaceId !== member.workspaceId) return null
-  const { agent, ...message } = found
+  if (!member || !agent || !message || message.workspaceId !== member.workspaceId) return null
   return { member, agent, message, open: awaitsApproval(message) }
 }

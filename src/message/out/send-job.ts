@@ -125,6 +125,27 @@ export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | nul
   return rows[0]?.at ?? null
 }
 
+/** Deletes at most $2 jobs of the agent $1. */
+const DELETE_OF_AGENT = {
+  name: 'delete sends of an agent',
+  text: `
+    with gone as (
+      delete from job where id = any(array(select id from job where agent_id = $1 and kind = 'send' limit $2 for update skip locked))
+                        and agent_id = $1 returning 1
+    )
+    select count(*)::int as count from gone`,
+}
+
+/** Deletes jobs of an agent that was deleted. Returns their number, at most `limit`. */
+export const deleteSendsOf = async (
+  { pool }: Pick<Db, 'pool'>,
+  agentId: string,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
+  return rows[0]!.count
+}
+
 /**
  * Retention of finished jobs, in milliseconds. Nothing is pending by then: a message is given up after a day.
  */

@@ -38,6 +38,8 @@ export const openLink = async (
 ): Promise<Attachment> => {
   const valid = isSigned(deps, { messageId: place.messageId, file: place.index }, signed)
   const attachment = valid && (await deps.prisma.attachment.findFirst({ where: place }))
-  if (!attachment) throw invalidLink()
+  // The files of a deleted agent may still be stored.
+  if (!attachment || (await deps.prisma.agent.count({ where: { id: attachment.agentId } })) === 0)
+    throw invalidLink()
   return attachment
 }

@@ -1,0 +1,19 @@
+import { uncountMessages } from '../workspace/usage.ts'
+
+/** The part of a statement that deletes the messages of `old (id)`, as `gone`, and subtracts them from the usage. */
+const IDS = 'array(select id from old)'
+
+/**
+ * Raw messages, attachments and search entries are deleted with their messages by foreign keys; replies to and
+ * forwards of them stay.
+ */
+export const deleteOld = (): string => `
+  loosened as (
+    update message
+       set reply_to_id = case when reply_to_id <> all(${IDS}) then reply_to_id end,
+           forward_of_id = case when forward_of_id <> all(${IDS}) then forward_of_id end
+     where (reply_to_id = any(${IDS}) or forward_of_id = any(${IDS})) and id <> all(${IDS})
+  ),
+  gone as (
+    delete from message where id = any(${IDS}) returning id, agent_id, workspace_id, status
+  ),${uncountMessages('gone')}`

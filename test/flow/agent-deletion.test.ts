@@ -1,0 +1,155 @@
+import { beforeAll, expect, test } from 'vitest'
+import { removeAtOnce } from '../../src/background/agent-removal.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { receive } from '../support/letter.ts'
+import { deliver } from '../support/mail.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** An agent of any size is gone for everybody when its deletion is answered; its rows follow in batches. */
+
+const MESSAGES = 1_200
+const TABLES = [
+  ...['message', 'message_raw', 'attachment', 'recipient', 'message_search', 'unindexed_message'],
+  ...['event', 'job', 'event_log', 'webhook', 'address'],
+]
+
+let clock: FakeClock
+let service: TestService
+let tenant: Tenant
+beforeAll(async () => {
+  clock = createFakeClock()
+  service = await startService({ world: { clock } })
+  tenant = await service.workspace()
+})
+
+const usage = async () => (await tenant.api('GET', '/workspace')).body.plan.usage
+const countOf = async (table: string, { id }: TestAgent) =>
+  (await service.db.pool.query(`select count(*)::int as n from ${table} where agent_id = $1`, [id])).rows[0].n
+const counts = async (agent: TestAgent) =>
+  Object.fromEntries(await Promise.all(TABLES.map(async (table) => [table, await countOf(table, agent)])))
+const none = Object.fromEntries(TABLES.map((table) => [table, 0]))
+
+/** Gives an agent many copies of a message, each a reply to the one before, with what hangs on them. */
+const fill = async ({ id }: TestAgent, messageId: string) => {
+  await service.db.pool.query(`
+    with made as (
+      insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', md5(m.agent_id || n::text)::uuid,
+        'fingerprint', null, 'reply_to_id', case when n > 1 then md5(m.agent_id || (n - 1)::text)::uuid end))::json)).*
+        from message m, generate_series(1, ${MESSAGES}) n where m.id = '${messageId}' returning id, agent_id, workspace_id
+    ),
+    raw as (insert into message_raw (message_id, agent_id, content) select id, agent_id, 'raw' from made),
+    sent as (insert into recipient (message_id, agent_id, address, updated_at) select id, agent_id, 'bo@example.com', now() from made),
+    queued as (insert into unindexed_message (message_id, agent_id) select id, agent_id from made),
+    jobs as (insert into job (id, agent_id, kind, lane, seq, state) select gen_random_uuid(), agent_id, 'send', id, 0, 'delivered' from made)
+    insert into usage_change (id, workspace_id, agent_id, stored) select gen_random_uuid(), workspace_id, agent_id, count(*) from made group by 2, 3`)
+  expect(await countOf('message', { id } as TestAgent)).toBeGreaterThan(MESSAGES)
+}
+
+const agentWithMail = async (name: string) => {
+  const agent = await createTestAgent(service, tenant, name)
+  await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  const webhook = await agent.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/' })
+  expect(webhook.status).toBe(201)
+  const message = await receive(service, agent, {
+    from: tenant.email,
+    to: agent.address,
+    subject: 'Hi',
+    text: 'a needle',
+    attachments: [{ filename: 'a.txt', content: 'a file' }],
+  })
+  return { agent, message }
+}
+
+const graphql = async (query: string) => (await tenant.api('POST', '/graphql', { query })).body
+
+test('an agent with many messages is gone from every interface when the deletion is answered', async () => {
+  const before = await usage()
+  const { agent, message } = await agentWithMail('Large')
+  await fill(agent, message.id)
+  const link = (await tenant.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`))
+    .body
+  expect((await usage()).storedMessages).toBe(before.storedMessages + MESSAGES + 1)
+
+  expect((await tenant.api('DELETE', `/agents/${agent.id}`)).status).toBe(204)
+  expect(await countOf('message', agent)).toBeGreaterThan(0)
+  const url = `/agents/${agent.id}`
+  for (const path of [url, `${url}/messages`, `${url}/messages/${message.id}`, `${url}/messages?q=needle`])
+    expect(await tenant.api('GET', path), path).toMatchObject({ status: 404 })
+  expect((await tenant.api('DELETE', url)).status).toBe(404)
+  expect((await apiOf(service.http, agent.token)('GET', '/agents')).status).toBe(401)
+  expect((await tenant.api('GET', '/agents')).body).toEqual([])
+  expect((await fetch(link.url)).status).toBe(404)
+  expect((await graphql(`{ message(id: "${message.id}") { id } }`)).errors[0].extensions.code).toBe(
+    'not_found',
+  )
+  expect((await graphql('{ agents { id } }')).data.agents).toEqual([])
+  const refused = deliver(`${service.smtp.host}:${service.smtp.port}`, {
+    from: tenant.email,
+    to: agent.address,
+    subject: 'Still there?',
+    text: 'hi',
+  })
+  await expect(refused).rejects.toMatchObject({ responseCode: 550 })
+  expect(await usage()).toMatchObject({ agents: before.agents, webhooks: before.webhooks })
+
+  await until(async () => {
+    clock.advance(5_000)
+    return (await countOf('message', agent)) === 0
+  })
+  await until(async () => {
+    clock.advance(5_000)
+    return (await service.db.prisma.deletedAgent.count({ where: { agentId: agent.id, emptyAt: null } })) === 0
+  })
+  expect(await counts(agent)).toEqual(none)
+  expect(await usage()).toEqual({ ...before, sendsPerDay: 0 })
+})
+
+test('a small agent has left nothing when the deletion is answered, and the usage is exact', async () => {
+  const before = await usage()
+  const { agent } = await agentWithMail('Small')
+  expect((await usage()).storedMessages).toBe(before.storedMessages + 1)
+  expect((await tenant.api('DELETE', `/agents/${agent.id}`)).status).toBe(204)
+  expect(await usage()).toEqual(before)
+  expect(await counts(agent)).toMatchObject({ message: 0, message_raw: 0, attachment: 0, event: 0 })
+})
+
+test('what a request that was in progress stores after the deletion is deleted too, and the agent is forgotten', async () => {
+  const { agent, message } = await agentWithMail('Late')
+  const { rows } = await service.db.pool.query('select * from message where id = $1', [message.id])
+  await tenant.api('DELETE', `/agents/${agent.id}`)
+  const left = () => service.db.prisma.deletedAgent.findFirst({ where: { agentId: agent.id } })
+  await until(async () => {
+    clock.advance(5_000)
+    return (await left())?.emptyAt
+  })
+  await service.db.pool.query(
+    `insert into message select (json_populate_record(null::message, $1::json)).*`,
+    [JSON.stringify(rows[0])],
+  )
+  await until(async () => {
+    clock.advance(60_000)
+    return (await left()) === null
+  })
+  expect(await countOf('message', agent)).toBe(0)
+})
+
+test('two workers at once, one of them ended halfway, delete each message once', async () => {
+  const before = await usage()
+  const { agent, message } = await agentWithMail('Shared')
+  await fill(agent, message.id)
+  await tenant.api('DELETE', `/agents/${agent.id}`)
+  const some = removeAtOnce({ ...service.db, clock, log: silentLogger })
+  while ((await countOf('message', agent)) > 0)
+    await Promise.all([some(agent.id), some(agent.id), some(agent.id)])
+  expect(await counts(agent)).toMatchObject({ message: 0, recipient: 0, message_raw: 0 })
+  expect((await usage()).storedMessages).toBe(before.storedMessages)
+})
