@@ -92,6 +92,13 @@ export const findAgent = async (
   return authorizeAgent(viewer, rows[0] ? toAgent(rows[0]) : null, reach)
 }
 
+/**
+ * Returns whether an agent was deleted: its messages may still be stored, and what refers to them without a
+ * viewer, such as a link or a bounce, must not find them.
+ */
+export const isDeleted = async ({ prisma }: Pick<Db, 'prisma'>, agentId: string): Promise<boolean> =>
+  (await prisma.agent.count({ where: { id: agentId } })) === 0
+
 const BY_IDS = {
   name: 'agents by id',
   text: `select ${AGENT_COLUMNS} from agent a where a.id = any($1::uuid[])`,

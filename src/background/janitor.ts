@@ -10,6 +10,7 @@ import { pruneRefused } from '../message/in/refused.ts'
 import { rejectExpired } from '../message/out/approval.ts'
 import { type OverdueDeps, requestOverdueReports } from '../message/out/overdue.ts'
 import { pruneSendJobs } from '../message/out/send-job.ts'
+import { pruneMessages, RawRetention } from '../message/retention.ts'
 import { pruneDeliveries } from '../webhook/deliveries.ts'
 import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
 import { pruneSubscriptions } from '../webhook/subscribe.ts'
@@ -42,9 +43,13 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   deps.log.debug(gone, 'deleted expired rows')
 }
 
-const pruneMail = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
-  const refused = await pruneRefused(deps, signal)
-  if (refused > 0) deps.log.debug({ refused }, 'deleted old refused messages')
+const pruneMail = async (deps: JanitorDeps, raws: RawRetention, signal: AbortSignal): Promise<void> => {
+  const gone = {
+    refused: await pruneRefused(deps, signal),
+    messages: await pruneMessages(deps, signal),
+    originals: await raws.prune(signal),
+  }
+  if (gone.refused + gone.messages + gone.originals > 0) deps.log.debug(gone, 'deleted old messages')
 }
 
 const recheck = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
@@ -71,9 +76,10 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
   const { clock, log } = deps
   const chore = (round: (signal: AbortSignal) => Promise<void>, failed: string) =>
     new Routine(round, { everyMs: INTERVAL_MS, failed, clock, log })
+  const raws = new RawRetention(deps)
   return [
     chore((signal) => prune(deps, signal), 'could not delete expired rows'),
-    chore((signal) => pruneMail(deps, signal), 'could not delete old refused messages'),
+    chore((signal) => pruneMail(deps, raws, signal), 'could not delete old messages'),
     chore(
       async () => void (await finishDataKeys({ ...deps, sealed: SEALED_COLUMNS }, { due: true })),
       'could not delete old data keys',

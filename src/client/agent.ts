@@ -159,6 +159,11 @@ export class Agent {
     return this.#call('post', '/agents/{id}/messages/release', { body, ...options })
   }
 
+  /** Deletes up to 100 messages: all of them, or none. */
+  async deleteMessages(ids: string[], options: CallOptions = {}): Promise<void> {
+    await this.#call('post', '/agents/{id}/messages/delete', { body: { ids }, ...options })
+  }
+
   send(message: Send, options?: SendOptions): Promise<Message> {
     return send(this.#source, message, options)
   }

@@ -18,7 +18,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept (members only) */
+        /** Update the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept (members only) */
         patch: operations["updateWorkspace"];
         trace?: never;
     };
@@ -822,7 +822,11 @@ export interface paths {
         get: operations["readMessage"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a message
+         * @description With their files and originals. A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
+         */
+        delete: operations["deleteMessage"];
         options?: never;
         head?: never;
         /**
@@ -1068,6 +1072,26 @@ export interface paths {
          * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event. The last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
          */
         post: operations["releaseMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete up to 100 messages: all of them, or none
+         * @description With their files and originals. A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
+         */
+        post: operations["deleteMessages"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1624,7 +1648,9 @@ export interface components {
          *         "agentsMaySetAccess": true,
          *         "agentsMayCreateAgents": true,
          *         "requirePasskeys": false,
-         *         "keepRefusedDays": 30
+         *         "keepRefusedDays": 30,
+         *         "keepMessagesDays": null,
+         *         "keepRawDays": 365
          *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
@@ -1670,6 +1696,8 @@ export interface components {
                 agentsMayCreateAgents: boolean;
                 requirePasskeys: boolean;
                 keepRefusedDays: number;
+                keepMessagesDays: number | null;
+                keepRawDays: number | null;
             };
             /** Format: date-time */
             createdAt: string;
@@ -1696,7 +1724,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -3229,6 +3257,10 @@ export interface operations {
                     requirePasskeys?: boolean;
                     /** @description Days after which refused messages are deleted */
                     keepRefusedDays?: number;
+                    /** @description Days after which all other messages are deleted; null means never */
+                    keepMessagesDays?: number | null;
+                    /** @description Days after which the originals of received emails are deleted; null means never */
+                    keepRawDays?: number | null;
                 };
             };
         };
@@ -3259,7 +3291,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
@@ -5468,6 +5500,37 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deleteMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     markMessage: {
         parameters: {
             query?: never;
@@ -6051,6 +6114,52 @@ export interface operations {
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];

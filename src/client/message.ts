@@ -64,6 +64,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   reject(reason?: string, options?: CallOptions): Promise<Message>
   /** Cancels a message that waits for approval or for its time. */
   cancel(options?: CallOptions): Promise<Message>
+  /** Deletes it with its files. If it waits to be sent, it is not sent any more. */
+  delete(options?: CallOptions): Promise<void>
   /** The messages of its thread, newest first. */
   conversation(options?: CallOptions): List<Message>
   /** The recipients of a sent message, each with its status. */
@@ -184,6 +186,9 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
         box,
         await box.call('post', '/agents/{id}/messages/{messageId}/cancel', { path, ...options }),
       ),
+    delete: async (options) => {
+      await box.call('delete', '/agents/{id}/messages/{messageId}', { path, ...options })
+    },
     conversation: (options) => list(box, { thread: fields.id, ...options }),
     recipients: (options) =>
       box.call('get', '/agents/{id}/messages/{messageId}/recipients', { path, ...options }),
@@ -262,6 +267,7 @@ export const messageOfUrl = (event: Event): Message => {
     approve: refuse('approved'),
     reject: refuse('rejected'),
     cancel: refuse('cancelled'),
+    delete: refuse('deleted'),
     conversation: () => new List<Message>(refuse('part of a conversation')),
     recipients: async () => [],
   }

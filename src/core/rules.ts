@@ -55,6 +55,9 @@ export const wakeLimit = z.int(wakes).min(1, wakes).max(10_000, wakes)
 const days = 'must be a whole number from 1 to 365'
 /** Number of days for which refused messages are stored. */
 export const keepRefusedDays = z.int(days).min(1, days).max(365, days)
+const keptDays = 'must be a whole number from 1 to 36500'
+/** Number of days for which messages, and emails as received, are stored. */
+export const keepDays = z.int(keptDays).min(1, keptDays).max(36_500, keptDays)
 export const clientName = name(200)
 export const messageText = text(1, 32_000)
 export const urlText = text(1, 2_000)

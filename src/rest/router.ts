@@ -28,6 +28,7 @@ import { identityRoutes } from './resources/identities.ts'
 import { importRoutes } from './resources/imports.ts'
 import { mailViewRoutes } from './resources/mail-views.ts'
 import { memberRoutes } from './resources/members.ts'
+import { messageDeletionRoutes } from './resources/message-deletions.ts'
 import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
 import { phoneNumberRoutes } from './resources/phone-numbers.ts'
@@ -118,6 +119,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     mailViewRoutes,
     heldMessageRoutes,
     messageReleaseRoutes,
+    messageDeletionRoutes,
     draftRoutes,
     importRoutes,
     suppressionRoutes,

@@ -26,6 +26,7 @@ export const ACTIONS = [
   'access.set',
   'message.release',
   'message.import',
+  'message.delete',
   'member.invite',
   'member.join',
   'member.remove',

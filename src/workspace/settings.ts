@@ -24,13 +24,24 @@ export interface WorkspaceChanges {
   requirePasskeys?: boolean | undefined
   /** 1 to 365. */
   keepRefusedDays?: number | undefined
+  /** 1 to 36500; null keeps them for ever. */
+  keepMessagesDays?: number | null | undefined
+  keepRawDays?: number | null | undefined
+}
+
+const settingsOf = (workspace: Workspace) => {
+  const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys } = workspace
+  const { keepRefusedDays, keepMessagesDays, keepRawDays } = workspace
+  return {
+    ...{ agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys },
+    ...{ keepRefusedDays, keepMessagesDays, keepRawDays },
+  }
 }
 
 /** Returns a workspace in its public form. A limit of null means no limit. */
 export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
   const { agents, members, ownDomains, webhooks, sendsPerDay, storedMessages, phoneNumbers, changeAddress } =
     workspace.plan
-  const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys, keepRefusedDays } = workspace
   return {
     id: workspace.id,
     name: workspace.name,
@@ -40,7 +51,7 @@ export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
       usage,
       changeAddress,
     },
-    settings: { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys, keepRefusedDays },
+    settings: settingsOf(workspace),
     createdAt: workspace.createdAt.toISOString(),
   }
 }

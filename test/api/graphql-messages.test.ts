@@ -173,12 +173,17 @@ test('a message that is deleted while its page is loaded is left out of the page
       },
     },
   }) as unknown as typeof prisma
-  const query = `query ($id: UUID!) { agent(id: $id) { messages(first: 2) { edges { node { text attachments { name } agent { name } } }
+  const query = `query ($id: UUID!) { agent(id: $id) { messages(first: 2) { edges { node { text attachments { name } agent { name } recipients { address } } }
     pageInfo { hasNextPage } } } }`
   const { data, errors } = await ours.ask(query, { id: inbox.id })
   service.deps.prisma = prisma
   expect(errors).toBeUndefined()
-  const node = { text: 'letter 2', attachments: [{ name: 'a.txt' }], agent: { name: 'Deleted from' } }
+  const node = {
+    text: 'letter 2',
+    attachments: [{ name: 'a.txt' }],
+    agent: { name: 'Deleted from' },
+    recipients: [],
+  }
   expect(data.agent.messages).toEqual({ edges: [{ node }], pageInfo: { hasNextPage: true } })
 })
 

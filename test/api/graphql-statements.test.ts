@@ -38,7 +38,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   'a thread with its messages': {
     query: `query ($message: UUID!) { thread(id: $message) { subject participants { address } messages(first: 50) { edges { node { text direction
       status checks { name verdict } attachments { name } agent { name } } } } } }`,
-    statements: 7,
+    statements: 5,
   },
   'webhooks with their last deliveries': {
     query: `query ($agent: UUID!) { agent(id: $agent) { webhooks { url error retryAt deliveries(first: 5) { edges { node { status eventId

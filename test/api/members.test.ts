@@ -66,6 +66,8 @@ test('a workspace can be read with its plan, and changed only by members', async
       agentsMaySetAccess: true,
       agentsMayCreateAgents: true,
       keepRefusedDays: 30,
+      keepMessagesDays: null,
+      keepRawDays: null,
       requirePasskeys: false,
     },
     createdAt: expect.any(String),
@@ -104,6 +106,8 @@ test.each([
   [{ keepRefusedDays: 1.5 }, /^keepRefusedDays: must be an int/],
   [{ keepRefusedDays: '7' }, /^keepRefusedDays: must be a/],
   [{ keepRefusedDays: null }, /^keepRefusedDays: /],
+  [{ keepMessagesDays: 0 }, /^keepMessagesDays: must be a whole number from 1 to 36500/],
+  [{ keepRawDays: 36_501 }, /^keepRawDays: must be a whole number from 1 to 36500/],
   [{ plan: 'unlimited' }, /^plan: is not a known field/],
 ])('PATCH /workspace with %j is refused', async (body, says) => {
   expectFailure(await owner.api('PATCH', '/workspace', body), 'invalid_input', says)

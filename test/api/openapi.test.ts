@@ -264,6 +264,9 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
     yield [member, 'POST', `${path}/messages/${held.body.id}/${decision}`]
   }
   yield [member, 'PATCH', path, { approval: 'none' }]
+  const many = (await owner.api('GET', `${path}/messages?limit=2`)).body.items
+  yield [member, 'DELETE', `${path}/messages/${many[0].id}`]
+  yield [member, 'POST', `${path}/messages/delete`, { ids: [many[1].id] }]
   const suppressed = {
     agentId: agent.id,
     channel: 'email',

@@ -68,6 +68,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.mark(['x'], { addLabels: ['a'] }),
   () => agent.release(['x']),
   () => agent.import('Subject: x\n\nx', { type: 'message/rfc822' }),
+  () => agent.deleteMessages(['x']),
   async () => {
     const message = await agent.message('m')
     await message.recipients()
@@ -76,6 +77,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.approve({ text: 'x' })
     await message.reject('no')
     await message.cancel()
+    await message.delete()
     await message.raw()
     await message.html()
     await message.headers()

@@ -75,6 +75,8 @@ test('an agent with many messages is gone from every interface when the deletion
   const before = await usage()
   const { agent, message } = await agentWithMail('Large')
   await fill(agent, message.id)
+  expect((await tenant.api('GET', '/messages')).body.items).not.toEqual([])
+  const rawLink = await tenant.api('POST', `/agents/${agent.id}/messages/${message.id}/raw/link`)
   const link = (await tenant.api('POST', `/agents/${agent.id}/messages/${message.id}/attachments/0/link`))
     .body
   expect((await usage()).storedMessages).toBe(before.storedMessages + MESSAGES + 1)
@@ -87,8 +89,13 @@ test('an agent with many messages is gone from every interface when the deletion
   expect((await tenant.api('DELETE', url)).status).toBe(404)
   expect((await apiOf(service.http, agent.token)('GET', '/agents')).status).toBe(401)
   expect((await tenant.api('GET', '/agents')).body).toEqual([])
-  expect((await fetch(link.url)).status).toBe(404)
+  for (const query of ['', '?q=needle', '?status=received'])
+    expect((await tenant.api('GET', `/messages${query}`)).body.items, query).toEqual([])
+  for (const { url } of [link, rawLink.body]) expect((await fetch(url)).status).toBe(404)
   expect((await graphql(`{ message(id: "${message.id}") { id } }`)).errors[0].extensions.code).toBe(
+    'not_found',
+  )
+  expect((await graphql(`{ thread(id: "${message.id}") { subject } }`)).errors[0].extensions.code).toBe(
     'not_found',
   )
   expect((await graphql('{ agents { id } }')).data.agents).toEqual([])

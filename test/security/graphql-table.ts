@@ -88,7 +88,8 @@ export const TYPES: Record<string, TypeRow> = {
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
     rule: OWN,
-    fields: 'agentsMaySetAccess agentsMayCreateAgents requirePasskeys keepRefusedDays',
+    fields:
+      'agentsMaySetAccess agentsMayCreateAgents requirePasskeys keepRefusedDays keepMessagesDays keepRawDays',
   },
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
   PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
@@ -381,6 +382,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
   },
   releaseMessage: { rule: AGENT, input: ({ agentId, messageId }) => ({ agentId, messageId }) },
   releaseMessages: { rule: AGENT, input: ({ agentId, messageId }) => ({ agentId, ids: [messageId] }) },
+  deleteMessages: { rule: AGENT, input: ({ agentId, messageId }) => ({ agentId, ids: [messageId] }) },
   // The access list of a Message URL contains only the agent's creator, who is the owner.
   sendToUrl: {
     rule: rule('ok', 'forbidden', 'forbidden', 'forbidden', 'not_found', 'not_found'),

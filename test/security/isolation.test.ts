@@ -117,6 +117,12 @@ const TABLE: Record<string, Row> = {
     body: ({ messageId }: Ids) => ({ ids: [messageId] }),
   },
   'POST /agents/{id}/messages/{messageId}/release': { member: 200, agent: 200, body: {} },
+  'DELETE /agents/{id}/messages/{messageId}': { member: 204, agent: 204 },
+  'POST /agents/{id}/messages/delete': {
+    member: 204,
+    agent: 204,
+    body: ({ messageId }: Ids) => ({ ids: [messageId] }),
+  },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   // the body of this test is JSON
   'POST /agents/{id}/imports': { member: 415, agent: 415, body: {} },

@@ -214,6 +214,7 @@ const ACTIONS: Record<Action, string> = {
   'access.set': 'Who may send messages to an agent was changed.',
   'message.release': 'Refused messages were released.',
   'message.import': 'Mails were imported.',
+  'message.delete': 'Messages were deleted.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
   'agent.approval': 'It was changed which messages of an agent need approval.',

@@ -1,4 +1,4 @@
-import { keepRefusedDays, workspaceName } from '../../core/rules.ts'
+import { keepDays, keepRefusedDays, workspaceName } from '../../core/rules.ts'
 import type { Plan as PlanRow, Workspace as WorkspaceRow } from '../../db/generated/prisma/client.ts'
 import { updateWorkspace } from '../../workspace/settings.ts'
 import { type Usage, usageOf } from '../../workspace/usage.ts'
@@ -62,11 +62,16 @@ const Plan = builder.objectRef<PlanRow & { workspaceId: string }>('Plan').implem
 
 type SettingsRow = Pick<
   WorkspaceRow,
-  'agentsMaySetAccess' | 'agentsMayCreateAgents' | 'requirePasskeys' | 'keepRefusedDays'
+  | 'agentsMaySetAccess'
+  | 'agentsMayCreateAgents'
+  | 'requirePasskeys'
+  | 'keepRefusedDays'
+  | 'keepMessagesDays'
+  | 'keepRawDays'
 >
 
 const Settings = builder.objectRef<SettingsRow>('WorkspaceSettings').implement({
-  description: 'What agents may do on their own, and how long refused messages are kept.',
+  description: 'What agents may do on their own, and how long messages are kept.',
   fields: (t) => ({
     agentsMaySetAccess: t.exposeBoolean('agentsMaySetAccess', {
       description: 'Whether agents may set who can send messages on their channels.',
@@ -79,6 +84,14 @@ const Settings = builder.objectRef<SettingsRow>('WorkspaceSettings').implement({
     }),
     keepRefusedDays: t.exposeInt('keepRefusedDays', {
       description: 'Days after which refused messages are deleted.',
+    }),
+    keepMessagesDays: t.exposeInt('keepMessagesDays', {
+      nullable: true,
+      description: 'Days after which all other messages are deleted; null means never.',
+    }),
+    keepRawDays: t.exposeInt('keepRawDays', {
+      nullable: true,
+      description: 'Days after which the originals of received emails are deleted; null means never.',
     }),
   }),
 })
@@ -97,8 +110,10 @@ export const Workspace = builder.prismaObject('Workspace', {
         agentsMayCreateAgents: true,
         requirePasskeys: true,
         keepRefusedDays: true,
+        keepMessagesDays: true,
+        keepRawDays: true,
       },
-      description: 'What agents may do on their own, and how long refused messages are kept.',
+      description: 'What agents may do on their own, and how long messages are kept.',
       resolve: (workspace) => workspace,
     }),
     plan: t.field({
@@ -137,6 +152,13 @@ const UpdateWorkspaceInput = builder.inputType('UpdateWorkspaceInput', {
       description: 'Whether members need a passkey to sign in. Set by owners only.',
     }),
     keepRefusedDays: t.int({ description: 'Days after which refused messages are deleted: 1 to 365.' }),
+    keepMessagesDays: t.int({
+      description: 'Days after which all other messages are deleted: 1 to 36500; null means never.',
+    }),
+    keepRawDays: t.int({
+      description:
+        'Days after which the originals of received emails are deleted: 1 to 36500; null means never.',
+    }),
   }),
 })
 
@@ -158,12 +180,17 @@ builder.mutationField('updateWorkspace', (t) =>
     nullable: true,
     idempotency: 'ignored',
     description:
-      "Changes the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept. Members only.",
+      "Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept. Members only.",
     args: { input: t.arg({ type: UpdateWorkspaceInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys } = input
+      const { keepMessagesDays, keepRawDays } = input
       const { workspace } = await updateWorkspace(deps, viewer, {
-        ...checked({ name: workspaceName, keepRefusedDays }, input),
+        ...{ keepMessagesDays, keepRawDays },
+        ...checked(
+          { name: workspaceName, keepRefusedDays, keepMessagesDays: keepDays, keepRawDays: keepDays },
+          input,
+        ),
         agentsMaySetAccess: given(agentsMaySetAccess),
         agentsMayCreateAgents: given(agentsMayCreateAgents),
         requirePasskeys: given(requirePasskeys),

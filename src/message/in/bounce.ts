@@ -1,3 +1,4 @@
+import { isDeleted } from '../../agent/permission.ts'
 import { suppress } from '../../agent/suppression.ts'
 import type { BouncedRecipient, BounceReport } from '../../channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -110,8 +111,7 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
     select: { id: true, agentId: true, channel: true, to: true, cc: true },
   })
   const { messageId, kind } = returned
-  // The messages of a deleted agent may still be stored.
-  if (!message || (await deps.prisma.agent.count({ where: { id: message.agentId } })) === 0)
+  if (!message || (await isDeleted(deps, message.agentId)))
     return deps.log.info({ messageId, kind }, 'bounce or complaint ignored: the message no longer exists')
   const events = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
   if (!events)

@@ -125,6 +125,15 @@ export const oldestDueSend = async ({ pool }: Db, now: Date): Promise<Date | nul
   return rows[0]?.at ?? null
 }
 
+/** Removes messages from the queue, in the transaction that deletes them. */
+export const removeSends = async (
+  tx: Pick<Prisma.TransactionClient, 'job'>,
+  agentId: string,
+  ids: readonly string[],
+): Promise<void> => {
+  await tx.job.deleteMany({ where: { agentId, kind: 'send', lane: { in: [...ids] } } })
+}
+
 /** Deletes at most $2 jobs of the agent $1. */
 const DELETE_OF_AGENT = {
   name: 'delete sends of an agent',

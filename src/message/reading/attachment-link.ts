@@ -1,3 +1,4 @@
+import { isDeleted } from '../../agent/permission.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Attachment } from '../../db/generated/prisma/client.ts'
@@ -38,8 +39,6 @@ export const openLink = async (
 ): Promise<Attachment> => {
   const valid = isSigned(deps, { messageId: place.messageId, file: place.index }, signed)
   const attachment = valid && (await deps.prisma.attachment.findFirst({ where: place }))
-  // The files of a deleted agent may still be stored.
-  if (!attachment || (await deps.prisma.agent.count({ where: { id: attachment.agentId } })) === 0)
-    throw invalidLink()
+  if (!attachment || (await isDeleted(deps, attachment.agentId))) throw invalidLink()
   return attachment
 }

@@ -87,7 +87,11 @@ export interface Owner {
   threadId?: string | undefined
 }
 
-const isOf = ({ column, id }: Owner): string => `m.${column} = ${id}`
+/** The messages of deleted agents are gone for everybody before their rows are; hardly ever are there any. */
+const OF_DELETED = 'm.agent_id = any(array(select agent_id from deleted_agent))'
+
+const isOf = ({ column, id }: Owner): string =>
+  column === 'agent_id' ? `m.agent_id = ${id}` : `m.workspace_id = ${id} and not (${OF_DELETED})`
 
 /** The part of a list that a page is taken from. */
 export interface Range {

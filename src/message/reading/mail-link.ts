@@ -1,3 +1,4 @@
+import { isDeleted } from '../../agent/permission.ts'
 import type { ViewOptions } from '../../channel/mail-view.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
@@ -48,7 +49,10 @@ export const openHtmlLink = async (
     where: { id: messageId },
     select: { id: true, agentId: true, channel: true },
   })
-  const { html } = message ? await viewReadable(deps, message, options) : { html: null }
+  const { html } =
+    message && !(await isDeleted(deps, message.agentId))
+      ? await viewReadable(deps, message, options)
+      : { html: null }
   if (html === null) throw invalidLink()
   return html
 }
@@ -73,6 +77,6 @@ export const openRawLink = async (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const valid = isSigned(deps, { messageId, file: 'raw' }, signed)
   const stored = valid && (await deps.prisma.messageRaw.findFirst({ where: { messageId } }))
-  if (!stored) throw invalidLink()
+  if (!stored || (await isDeleted(deps, stored.agentId))) throw invalidLink()
   return stored.content
 }

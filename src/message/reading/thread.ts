@@ -36,7 +36,8 @@ export interface ThreadRef {
 export const findThread = async ({ pool }: Db, messageId: string): Promise<ThreadRef | null> => {
   const { rows } = await pool.query<ThreadRef>({
     name: 'thread of a message',
-    text: `select workspace_id as "workspaceId", agent_id as "agentId", thread_id as "threadId" from message where id = $1`,
+    text: `select workspace_id as "workspaceId", agent_id as "agentId", thread_id as "threadId" from message
+            where id = $1 and agent_id in (select id from agent)`,
     values: [messageId],
   })
   return rows[0] ?? null

@@ -43,7 +43,7 @@ const TAGS = [
   {
     name: 'Messages',
     description:
-      'The messages that an agent received and sent. Refused messages are kept for `keepRefusedDays` (a setting of the workspace) together with the checks, and create no event.',
+      'The messages that an agent received and sent. Refused messages are kept for `keepRefusedDays`, all others for `keepMessagesDays` (settings of the workspace), together with the checks, and create no event.',
   },
   { name: 'Drafts', description: 'Messages that members and an agent are writing.' },
   {

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { keepRefusedDays, workspaceName } from '../../core/rules.ts'
+import { keepDays, keepRefusedDays, workspaceName } from '../../core/rules.ts'
 import { presentWorkspace, readWorkspace, updateWorkspace } from '../../workspace/settings.ts'
 import type { RestEnv } from '../env.ts'
 import { body, failures, ok, SECURITY } from '../route.ts'
@@ -38,6 +38,8 @@ const WorkspaceView = z
       agentsMayCreateAgents: z.boolean(),
       requirePasskeys: z.boolean(),
       keepRefusedDays: count,
+      keepMessagesDays: count.nullable(),
+      keepRawDays: count.nullable(),
     }),
     createdAt: time,
   })
@@ -72,6 +74,8 @@ const WorkspaceView = z
         agentsMayCreateAgents: true,
         requirePasskeys: false,
         keepRefusedDays: 30,
+        keepMessagesDays: null,
+        keepRawDays: 365,
       },
       createdAt: TIME,
     },
@@ -95,7 +99,7 @@ const update = createRoute({
   path: '/workspace',
   operationId: 'updateWorkspace',
   summary:
-    "Update the workspace's name, what agents may do on their own, how members sign in, or how long refused messages are kept (members only)",
+    "Update the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept (members only)",
   tags,
   security,
   request: body(
@@ -117,6 +121,13 @@ const update = createRoute({
         keepRefusedDays: keepRefusedDays
           .optional()
           .openapi({ description: 'Days after which refused messages are deleted' }),
+        keepMessagesDays: keepDays
+          .nullable()
+          .optional()
+          .openapi({ description: 'Days after which all other messages are deleted; null means never' }),
+        keepRawDays: keepDays.nullable().optional().openapi({
+          description: 'Days after which the originals of received emails are deleted; null means never',
+        }),
       })
       .openapi({ example: { agentsMayCreateAgents: false } }),
   ),

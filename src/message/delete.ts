@@ -1,0 +1,76 @@
+import { findAgent } from '../agent/permission.ts'
+import type { Clock } from '../core/clock.ts'
+import { invalidInput, notFound } from '../core/errors.ts'
+import type { Db } from '../db/client.ts'
+import { within } from '../db/transaction.ts'
+import { audit } from '../workspace/audit.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { deleteOld } from './deletion.ts'
+import { removeSends } from './out/send-job.ts'
+
+export interface DeleteDeps extends Db {
+  clock: Clock
+}
+
+/** The messages are locked in the order of their ids, so that two requests cannot deadlock. */
+const DELETE = {
+  name: 'delete messages',
+  text: `
+    with
+    old as materialized (
+      select id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update
+    ),${deleteOld()}
+    select id from gone`,
+}
+
+/**
+ * Before the messages: the search index locks messages that it takes from there, in an order of its own.
+ */
+const UNQUEUE = {
+  name: 'delete unindexed messages',
+  text: 'delete from unindexed_message where agent_id = $1 and message_id = any($2::uuid[])',
+}
+
+/** Deletes all of the messages, or none if `ensureAll`, called with the ids of those that exist, throws. */
+const remove = async (
+  deps: DeleteDeps,
+  viewer: Viewer,
+  { agentId, ids }: { agentId: string; ids: readonly string[] },
+  ensureAll: (found: ReadonlySet<string>) => void,
+): Promise<void> => {
+  await findAgent(deps, viewer, agentId)
+  await deps.prisma.$transaction(async (prisma) => {
+    const { pool } = within(prisma)
+    await pool.query({ ...UNQUEUE, values: [agentId, ids] })
+    await removeSends(prisma, agentId, ids)
+    const { rows } = await pool.query<{ id: string }>({ ...DELETE, values: [agentId, ids] })
+    ensureAll(new Set(rows.map(({ id }) => id)))
+    const detail = { messages: [...ids] }
+    await audit({ ...deps, prisma }, viewer, { action: 'message.delete', agentId, detail })
+  })
+}
+
+/**
+ * Deletes a message with its files and its original. One that waits to be sent is not sent any more, unless a
+ * worker has begun. Throws `not_found`.
+ */
+export const deleteMessage = (
+  deps: DeleteDeps,
+  viewer: Viewer,
+  { agentId, messageId }: { agentId: string; messageId: string },
+): Promise<void> =>
+  remove(deps, viewer, { agentId, ids: [messageId] }, (found) => {
+    if (found.size === 0) throw notFound('message')
+  })
+
+/** Deletes messages as `deleteMessage` does: all of them, or none if it throws `invalid_input`. */
+export const deleteMessages = (
+  deps: DeleteDeps,
+  viewer: Viewer,
+  agentId: string,
+  ids: readonly string[],
+): Promise<void> =>
+  remove(deps, viewer, { agentId, ids: [...new Set(ids)] }, (found) => {
+    for (const [index, id] of ids.entries())
+      if (!found.has(id)) throw invalidInput(`ids[${index}]`, 'is not a message of this agent')
+  })

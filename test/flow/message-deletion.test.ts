@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { createFakeClock } from '../support/clock.ts'
+import { newest, receive } from '../support/letter.ts'
+import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Members and the agent delete messages; a workspace's settings delete them by age. */
+
+const DAY = 24 * 3_600_000
+const clock = createFakeClock()
+const service = await startService({ world: { clock } })
+const { pool, prisma } = service.db
+const tenant = await service.workspace()
+
+const agentOf = async (name: string): Promise<TestAgent> => {
+  const agent = await createTestAgent(service, tenant, name)
+  await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  return agent
+}
+const letter = (agent: TestAgent, subject: string) =>
+  receive(service, agent, {
+    from: 'ann@example.com',
+    to: agent.address,
+    subject,
+    text: `a needle in ${subject}`,
+    attachments: [{ filename: 'a.txt', content: 'a file' }],
+  })
+const stored = async () => (await tenant.api('GET', '/workspace')).body.plan.usage.storedMessages
+const rowsOf = async (id: string) => {
+  const tables = ['message_raw', 'attachment', 'recipient', 'message_search', 'unindexed_message']
+  const counts = tables.map(async (table) => [
+    table,
+    (await pool.query(`select from ${table} where message_id = $1`, [id])).rowCount,
+  ])
+  return Object.fromEntries(await Promise.all(counts))
+}
+const nothing = { message_raw: 0, attachment: 0, recipient: 0, message_search: 0, unindexed_message: 0 }
+const idsOf = async (agent: TestAgent) => (await newest(agent, 10)).map(({ id }: { id: string }) => id)
+
+test('a deleted message is gone with its files and its words, and its reply stays', async () => {
+  const agent = await agentOf('One')
+  const before = await stored()
+  const message = await letter(agent, 'first')
+  const path = `/agents/${agent.id}/messages/${message.id}`
+  const reply = await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'hi' })
+  expect(await stored()).toBe(before + 2)
+  expect((await tenant.api('DELETE', path)).status).toBe(204)
+  expect(await stored()).toBe(before + 1)
+  for (const gone of [path, `${path}/raw`, `${path}/attachments/0`])
+    expect((await tenant.api('GET', gone)).status, gone).toBe(404)
+  expect((await tenant.api('DELETE', path)).status).toBe(404)
+  const found = await tenant.api('GET', `/agents/${agent.id}/messages?q=needle`)
+  expect(found.body.items).toEqual([])
+  expect(await rowsOf(message.id)).toEqual(nothing)
+  expect(await idsOf(agent)).toEqual([reply.body.id])
+  const [entry] = (await tenant.api('GET', '/audit?action=message.delete')).body.items
+  expect(entry).toMatchObject({ agentId: agent.id, detail: { messages: [message.id] } })
+})
+
+test('many are deleted together or, if one is not of this agent, none', async () => {
+  const [agent, other] = [await agentOf('Many'), await agentOf('Other')]
+  const messages = [await letter(agent, 'a'), await letter(agent, 'b')]
+  const foreign = await letter(other, 'c')
+  const ids = messages.map(({ id }) => id)
+  const remove = (body: unknown) => agent.api('POST', `/agents/${agent.id}/messages/delete`, body)
+  const refused = await remove({ ids: [...ids, foreign.id] })
+  expect(refused).toMatchObject({ status: 400 })
+  expect(refused.body.error.message).toBe('ids[2]: is not a message of this agent')
+  expect((await remove({ ids: [] })).body.error.message).toContain('must contain 1 to 100 ids')
+  expect(await idsOf(agent)).toHaveLength(2)
+  expect((await remove({ ids: [ids[0], ids[0]] })).status).toBe(204)
+  const query = `mutation ($input: DeleteMessagesInput!) { deleteMessages(input: $input) { ids } }`
+  const variables = { input: { agentId: agent.id, ids: [ids[1]] } }
+  const { data } = (await agent.api('POST', '/graphql', { query, variables })).body
+  expect(data.deleteMessages).toEqual({ ids: [ids[1]] })
+  expect(await idsOf(agent)).toEqual([])
+  expect(await idsOf(other)).toEqual([foreign.id])
+})
+
+test('a message that waits for its time is not sent after it was deleted', async () => {
+  const agent = await agentOf('Later')
+  const sendAt = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000).toISOString()
+  const write = async (text: string, hours: number) =>
+    (
+      await agent.api('POST', `/agents/${agent.id}/messages`, {
+        ...{ channel: 'email', to: ['bo@example.com'], text },
+        sendAt: sendAt(hours),
+      })
+    ).body.id as string
+  const [gone, sent] = [await write('gone', 1), await write('sent', 2)]
+  expect((await agent.api('DELETE', `/agents/${agent.id}/messages/${gone}`)).status).toBe(204)
+  await until(async () => {
+    clock.advance(600_000)
+    return (await agent.api('GET', `/agents/${agent.id}/messages/${sent}`)).body.status === 'sent'
+  })
+  expect(await prisma.job.count({ where: { lane: gone } })).toBe(0)
+  expect(await idsOf(agent)).toEqual([sent])
+})
+
+test('messages and originals are deleted after the number of days of the workspace, or never', async () => {
+  const agent = await agentOf('Kept')
+  const old = await letter(agent, 'old')
+  const query = `mutation ($input: UpdateWorkspaceInput!) { updateWorkspace(input: $input) {
+    workspace { settings { keepMessagesDays keepRawDays } } } }`
+  const variables = { input: { keepMessagesDays: 20, keepRawDays: 10 } }
+  const { data } = (await tenant.api('POST', '/graphql', { query, variables })).body
+  expect(data.updateWorkspace.workspace.settings).toEqual(variables.input)
+  const ageUntil = async (days: number) => {
+    const end = clock.now().getTime() + days * DAY
+    while (clock.now().getTime() < end) {
+      clock.advance(6 * 3_600_000)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const before = await stored()
+  await ageUntil(9)
+  const young = await letter(agent, 'young')
+  await ageUntil(2)
+  await until(async () => {
+    clock.advance(600_000)
+    return (await rowsOf(old.id)).message_raw === 0
+  })
+  const path = (id: string) => `/agents/${agent.id}/messages/${id}`
+  expect((await tenant.api('GET', `${path(old.id)}/raw`)).status).toBe(404)
+  expect((await tenant.api('GET', path(old.id))).body.text).toContain('needle in old')
+  expect((await tenant.api('GET', `${path(young.id)}/raw`)).status).toBe(200)
+  await ageUntil(10)
+  await until(async () => {
+    clock.advance(600_000)
+    return (await tenant.api('GET', path(old.id))).status === 404
+  })
+  expect(await idsOf(agent)).toEqual([young.id])
+  expect(await stored()).toBeLessThanOrEqual(before)
+  expect((await tenant.api('PATCH', '/workspace', { keepMessagesDays: null })).body.settings).toMatchObject({
+    keepMessagesDays: null,
+    keepRawDays: 10,
+  })
+  await ageUntil(12)
+  await until(async () => {
+    clock.advance(600_000)
+    return (await rowsOf(young.id)).message_raw === 0
+  })
+  expect(await idsOf(agent)).toEqual([young.id])
+})
