@@ -20,6 +20,7 @@ import { createLanes } from './webhook/delivery/lanes.ts'
 import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
 import { notifyOwners } from './webhook/incident.ts'
 import { createTerminationNotices } from './webhook/termination-notice.ts'
+import { ensureWritable } from './workspace/rate-limits.ts'
 import { createUsageCounter } from './workspace/usage.ts'
 
 export interface Running {
@@ -57,7 +58,7 @@ export const startInterfaces = async (
       stream: (request, response, agentId, connectionId) =>
         streams.serve(request, response, agentId, connectionId),
       metrics: () => metrics.page(),
-      ready: async () => void (await pool.query('select')),
+      ready: () => ensureWritable({ pool }),
     },
   })
   const server = await listening(['HOST', config.host], ['PORT', config.port], opening)

@@ -103,7 +103,9 @@ export const MAX_SEND_BODY_BYTES = 16 * 1024 * 1024
 const MAX_BASE64 = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4
 const MAX_ATTACHMENTS = 100
 
-const MEDIA_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
+/** Without a flag: a pattern in the API's description cannot have one. */
+const MEDIA_TYPE =
+  /^(?![Mm][Uu][Ll][Tt][Ii][Pp][Aa][Rr][Tt]\/)[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
 
 /**
  * Base64: the standard alphabet, padded, without line breaks. Encoding the bytes again must give the same

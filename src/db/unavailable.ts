@@ -12,10 +12,11 @@ const SOCKET = new Set([
 ])
 
 /**
- * PostgreSQL's codes: connection exceptions (08xxx), too many connections (53300), and 57P01-57P05: shut down
- * by an administrator, crashed, starting up, database dropped, idle too long.
+ * PostgreSQL's codes: connection exceptions (08xxx), insufficient resources (53xxx: a full disk, out of memory,
+ * too many connections), 57P01-57P05: shut down by an administrator, crashed, starting up, database dropped,
+ * idle too long; 58030: an I/O error; 25006: read-only, such as a primary that has become a standby.
  */
-const SQLSTATE = /^(08...|53300|57P0[1-5])$/
+const SQLSTATE = /^(08...|53...|57P0[1-5]|58030|25006)$/
 
 /**
  * Prisma's codes: cannot reach, timed out, closed the connection, no connection from the pool in time, too

@@ -155,6 +155,16 @@ export class RateLimits {
   }
 }
 
+/**
+ * Resolves if the database accepts changes; rejects if it cannot be reached, is read-only or is full. The row
+ * is pruned like the counts of ended windows.
+ */
+export const ensureWritable = async ({ pool }: Pick<RootDb, 'pool'>): Promise<void> => {
+  await pool.query(
+    "insert into rate_count (key, window_start, count) values ('ready:' || gen_random_uuid(), now() - interval '1 minute', 0)",
+  )
+}
+
 const DELETE_OLD = `
   with old as materialized (
     select key from rate_count where window_start < $1 and coalesce(window_end, window_start) < $1 order by window_start limit $2 for update skip locked

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
+import { printedDocument } from '../../src/rest/documentation/print.ts'
 import { storeApp } from '../support/connected-app.ts'
 import { createDescription, type Description, type Json } from '../support/description.ts'
 import { post } from '../support/letter.ts'
@@ -80,6 +81,24 @@ describe('every operation', () => {
       expect(415 in operation.responses, id).toBe(hasBody)
       expect(413 in operation.responses, id).toBe(hasBody)
     }
+  })
+
+  test('has only patterns that are regular expressions without flags and fit their examples', () => {
+    const patterns: string[] = []
+    const search = (value: Json): void => {
+      if (typeof value !== 'object' || value === null) return
+      if (typeof value.pattern === 'string') patterns.push(value.pattern)
+      Object.values(value).forEach(search)
+    }
+    search(printedDocument())
+    expect(patterns.length).toBeGreaterThan(5)
+    for (const pattern of patterns) {
+      expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+      expect(pattern).not.toMatch(/\$\/\w*$/)
+    }
+    const mediaType = new RegExp(patterns.find((pattern) => pattern.includes('[Mm][Uu]'))!, 'u')
+    for (const type of ['application/pdf', 'Text/CSV']) expect(type).toMatch(mediaType)
+    for (const type of ['multipart/mixed', 'Multipart/Mixed', 'pdf']) expect(type).not.toMatch(mediaType)
   })
 
   test('has the Idempotency-Key parameter if and only if it is a POST', () => {

@@ -89,6 +89,18 @@ test.each([undefined, null, 'ECONNREFUSED', new Error('no'), { code: 'P2002' }, 
   },
 )
 
+test('a database that accepts no changes, or is full, is classified as unavailable', async () => {
+  const sql = 'BEGIN READ ONLY; CREATE TABLE not_here (); COMMIT'
+  expect(isUnavailable(await failure(db.pool.query(sql)))).toBe(true)
+  await db.pool.query('ROLLBACK')
+  const write = db.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SET TRANSACTION READ ONLY`
+    await tx.$executeRaw`CREATE TABLE not_here ()`
+  })
+  expect(isUnavailable(await failure(write))).toBe(true)
+  for (const code of ['53100', '53200', '58030']) expect(isUnavailable({ code })).toBe(true)
+})
+
 test('the causes of an error are searched, even if they form a cycle', () => {
   const error = new Error('round')
   error.cause = error

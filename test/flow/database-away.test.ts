@@ -12,7 +12,7 @@ import { expectFailure } from '../support/failure.ts'
 import { handOver, SECRET } from '../support/inbound-http.ts'
 import { deliver } from '../support/mail.ts'
 import { expectPage, visit } from '../support/page.ts'
-import { temporaryDir } from '../support/postgres.ts'
+import { execute, temporaryDir } from '../support/postgres.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -123,6 +123,37 @@ test('while the database is unavailable, HTTP responds with 503, SMTP with 451, 
     await handOver(app.http, { raw: 'From: a@example.com\r\n\r\nhi', from: '', to: agent.address }),
     'unavailable',
   )
+})
+
+test('while the database accepts no changes, writes respond with 503 and /readyz is unhealthy', async () => {
+  await wire.mend()
+  await until(async () => (await owner('GET', '/readyz')).status === 200)
+  const readOnly = async (on: boolean) => {
+    const name = new URL(wire.url).pathname.slice(1)
+    await execute(
+      wire.url,
+      `ALTER DATABASE "${name}" SET default_transaction_read_only = ${on ? 'on' : 'off'}`,
+    )
+    // The connections of the pool have the old value.
+    await wire.cut()
+    await wire.mend()
+  }
+  await readOnly(true)
+  await until(async () => (await owner('GET', `/agents/${agent.id}`)).status === 200)
+  for (const [path, body] of [
+    ['/agents', { name: 'x', icon: 'bot' }],
+    [`/agents/${agent.id}/messages`, { channel: 'email', to: ['bo@example.com'], text: 'hi' }],
+  ] as const) {
+    const answer = await owner('POST', path, body)
+    expectFailure(answer, 'unavailable')
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+  }
+  expectFailure(await owner('GET', '/readyz'), 'unavailable')
+  await expect(write('Lost?')).rejects.toMatchObject({ responseCode: 451 })
+  const undo = new URL(wire.url)
+  undo.searchParams.set('options', '-c default_transaction_read_only=off')
+  await execute(undo.href, `ALTER DATABASE "${undo.pathname.slice(1)}" RESET default_transaction_read_only`)
+  await wire.cut()
 })
 
 test('once the database is available again, everything works without a restart, including open streams and webhooks', async () => {

@@ -32,6 +32,7 @@ export const ACTIONS = {
   member_remove: 'removed a member',
   member_role: 'changed a role',
   message_approve: 'approved a message',
+  message_delete: 'deleted messages',
   message_import: 'imported messages',
   message_cancel: 'cancelled a message',
   message_reject: 'rejected a message',
