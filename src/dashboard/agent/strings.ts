@@ -3,6 +3,7 @@ export const text = {
   overview: 'Overview',
   access: 'Who may write',
   tokens: 'Tokens and listeners',
+  webhooks: 'Webhooks',
   secrets: 'Secrets',
   settings: 'Settings',
   tabs: 'Screens of this agent',

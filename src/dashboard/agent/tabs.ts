@@ -17,6 +17,7 @@ export const AGENT_TABS: readonly AgentTab[] = [
   { path: '', label: text.overview, Screen: screen(() => import('./overview.tsx')) },
   { path: 'access', label: text.access, Screen: screen(() => import('../access/access.tsx')) },
   { path: 'tokens', label: text.tokens, Screen: screen(() => import('../tokens/tokens.tsx')) },
+  { path: 'webhooks', label: text.webhooks, Screen: screen(() => import('../webhooks/webhooks.tsx')) },
   { path: 'secrets', label: text.secrets, Screen: screen(() => import('../secrets/secrets.tsx')) },
   { path: 'settings', label: text.settings, Screen: screen(() => import('../settings/settings.tsx')) },
 ]

@@ -3,6 +3,7 @@ import { Copyable } from '../parts/copy.tsx'
 import { CircleAlertIcon, CircleCheckIcon } from '../parts/icons.tsx'
 import type { Column } from '../parts/table.tsx'
 import type { Domain } from './domains.tsx'
+import './domains.css'
 import { text } from './strings.ts'
 
 type DnsRecord = Domain['records'][number]
@@ -35,7 +36,14 @@ export const RECORD_COLUMNS: readonly Column<DnsRecord>[] = [
       </>
     ),
   },
-  { title: text.columns.name, cell: ({ name }) => <Copyable value={name} what={text.recordName} /> },
+  {
+    title: text.columns.name,
+    cell: ({ name }) => (
+      <div className="record-name">
+        <Copyable value={name} what={text.recordName} />
+      </div>
+    ),
+  },
   {
     title: text.columns.value,
     cell: ({ value, priority }) => (

@@ -1,4 +1,4 @@
-import { BotIcon, type Icon, InboxIcon, PencilIcon, SettingsIcon } from '../parts/icons.tsx'
+import { BotIcon, ClockIcon, type Icon, InboxIcon, PencilIcon, SettingsIcon } from '../parts/icons.tsx'
 import { text } from './strings.ts'
 
 export interface Destination {
@@ -12,7 +12,8 @@ export interface Destination {
 /** What the sidebar and the command menu lead to, in this order. */
 export const DESTINATIONS: readonly Destination[] = [
   { href: '/inbox', label: text.goInbox, icon: InboxIcon, keys: 'g i' },
+  { href: '/waiting', label: text.goWaiting, icon: ClockIcon, keys: 'g w' },
   { href: '/drafts', label: text.goDrafts, icon: PencilIcon, keys: 'g d' },
   { href: '/agents', label: text.goAgents, icon: BotIcon, keys: 'g a' },
-  { href: '/workspace', label: text.goWorkspace, icon: SettingsIcon, keys: 'g w' },
+  { href: '/workspace', label: text.goWorkspace, icon: SettingsIcon, keys: 'g s' },
 ]

@@ -41,6 +41,7 @@ export const text = {
   reload: 'Reload',
   groups: { go: 'Go to', list: 'In a list', thread: 'In a thread', any: 'Anywhere' },
   goInbox: 'Inbox',
+  goWaiting: 'Waiting for you',
   goDrafts: 'Drafts',
   goAgents: 'Agents',
   goWorkspace: 'Workspace',

@@ -1,0 +1,86 @@
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { usePages } from '../live/pages.ts'
+import { More } from '../parts/more.tsx'
+import { Load } from '../parts/states.tsx'
+import { Time } from '../parts/time.tsx'
+import { Decision } from './decision.tsx'
+import { text } from './strings.ts'
+
+const HELD = graphql(`
+  query HeldMessages($after: String) {
+    workspace {
+      id
+      messages(first: 20, hold: approval, after: $after) {
+        edges {
+          node {
+            id threadId channel to cc subject text createdAt
+            hold { until }
+            agent { id name }
+            attachments { name size }
+          }
+        }
+        pageInfo { endCursor hasNextPage }
+      }
+    }
+  }
+`)
+
+type Data = ResultOf<typeof HELD>
+export type HeldMessage = Data['workspace']['messages']['edges'][number]['node']
+
+const Held = ({ message }: { message: HeldMessage }) => (
+  <li className="held">
+    <div className="row between">
+      <h3>{message.subject ?? text.noSubject}</h3>
+      <span className="hint">
+        {text.by(message.agent.name)} · <Time at={message.createdAt} />
+      </span>
+    </div>
+    <p className="hint">
+      {text.to} {[...message.to, ...message.cc].join(', ')}
+      {message.hold?.until && (
+        <>
+          {' '}
+          · {text.until} <Time at={message.hold.until} detailed />
+        </>
+      )}
+    </p>
+    <p className="held-text">{message.text}</p>
+    {message.attachments.length > 0 && (
+      <p className="hint">{message.attachments.map(({ name }) => name).join(', ')}</p>
+    )}
+    <Decision message={message} />
+  </li>
+)
+
+/** Messages of agents that wait for a member's approval. */
+export const HeldMessages = () => {
+  const pages = usePages({
+    query: HELD,
+    variables: {},
+    pick: ({ workspace }: Data) => workspace.messages,
+    topics: ['messages'],
+  })
+  return (
+    <section className="panel">
+      <h2>{text.approval}</h2>
+      <Load from={pages}>
+        {(messages) =>
+          messages.length > 0 ? (
+            <>
+              <p className="panel-content hint">{text.approvalHint}</p>
+              <ul>
+                {messages.map((message) => (
+                  <Held key={message.id} message={message} />
+                ))}
+              </ul>
+            </>
+          ) : (
+            <p className="panel-content soft">{text.nothingHeld}</p>
+          )
+        }
+      </Load>
+      {pages.more && <More busy={pages.busy} onMore={pages.more} />}
+    </section>
+  )
+}

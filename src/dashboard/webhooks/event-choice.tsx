@@ -1,0 +1,39 @@
+import { text } from './strings.ts'
+
+export const RECEIVED = 'message.received'
+
+/** The types of events, in the order in which they can happen to a message. */
+const TYPES = [
+  RECEIVED,
+  'message.refused',
+  'message.held',
+  'message.sent',
+  'message.failed',
+  'message.reported',
+] as const
+
+interface EventChoiceProps {
+  chosen: readonly string[]
+  onChoose(types: readonly string[]): void
+}
+
+/** The types of events that a listener is told of. Received messages are always among them. */
+export const EventChoice = ({ chosen, onChoose }: EventChoiceProps) => (
+  <fieldset className="event-choice">
+    <legend>{text.events}</legend>
+    {TYPES.map((type) => (
+      <label key={type}>
+        <input
+          type="checkbox"
+          checked={type === RECEIVED || chosen.includes(type)}
+          disabled={type === RECEIVED}
+          onChange={(event) =>
+            onChoose(TYPES.filter((one) => (one === type ? event.target.checked : chosen.includes(one))))
+          }
+        />
+        <code>{type}</code>
+      </label>
+    ))}
+    <p className="hint">{text.eventsHint}</p>
+  </fieldset>
+)
