@@ -34,7 +34,7 @@ const statusesOf = async ({ api, id }: TestAgent, messageId: string): Promise<Re
 
 const WAITERS = `
   select 1 from pg_stat_activity
-   where datname = current_database() and wait_event_type = 'Lock' and query ~ '^\\s*(select 1 from message|with\\s+attempt) '`
+   where datname = current_database() and wait_event_type = 'Lock' and query ~ '^\\s*with\\s+(logs|attempt) '`
 
 /**
  * Starts `write` while another transaction holds the message's lock; resolves once it has waited for the
