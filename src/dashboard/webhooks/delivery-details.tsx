@@ -64,9 +64,10 @@ const Attempt = ({ attempt, number }: { attempt: Delivery['attempts'][number]; n
       <>
         <Headers headers={attempt.answer.headers} />
         {attempt.answer.body && (
-          <pre className="delivery-text" aria-label={text.answerBody}>
-            {attempt.answer.body}
-          </pre>
+          <>
+            <p className="hint">{text.answerBody}</p>
+            <pre className="delivery-text">{attempt.answer.body}</pre>
+          </>
         )}
       </>
     )}
