@@ -113,12 +113,13 @@ export interface AgentChanges extends WakeLimits {
 const givenOf = (changes: object) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 
-/** The changes that only members may make, by their actions in the audit log. */
-const settingsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges) => {
-  const changes = {
-    'agent.approval': givenOf({ approval }),
-    'agent.update': givenOf({ wakesPerHour, wakesPerThreadDay }),
-  }
+/** The changes that only members may make. */
+const settingsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges): string[] =>
+  Object.keys(givenOf({ approval, wakesPerHour, wakesPerThreadDay }))
+
+/** The changes by their actions in the audit log. */
+const actionsOf = ({ approval, ...others }: AgentChanges) => {
+  const changes = { 'agent.approval': givenOf({ approval }), 'agent.update': givenOf(others) }
   return Object.entries(changes).filter(([, detail]) => Object.keys(detail).length > 0) as [Action, object][]
 }
 
@@ -132,17 +133,14 @@ export const updateAgent = async (
   await findAgent(deps, viewer, agentId)
   const settings = settingsOf(changes)
   if (settings.length > 0 && viewer.kind !== 'member') {
-    const names = settings.flatMap(([, detail]) => Object.keys(detail))
-    throw new AppError('forbidden', `Only a member can change ${names.join(' and ')}.`)
+    throw new AppError('forbidden', `Only a member can change ${settings.join(' and ')}.`)
   }
   const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
     const agent = await prisma.agent.update({ where: { id: agentId }, data })
-    for (const [action, detail] of settings)
+    for (const [action, detail] of actionsOf({ ...changes, eventTypes }))
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
-    if (eventTypes)
-      await audit({ ...deps, prisma }, viewer, { action: 'agent.update', agentId, detail: { eventTypes } })
     return agent
   })
 }
@@ -166,21 +164,23 @@ const forgetAgent = (
  * of its tokens.
  */
 const deleteWithTokens = (
-  { prisma, clock, endSubscriptions }: Db & { clock: Clock; endSubscriptions: EndSubscriptions },
+  deps: Db & { clock: Clock; endSubscriptions: EndSubscriptions },
+  viewer: Viewer,
   agent: Agent,
 ): Promise<string[]> =>
-  prisma.$transaction(async (tx) => {
-    const { id: agentId } = agent
+  deps.prisma.$transaction(async (tx) => {
+    const { id: agentId, name } = agent
     await tx.$queryRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
     // Nor does anybody make it a token.
     await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for update`
     const tokens = await tx.token.findMany({ where: { agentId }, select: { id: true } })
     const tokenIds = tokens.map(({ id }) => id)
-    await endSubscriptions(tx, { agentId, tokenIds })
+    await deps.endSubscriptions(tx, { agentId, tokenIds })
     await subtractAgent(tx, agentId)
     const { count } = await tx.agent.deleteMany({ where: { id: agentId } })
     if (count === 0) throw notFound('agent') // by another request, just now
-    await noteDeleted(tx, agent, clock.now())
+    await noteDeleted(tx, agent, deps.clock.now())
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'agent.delete', agentId, detail: { name } })
     return tokenIds
   })
 
@@ -203,6 +203,6 @@ export const deleteAgent = async (deps: DeletionDeps, viewer: Viewer, agentId: s
   const addresses = await deps.prisma.address.findMany({ where: { agentId } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   await forgetAgent(deps, agent, addresses)
-  for (const id of await deleteWithTokens(deps, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of await deleteWithTokens(deps, viewer, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
   await deps.removeAtOnce(agentId)
 }

@@ -1,6 +1,8 @@
+import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Prisma } from '../db/generated/prisma/client.ts'
+import { audit } from '../workspace/audit.ts'
 import { ensureAddressMayChange } from '../workspace/plan.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { forgetSenders, renameSender } from './known-senders.ts'
@@ -59,7 +61,7 @@ const makePrimary = async (
  * use; `plan_limit` when the plan does not include the change.
  */
 export const changeAddress = async (
-  deps: OwnAddressDeps,
+  deps: OwnAddressDeps & { clock: Clock },
   viewer: Viewer,
   { agentId, addressId }: { agentId: string; addressId: string },
   { value, primary }: AddressChanges,
@@ -75,6 +77,12 @@ export const changeAddress = async (
     if (primary) await makePrimary(tx, address)
     const { count } = await tx.address.updateMany({ where: { id: addressId }, data: changed ?? {} })
     if (count === 0) throw notFound('address') // removed concurrently
+    const detail = {
+      address: address.value,
+      ...(changed ? { value: changed.value } : {}),
+      ...(primary ? { primary } : {}),
+    }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'address.update', agentId, detail })
     return tx.address.findUniqueOrThrow({ where: { id: addressId } })
   }
   return mapUniqueViolation(value ?? address.value, () => deps.prisma.$transaction(change))
@@ -98,7 +106,7 @@ export const promote = async (
  * `conflict` for the address that the service assigned.
  */
 export const removeAddress = async (
-  deps: Db & ReleaseDeps,
+  deps: Db & ReleaseDeps & { clock: Clock },
   viewer: Viewer,
   agentId: string,
   addressId: string,
@@ -112,5 +120,7 @@ export const removeAddress = async (
     await forgetSenders(tx, address, [address.value])
     await tx.address.deleteMany({ where: { id: addressId } })
     if (address.primary) await promote(tx, address)
+    const detail = { address: address.value }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'address.remove', agentId, detail })
   })
 }

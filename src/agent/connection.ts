@@ -6,6 +6,7 @@ import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
+import { noteChange, noteChanges } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
@@ -41,13 +42,14 @@ export const connectClient = async (
   agentId: string,
   input: { client: string; machine: string },
 ): Promise<Connection> => {
-  await findAgent(deps, viewer, agentId, 'be')
+  const { workspaceId } = await findAgent(deps, viewer, agentId, 'be')
   const now = deps.clock.now()
   const connection = await deps.prisma.$transaction(async (tx) => {
     const [log] = await tx.$queryRaw<
       { last_id: bigint }[]
     >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
     if (!log) throw notFound('agent')
+    await noteChange(tx, { workspaceId, kind: 'listener', agentId })
     await tx.connection.updateMany({
       where: { agentId, replacedAt: null },
       data: { replacedAt: now, leaseUntil: null },
@@ -83,6 +85,25 @@ export const findConnection = async (
   return connection
 }
 
+/** Those without a lease begin to listen, which is told to the members who watch. */
+const RENEW = {
+  name: 'renew leases',
+  text: `
+    with held as materialized (
+      select c.id, c.agent_id, c.lease_until is null or c.lease_until <= $4 as begins
+        from unnest($1::uuid[], $2::uuid[]) as h(id, agent_id)
+        join connection c on c.id = h.id and c.agent_id = h.agent_id where c.replaced_at is null
+    ),
+    renewed as (
+      update connection c set lease_until = $3 from held
+       where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id, held.begins
+    ),
+    begun as (
+      select r.id, r.agent_id, a.workspace_id from renewed r join agent a on a.id = r.agent_id where r.begins
+    ),${noteChanges('listener', 'begun')}
+    select id from renewed`,
+}
+
 /**
  * Renews the leases of current connections, in one statement for all that this process serves. Returns those
  * that are still current.
@@ -91,20 +112,19 @@ export const renewLeases = async (
   { pool, clock }: ConnectionDeps,
   connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<Set<string>> => {
-  const until = new Date(clock.now().getTime() + LEASE_MS)
-  const { rows } = await pool.query<{ id: string }>(
-    `update connection c set lease_until = $3 from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
-      where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id`,
-    [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), until],
-  )
+  const now = clock.now()
+  const until = new Date(now.getTime() + LEASE_MS)
+  const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), until, now]
+  const { rows } = await pool.query<{ id: string }>({ ...RENEW, values })
   return new Set(rows.map(({ id }) => id))
 }
 
 /**
- * Owner of an open stream or subscription: an agent, a token, and the connection if it is the agent's client.
+ * Owner of an open stream or subscription: an agent (or null for a workspace), a token, and the connection if it
+ * is the agent's client.
  */
 export interface ListenerUse {
-  agentId: string
+  agentId: string | null
   tokenId: string
   connectionId: string | null
 }
@@ -118,7 +138,7 @@ export type Standing = 'current' | 'replaced' | 'revoked' | 'gone'
 export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Standing[]> => {
   const { rows } = await pool.query<{ standing: Standing }>({
     name: 'listeners standing',
-    text: `select case when t.id is null then 'revoked' when l.agent_id is null then 'gone'
+    text: `select case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone'
                        when u.connection is not null and (c.id is null or c.replaced_at is not null) then 'replaced'
                        else 'current' end as standing
              from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, ord)
@@ -134,6 +154,17 @@ export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): 
   return rows.map(({ standing }) => standing)
 }
 
+const END = {
+  name: 'end leases',
+  text: `
+    with ended as (
+      update connection c set lease_until = null from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
+       where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id
+    ),
+    gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
+    select agent_id from ended`,
+}
+
 /**
  * Ends leases immediately, when their streams close. If a client has already reconnected to another process,
  * that process is notified and renews the lease.
@@ -142,12 +173,8 @@ export const endLeases = async (
   { pool, notifier }: ConnectionDeps,
   connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<void> => {
-  const { rows } = await pool.query<{ agent_id: string }>({
-    name: 'end leases',
-    text: `update connection c set lease_until = null from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
-            where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.agent_id`,
-    values: [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId)],
-  })
+  const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId)]
+  const { rows } = await pool.query<{ agent_id: string }>({ ...END, values })
   for (const { agent_id } of rows) notifier.publish(CLIENT_REPLACED, agent_id)
 }
 
@@ -202,6 +229,24 @@ export const currentListeners = async (
     ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
   ]
 }
+
+const END_LAPSED = `
+  with lapsed as materialized (
+    select id, agent_id from connection where lease_until < $1 for update skip locked
+  ),
+  ended as (
+    update connection c set lease_until = null from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id
+    returning c.id, c.agent_id
+  ),
+  gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
+  select count(*)::int as count from ended`
+
+/**
+ * Ends the leases that lapsed because the process that held them has died, so that members who watch are told.
+ * Idempotent; any process may call it at any time. Returns their number.
+ */
+export const endLapsedLeases = async ({ pool }: Db, now: Date): Promise<number> =>
+  (await pool.query<{ count: number }>(END_LAPSED, [now])).rows[0]!.count
 
 /** Time in milliseconds for which a replaced connection is stored, so that its stream is told to stop. */
 const REPLACED_KEPT_MS = 7 * 24 * 3_600_000

@@ -5,6 +5,7 @@ import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'
 import { createEventLogs } from '../event/log.ts'
+import { audit } from '../workspace/audit.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import { countAgents } from '../workspace/usage.ts'
@@ -88,6 +89,11 @@ export const createAgent = async (
     const { rows } = await db.pool.query<AgentRow>({ ...INSERT, values })
     const agent = toAgent(rows[0]!)
     await giveEmailAddress(db, agent, deps.mailDomain)
+    await audit({ ...deps, prisma: tx }, viewer, {
+      action: 'agent.create',
+      agentId: agent.id,
+      detail: { name },
+    })
     return agent
   })
 }

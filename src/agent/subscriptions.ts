@@ -191,7 +191,7 @@ export class Subscriptions {
   async #endLeases(subscriptions: readonly Subscription[]): Promise<void> {
     const clients = subscriptions
       .filter(({ options }) => leases(options))
-      .map(({ options: { agentId, connectionId } }) => ({ id: connectionId!, agentId }))
+      .map(({ options: { agentId, connectionId } }) => ({ id: connectionId!, agentId: agentId! }))
     if (clients.length === 0) return
     await endLeases(this.#deps, clients).catch((error: unknown) =>
       this.#deps.log.warn({ error: messageOf(error) }, 'could not end connection leases; they will expire'),
@@ -256,7 +256,7 @@ export class Subscriptions {
   /** Does the same, and renews the leases of the others. */
   async #verify(subscriptions: readonly Subscription[]): Promise<void> {
     const clients = subscriptions.filter(({ options }) => leases(options))
-    const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId]))
+    const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId!]))
     const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
     const [current] = await Promise.all([
       connections.length === 0 ? new Set<string>() : renewLeases(this.#deps, connections),

@@ -1,7 +1,9 @@
+import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Suppression } from '../db/generated/prisma/client.ts'
+import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
@@ -98,16 +100,20 @@ export const listSuppressions = async (
  * one that is not on the list.
  */
 export const removeSuppression = async (
-  deps: Db,
+  deps: Db & { clock: Clock },
   viewer: Viewer,
   agentId: string,
   recipient: string,
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
-  const { count } = await deps.prisma.suppression.deleteMany({
-    where: { agentId, recipient: recipient.toLowerCase() },
+  await deps.prisma.$transaction(async (tx) => {
+    const { count } = await tx.suppression.deleteMany({
+      where: { agentId, recipient: recipient.toLowerCase() },
+    })
+    if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
+    const detail = { recipient: recipient.toLowerCase() }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'suppression.remove', agentId, detail })
   })
-  if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
 }
 
 /** Returns an entry of the list in its public form. */

@@ -1,4 +1,4 @@
-import { pruneConnections } from '../agent/connection.ts'
+import { endLapsedLeases, pruneConnections } from '../agent/connection.ts'
 import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
 import { pruneSignInLinks } from '../auth/sign-in-link.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
@@ -14,6 +14,7 @@ import { pruneMessages, RawRetention } from '../message/retention.ts'
 import { pruneDeliveries } from '../webhook/deliveries.ts'
 import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
 import { pruneSubscriptions } from '../webhook/subscribe.ts'
+import { pruneChanges } from '../workspace/change-log.ts'
 import { finishDataKeys } from '../workspace/data-keys.ts'
 import { pruneDayCounts } from '../workspace/day-counts.ts'
 import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
@@ -22,6 +23,8 @@ import { pruneRates } from '../workspace/rate-limits.ts'
 import { pruneSessions } from '../workspace/session-token.ts'
 
 const INTERVAL_MS = 10 * 60_000
+/** Interval at which lapsed leases are ended: a third of a lease. */
+const LEASES_MS = 15_000
 
 type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & ConnectedAppDeps & { keyring: Keyring }
 
@@ -34,6 +37,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     idempotencyKeys: await pruneIdempotencyKeys(deps, now, signal),
     rates: await pruneRates(deps, now, signal),
     connections: await pruneConnections(deps, now, signal),
+    changes: await pruneChanges(deps, now, signal),
     subscriptions: await pruneSubscriptions(deps, now),
     apps: await pruneApps(deps, now, signal),
     sessions: await pruneSessions(deps, now),
@@ -88,5 +92,11 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     chore((signal) => reject(deps, signal), 'could not reject messages that nobody approved in time'),
     chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),
     chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
+    new Routine(() => endLapsedLeases(deps, clock.now()), {
+      everyMs: LEASES_MS,
+      failed: 'could not end lapsed leases',
+      clock,
+      log,
+    }),
   ]
 }

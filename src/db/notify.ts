@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
+import type { Prisma } from './generated/prisma/client.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a
@@ -38,6 +39,19 @@ export interface NotifierOptions {
 
 const CHANNEL = 'ams'
 const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
+
+/**
+ * Notifies every process when the transaction commits, and not at all if it does not. For changes that are rare:
+ * a commit with a notification takes a lock that all of them share.
+ */
+export const notifyOnCommit = async (
+  tx: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  topic: string,
+  key: string,
+): Promise<void> => {
+  await tx.$executeRaw`select pg_notify(${CHANNEL}, ${JSON.stringify(['', topic, key])})`
+}
+
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
 /**

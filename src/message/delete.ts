@@ -4,6 +4,7 @@ import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { within } from '../db/transaction.ts'
 import { audit } from '../workspace/audit.ts'
+import { noteChange } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { deleteOld } from './deletion.ts'
 import { removeSends } from './out/send-job.ts'
@@ -38,7 +39,7 @@ const remove = async (
   { agentId, ids }: { agentId: string; ids: readonly string[] },
   ensureAll: (found: ReadonlySet<string>) => void,
 ): Promise<void> => {
-  await findAgent(deps, viewer, agentId)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
   await deps.prisma.$transaction(async (prisma) => {
     const { pool } = within(prisma)
     await pool.query({ ...UNQUEUE, values: [agentId, ids] })
@@ -47,6 +48,7 @@ const remove = async (
     ensureAll(new Set(rows.map(({ id }) => id)))
     const detail = { messages: [...ids] }
     await audit({ ...deps, prisma }, viewer, { action: 'message.delete', agentId, detail })
+    await noteChange(prisma, { workspaceId, kind: 'message_changed', agentId, ids })
   })
 }
 

@@ -89,20 +89,24 @@ export const setSecret = async (
       create: { agentId, name, createdAt: now, ...data },
       update: data,
     })
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'secret.set', agentId, detail: { name } })
   })
   return { name, kind: 'secret', setBy: viewer.kind, updatedAt: now }
 }
 
 /** Deletes a secret. Throws `not_found` if there is none with this name. */
 export const deleteSecret = async (
-  deps: Db,
+  deps: Db & { clock: Clock },
   viewer: Viewer,
   agentId: string,
   name: string,
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
-  const { count } = await deps.prisma.secret.deleteMany({ where: { agentId, name } })
-  if (count === 0) throw notFound('secret', 'name')
+  await deps.prisma.$transaction(async (tx) => {
+    const { count } = await tx.secret.deleteMany({ where: { agentId, name } })
+    if (count === 0) throw notFound('secret', 'name')
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'secret.delete', agentId, detail: { name } })
+  })
 }
 
 /**

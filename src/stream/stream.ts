@@ -38,7 +38,7 @@ export class Stream implements Sink {
     this.#position = this.#written = after
     this.#writer = new EventStreamWriter(response)
     this.#writer.open(OPENING)
-    this.#follower = deps.feed.follow({ agentId: session.options.agentId, after }, this)
+    this.#follower = deps.feed.follow({ agentId: session.options.agentId!, after }, this)
     session.onEnd(() => this.#writer.end(this.#lastFrame()))
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Event, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { EventDetail, PayloadEvent } from '../event/event.ts'
+import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Delivery, type DeliveryRef, eventOfJob, findDelivery, toDelivery } from './deliveries.ts'
 import { newSecret } from './delivery/sign.ts'
@@ -43,6 +44,11 @@ export const rotateWebhook = async (
     await tx.$executeRaw`
       update webhook set previous_secret = secret, previous_until = ${until}, secret = ${sealed}
        where id = ${id}::uuid and agent_id = ${agentId}::uuid`
+    await audit({ ...deps, prisma: tx }, viewer, {
+      action: 'webhook.rotate',
+      agentId,
+      detail: { webhook: id },
+    })
     return tx.webhook.findUnique({ where: { id_agentId: { id, agentId } } })
   })
   if (!row) throw notFound('webhook') // removed concurrently

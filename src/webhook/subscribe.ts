@@ -5,6 +5,7 @@ import type { Channel, Prisma, Webhook as WebhookRow } from '../db/generated/pri
 import type { EventType } from '../event/event.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import { checkTargetUrl, spellUrl } from '../outgoing-http/url.ts'
+import { noteChange, noteChanges } from '../workspace/change-log.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type CallbackFailure, challengeReceiver, failureOfWords } from './challenge.ts'
@@ -178,6 +179,7 @@ export const subscribeWebhook = async (
     })
     if (known) return { before: known, row: await renew({ ...deps, tx, lastId }, known, input, granted) }
     await ensureBelowLimit(tx, viewer, now)
+    await noteChange(tx, { workspaceId: agent.workspaceId, kind: 'listener', agentId: agent.id })
     const own = {
       kind: 'mcp' as const,
       subscription,
@@ -255,6 +257,7 @@ export const unsubscribeWebhook = async (
       ),
       jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id)
       select id from ended`
+    if (row) await noteChange(tx, { workspaceId: viewer.workspaceId, kind: 'listener', agentId })
     return row
   })
   if (ended) deps.notifier.publish(WEBHOOK_REMOVED, ended.id)
@@ -266,8 +269,9 @@ export const unsubscribeWebhook = async (
  */
 export const pruneSubscriptions = async ({ pool }: RootDb, now: Date): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>(
-    `with ended as (delete from webhook where kind = 'mcp' and expires_at <= $1 returning id, agent_id),
-          jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id)
+    `with ended as (delete from webhook where kind = 'mcp' and expires_at <= $1 returning id, agent_id, workspace_id),
+          jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id),
+          ${noteChanges('listener', 'ended')}
      select count(*)::int as count from ended`,
     [now],
   )

@@ -10,6 +10,7 @@ import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import type { Allow } from '../outgoing-http/allowed-address.ts'
 import type { Lookup } from '../outgoing-http/lookup.ts'
 import { checkTargetUrl } from '../outgoing-http/url.ts'
+import { audit } from '../workspace/audit.ts'
 import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { changeUsage } from '../workspace/usage.ts'
@@ -117,6 +118,8 @@ export const addWebhook = async (
     await checkLimits(tx, agent)
     const { workspaceId } = agent
     await changeUsage(tx, { agentId: agent.id, workspaceId, webhooks: 1 })
+    const detail = { webhook: id, url }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.add', agentId: agent.id, detail })
     return tx.webhook.create({
       data: {
         id,
@@ -217,12 +220,16 @@ export const findWebhook = async (
 
 /** Removes a webhook with its deliveries. A POST that is in progress may still arrive. */
 export const removeWebhook = async (
-  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
+  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier' | 'clock'>,
   viewer: Viewer,
   agentId: string,
   webhookId: string,
 ): Promise<void> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  if (!(await deleteWebhook(deps, webhook))) throw notFound('webhook')
+  const detail = { webhook: webhook.id, url: webhook.url }
+  const removed = await deleteWebhook(deps, webhook, null, (tx) =>
+    audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.remove', agentId, detail }),
+  )
+  if (!removed) throw notFound('webhook')
   deps.notifier.publish(WEBHOOK_REMOVED, webhook.id)
 }

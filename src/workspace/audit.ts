@@ -1,11 +1,22 @@
 import type { Clock } from '../core/clock.ts'
-import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
+import { CHANGE_KINDS, type ChangeKind, noteChange } from './change-log.ts'
 
 /** Actions that are recorded in the audit log. */
 export const ACTIONS = [
   'secret.reveal',
+  'secret.set',
+  'secret.delete',
+  'agent.create',
+  'agent.delete',
+  'address.add',
+  'address.update',
+  'address.remove',
+  'webhook.add',
+  'webhook.rotate',
+  'webhook.remove',
+  'suppression.remove',
   'agent.approval',
   'message.approve',
   'message.reject',
@@ -31,6 +42,7 @@ export const ACTIONS = [
   'member.join',
   'member.remove',
   'member.role',
+  'member.update',
   'invitation.revoke',
   'number.buy',
   'identity.claim',
@@ -50,28 +62,48 @@ export interface Audited {
   detail: Prisma.InputJsonObject
 }
 
+interface AuditDeps {
+  prisma: Pick<Prisma.TransactionClient, 'auditEntry' | '$executeRaw'>
+  clock: Pick<Clock, 'now'>
+}
+
 /** Who did it: a viewer, a person without a token, or an operator on the command line (without an id). */
 interface Actor {
   workspaceId: string
   kind: ActorKind
   id: string | null
   tokenId: string | null
+  name?: string | null | undefined
+  email?: string | null | undefined
   /** Name of the connected app that acted as an agent. */
   app?: string | undefined
 }
 
-/** Records who did what, when. Resolves once that is committed, or part of the caller's transaction. */
+/** What the members who watch a workspace are told of an action; null if nothing. Messages are told of apart. */
+const changedBy = (action: Action): ChangeKind | null => {
+  if (action === 'member.invite') return 'invitation'
+  const [subject = ''] = action.split('.')
+  return action !== 'secret.reveal' && subject in CHANGE_KINDS ? (subject as ChangeKind) : null
+}
+
+/**
+ * Records who did what, when, and tells the members who watch the workspace. Resolves once that is committed, or
+ * part of the caller's transaction.
+ */
 export const audit = async (
-  { prisma, clock }: { prisma: Pick<Db['prisma'], 'auditEntry'>; clock: Clock },
+  { prisma, clock }: AuditDeps,
   actor: Actor,
   { action, agentId, detail }: Audited,
 ): Promise<void> => {
+  const kind = changedBy(action)
+  if (kind) await noteChange(prisma, { workspaceId: actor.workspaceId, kind, agentId })
   await prisma.auditEntry.create({
     data: {
       workspaceId: actor.workspaceId,
       agentId,
       actorKind: actor.kind,
       actorId: actor.id,
+      actorName: actor.name ?? actor.email ?? null,
       tokenId: actor.tokenId,
       action,
       detail: actor.app === undefined ? detail : { ...detail, app: actor.app },

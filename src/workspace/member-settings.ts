@@ -15,13 +15,17 @@ export interface MemberChanges {
 
 /** Changes the calling member's own name and settings. */
 export const updateOwnMember = async (
-  { prisma }: Db,
+  deps: Db & { clock: Clock },
   viewer: Viewer,
   changes: MemberChanges,
 ): Promise<Member> => {
   ensureMember(viewer)
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  return prisma.member.update({ where: { id: viewer.id }, data })
+  return deps.prisma.$transaction(async (prisma) => {
+    if (Object.keys(data).length > 0)
+      await audit({ ...deps, prisma }, viewer, { action: 'member.update', agentId: null, detail: data })
+    return prisma.member.update({ where: { id: viewer.id }, data })
+  })
 }
 
 /** Changes a member's role. For owners. Throws `conflict` for the last owner, because a workspace needs one. */

@@ -12,6 +12,7 @@ export const presentAudit = ({
   agentId,
   actorKind,
   actorId,
+  actorName,
   tokenId,
   detail,
   createdAt,
@@ -19,7 +20,7 @@ export const presentAudit = ({
   id,
   action: action as Action,
   agentId,
-  actor: { kind: actorKind, id: actorId, tokenId },
+  actor: { kind: actorKind, id: actorId, name: actorName, tokenId },
   detail: detail as Record<string, unknown>,
   createdAt: createdAt.toISOString(),
 })
@@ -32,18 +33,32 @@ const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
   return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
 }
 
-/**
- * Returns a page of the workspace's audit log, newest first: of everything, or of one agent, which may have
- * been deleted. For members.
- */
+/** Which entries a list shows. The agent and the actor may have been deleted since. */
+export interface AuditFilter {
+  agentId?: string | undefined
+  action?: Action | undefined
+  /** The member or agent who did it. */
+  actorId?: string | undefined
+  since?: Date | undefined
+  until?: Date | undefined
+}
+
+/** Returns a page of the workspace's audit log, newest first. For members. */
 export const listAudit = async (
   { prisma }: Db,
   viewer: Viewer,
-  { agentId, action }: { agentId?: string | undefined; action?: Action | undefined },
+  { agentId, action, actorId, since, until }: AuditFilter,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<Page<AuditEntry>> => {
   ensureMember(viewer)
-  const filter = { ...(agentId ? { agentId } : {}), ...(action ? { action } : {}) }
+  const filter: Prisma.AuditEntryWhereInput = {
+    ...(agentId ? { agentId } : {}),
+    ...(action ? { action } : {}),
+    ...(actorId ? { actorId } : {}),
+    ...(since || until
+      ? { AND: [{ createdAt: { ...(since && { gte: since }), ...(until && { lte: until }) } }] }
+      : {}),
+  }
   const found = await prisma.auditEntry.findMany({
     where: { workspaceId: viewer.workspaceId, ...filter, ...(cursor === undefined ? {} : behind(cursor)) },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

@@ -14,10 +14,11 @@ export interface StreamLimits {
  */
 const LIMITS: StreamLimits = { perToken: 200, perAgent: 500, perWorkspace: 5_000 }
 
-/** Owner of a stream, and the agent whose events it contains. */
+/** Owner of a stream, and whose events it contains. */
 export interface StreamOf {
   tokenId: string
-  agentId: string
+  /** Null for what happens in the workspace. */
+  agentId: string | null
   workspaceId: string
 }
 
@@ -62,7 +63,7 @@ export class StreamPlaces {
   #countedFor({ tokenId, agentId, workspaceId }: StreamOf) {
     return [
       { places: this.#tokens, key: tokenId, whose: 'A token' },
-      { places: this.#agents, key: agentId, whose: 'An agent' },
+      ...(agentId === null ? [] : [{ places: this.#agents, key: agentId, whose: 'An agent' }]),
       { places: this.#workspaces, key: workspaceId, whose: 'A workspace' },
     ]
   }

@@ -31,7 +31,7 @@ test('the audit log lists who revealed which secrets, newest first, without thei
     id: expect.any(String),
     action: 'secret.reveal',
     agentId: agent.id,
-    actor: { kind: 'agent', id: agent.id, tokenId: expect.any(String) },
+    actor: { kind: 'agent', id: agent.id, name: 'Support Bot', tokenId: expect.any(String) },
     createdAt: expect.any(String),
   }
   expect(body).toEqual({
@@ -49,7 +49,10 @@ test('paging through the audit log returns each entry once', async () => {
   expect(whole.map(({ action }: { action: string }) => action)).toEqual([
     'secret.reveal',
     'secret.reveal',
+    'secret.set',
+    'secret.set',
     'token.create',
+    'agent.create',
   ])
   const paged: unknown[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -76,7 +79,9 @@ test('audit entries outlive their agent and are invisible to other workspaces', 
   const gone = await createTestAgent(service, owner, 'Gone')
   await owner.api('DELETE', `/agents/${gone.id}`)
   expect((await owner.api('GET', `/audit?agentId=${gone.id}`)).body.items).toMatchObject([
+    { action: 'agent.delete', agentId: gone.id, detail: { name: 'Gone' } },
     { action: 'token.create', agentId: gone.id },
+    { action: 'agent.create', agentId: gone.id },
   ])
   const foreign = await service.workspace('Foreign')
   expect((await foreign.api('GET', `/audit?agentId=${agent.id}`)).body).toEqual({
@@ -85,10 +90,54 @@ test('audit entries outlive their agent and are invisible to other workspaces', 
   })
 })
 
+/** What changes the workspace, and its entry. */
+const CHANGES: [string, () => Promise<unknown>][] = [
+  ['agent.update', () => owner.api('PATCH', `/agents/${agent.id}`, { name: 'Support Bot' })],
+  ['access.set', () => owner.api('PUT', `/agents/${agent.id}/access/email`, { senders: ['a@example.com'] })],
+  ['secret.delete', () => owner.api('DELETE', `/agents/${agent.id}/secrets/B`)],
+  ['webhook.add', () => owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/' })],
+  [
+    'webhook.rotate',
+    async () => {
+      const [hook] = (await owner.api('GET', `/agents/${agent.id}/webhooks`)).body
+      await owner.api('POST', `/agents/${agent.id}/webhooks/${hook.id}/rotate`, {})
+    },
+  ],
+  [
+    'webhook.remove',
+    async () => {
+      const [hook] = (await owner.api('GET', `/agents/${agent.id}/webhooks`)).body
+      await owner.api('DELETE', `/agents/${agent.id}/webhooks/${hook.id}`)
+    },
+  ],
+  [
+    'address.update',
+    async () => {
+      const [{ id }] = (await owner.api('GET', `/agents/${agent.id}/addresses`)).body
+      await owner.api('PATCH', `/agents/${agent.id}/addresses/${id}`, { primary: true })
+    },
+  ],
+  ['workspace.update', () => owner.api('PATCH', '/workspace', { keepRefusedDays: 9 })],
+  ['member.update', () => owner.api('PATCH', '/members/me', { name: 'Olga' })],
+  ['member.invite', () => owner.api('POST', '/members/invitations', { email: 'new@example.com' })],
+]
+
+test.each(CHANGES)('%s is in the audit log, with the name of who did it', async (action, change) => {
+  const since = new Date().toISOString()
+  await change()
+  const { body } = await owner.api('GET', `/audit?actorId=${owner.member}&since=${since}`)
+  expect(body.items).toMatchObject([{ action, actor: { kind: 'member', id: owner.member } }])
+  expect(body.items[0].actor.name).toMatch(/^(Olga|owner-.*@example\.com)$/)
+  expect((await owner.api('GET', `/audit?actorId=${agent.id}&since=${since}`)).body.items).toEqual([])
+  expect((await owner.api('GET', `/audit?action=${action}&until=${since}`)).body.items).toEqual([])
+})
+
 test.each([
   ['cursor=x', /^cursor: is not a valid cursor for this list/],
   ['action=secret.guess', /^action: must be one of /],
   ['agentId=x', /^agentId: must be a UUID/],
+  ['actorId=x', /^actorId: must be a UUID/],
+  ['since=x', /^since: /],
   ['limit=101', /^limit: /],
 ])('reading the audit log with ?%s is refused', async (query, says) => {
   expectFailure(await owner.api('GET', `/audit?${query}`), 'invalid_input', says)

@@ -236,7 +236,7 @@ test('the audit log records who revealed which secrets and when, without their v
   await reveal(agent)
   const tokens = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
   const entries = await service.db.prisma.auditEntry.findMany({
-    where: { agentId: agent.id },
+    where: { agentId: agent.id, action: { in: ['token.create', 'secret.reveal'] } },
     orderBy: { createdAt: 'asc' },
   })
   const by = {

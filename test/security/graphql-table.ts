@@ -26,7 +26,7 @@ const rule = (
   stranger,
 })
 /** For the data of one agent. */
-export const AGENT = rule('ok', 'ok', 'ok', 'forbidden', 'not_found', 'not_found')
+const AGENT = rule('ok', 'ok', 'ok', 'forbidden', 'not_found', 'not_found')
 /** For data that every caller has of their own. */
 const OWN = rule('ok', 'ok', 'ok', 'ok', 'ok', 'ok')
 /** For data that every member has of their own, and no agent. */
@@ -244,7 +244,7 @@ export const TYPES: Record<string, TypeRow> = {
   AuditActor: {
     reach: '{ workspace { audit { edges { node { actor { % } } } } } }',
     rule: MEMBERS,
-    fields: 'kind id tokenId',
+    fields: 'kind id name tokenId',
   },
   DraftConnection: { reach: page('drafts').connection, ...CONNECTION },
   DraftEdge: { reach: page('drafts').edge, ...EDGE },
@@ -295,7 +295,11 @@ export const TYPES: Record<string, TypeRow> = {
 }
 
 /** Types that only a subscription returns, whose row covers them. */
-export const SUBSCRIPTION_ONLY = { WebhookChange: 'webhookId webhook' }
+export const SUBSCRIPTION_ONLY = {
+  WebhookChange: 'webhookId webhook',
+  WorkspaceChanges: 'position truncated changes',
+  WorkspaceChange: 'kind agentId ids',
+}
 
 export interface Target {
   agentId: string
@@ -457,8 +461,19 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   thread: { query: inThread('id'), rule: AGENT },
 }
 
-export const SUBSCRIPTIONS: Record<string, string> = {
-  messageReceived: 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }',
-  messageChanged: 'subscription ($agentId: UUID!) { messageChanged(agentId: $agentId) { id } }',
-  webhookChanged: `subscription ($agentId: UUID!) { webhookChanged(agentId: $agentId) { webhookId webhook { id } } }`,
+export const SUBSCRIPTIONS: Record<string, { query: string; rule: Rule }> = {
+  messageReceived: {
+    query: 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }',
+    rule: AGENT,
+  },
+  messageChanged: {
+    query: 'subscription ($agentId: UUID!) { messageChanged(agentId: $agentId) { id } }',
+    rule: AGENT,
+  },
+  webhookChanged: {
+    query:
+      'subscription ($agentId: UUID!) { webhookChanged(agentId: $agentId) { webhookId webhook { id } } }',
+    rule: AGENT,
+  },
+  workspaceChanged: { query: 'subscription { workspaceChanged { position } }', rule: MEMBERS },
 }

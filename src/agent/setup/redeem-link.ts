@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Address, Prisma } from '../../db/generated/prisma/client.ts'
+import { audit } from '../../workspace/audit.ts'
 import { hashToken, type LinkState, linkState } from '../../workspace/token.ts'
 
 /**
@@ -116,7 +117,7 @@ export const withLinkReserved = async <Result>(
  */
 export const joinAddress = async (
   tx: Prisma.TransactionClient,
-  { channel, agent }: Setup,
+  { channel, agent, member }: Setup,
   address: { id?: string; value: string; domainId?: string | null; createdAt: Date },
 ): Promise<Address> => {
   const others = await tx.address.findMany({
@@ -129,8 +130,15 @@ export const joinAddress = async (
       `An agent can have at most ${MAX_PER_AGENT} ${CHANNELS[channel].address.many}.`,
     )
   const primary = !others.some((other) => other.primary)
+  const { workspaceId } = agent
+  const who = member ? { kind: 'member' as const, ...member } : { kind: 'agent' as const, ...agent }
+  await audit(
+    { prisma: tx, clock: { now: () => address.createdAt } },
+    { ...who, workspaceId, tokenId: null },
+    { action: 'address.add', agentId: agent.id, detail: { channel, address: address.value } },
+  )
   return tx.address.create({
-    data: { workspaceId: agent.workspaceId, agentId: agent.id, channel, primary, ...address },
+    data: { workspaceId, agentId: agent.id, channel, primary, ...address },
   })
 }
 

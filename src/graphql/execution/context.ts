@@ -22,6 +22,7 @@ import type { MemberDeps } from '../../workspace/member.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { Viewer, ViewerDeps } from '../../workspace/viewer.ts'
 import type { Changes } from '../subscription/changes.ts'
+import type { WorkspaceFeed } from '../subscription/workspace-feed.ts'
 import type { PersistedOperations } from '../transport/persisted.ts'
 
 /** Dependencies of the operations behind the schema. */
@@ -68,6 +69,7 @@ export type GraphqlDeps = ViewerDeps &
 export interface GraphqlContext {
   deps: GraphqlDeps
   changes: Changes
+  workspaces: WorkspaceFeed
   viewer: Viewer
   /** The `X-Request-Id` of the response, under which failures are logged. */
   requestId: string

@@ -3,7 +3,7 @@ import { findAgent } from '../../agent/permission.ts'
 import { replaced, type Subscription, type SubscriptionOptions } from '../../agent/subscriptions.ts'
 import { AppError } from '../../core/errors.ts'
 import type { EventType } from '../../event/event.ts'
-import { readHead } from '../../event/log.ts'
+import { type LogPosition, readHead } from '../../event/log.ts'
 import { HEARD_BY_DEFAULT, hearsMessages } from '../../event/selection.ts'
 import type { GraphqlContext, GraphqlDeps } from '../execution/context.ts'
 import { TruncatedError } from '../execution/errors.ts'
@@ -42,11 +42,11 @@ const startOf = async (
 async function* itemsOf(
   deps: GraphqlDeps,
   subscription: Subscription,
-  { after, types }: { after: number; types: readonly EventType[] },
+  { agentId, after, types }: LogPosition & { types: readonly EventType[] },
 ): AsyncGenerator<Item, void, void> {
-  const { options, signal } = subscription
+  const { signal } = subscription
   try {
-    for await (const items of deps.feed.steady(options.agentId, after, signal)) {
+    for await (const items of deps.feed.steady(agentId, after, signal)) {
       for (const item of items) {
         if (signal.aborted) break
         if ('truncated' in item) yield { failure: new TruncatedError(item.nextId) }
@@ -97,7 +97,7 @@ async function* changesOf(
  * Turns an open subscription into a stream. Closing it, or the end of the response, immediately releases
  * everything.
  */
-const streamOf = (
+export const streamOf = (
   { life, deps }: GraphqlContext,
   subscription: Subscription,
   items: AsyncGenerator<Item, void, void>,
@@ -125,7 +125,7 @@ const streamOf = (
   return stream
 }
 
-const openFor = (
+export const openFor = (
   { viewer, deps }: GraphqlContext,
   options: Pick<SubscriptionOptions, 'agentId' | 'connectionId' | 'listens'>,
 ): Promise<Subscription> =>
@@ -152,7 +152,7 @@ export const followEvents = async (
   const start = await startOf(context, agentId, connectionId)
   const listens = hearsMessages(types)
   const subscription = await openFor(context, { agentId, connectionId, listens })
-  const items = itemsOf(context.deps, subscription, { after: input.after ?? start, types })
+  const items = itemsOf(context.deps, subscription, { agentId, after: input.after ?? start, types })
   return streamOf(context, subscription, items)
 }
 

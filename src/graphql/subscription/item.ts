@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '../../event/event.ts'
+import type { WorkspaceChanges } from './workspace-feed.ts'
 
 /**
  * A change to one of an agent's messages or webhooks, whose current state is read when the result is
@@ -14,7 +15,7 @@ export interface Change {
 }
 
 /** What a subscription yields: events, changes, and errors that occur between them. */
-export type Item = LoggedEvent | Change | { failure: Error }
+export type Item = LoggedEvent | Change | WorkspaceChanges | { failure: Error }
 
 /**
  * Returns a key that is the same for the same event or change in every subscription; null for an item that
@@ -22,6 +23,8 @@ export type Item = LoggedEvent | Change | { failure: Error }
  */
 export const identityOf = (item: Item): string | null => {
   if ('failure' in item) return null
+  if ('changes' in item)
+    return `workspace ${item.workspaceId} ${item.after.snapshot} ${item.position.snapshot}`
   if ('changed' in item) return `${item.kind} ${item.changed} ${item.state}`
   return `event ${item.agentId} ${item.id} ${item.text === undefined ? '' : 'with text'}`
 }

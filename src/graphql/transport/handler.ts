@@ -13,6 +13,7 @@ import type { Results } from '../execution/execution.ts'
 import { Pipeline } from '../execution/yoga.ts'
 import { createSchema } from '../schema.ts'
 import { Changes } from '../subscription/changes.ts'
+import { WorkspaceFeed } from '../subscription/workspace-feed.ts'
 import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
 import { servePage, wantsPage } from './graphiql.ts'
 import { queryOf } from './persisted.ts'
@@ -76,6 +77,7 @@ class Server implements Graphql {
   readonly #deps: GraphqlDeps
   readonly #pipeline: Pipeline
   readonly #changes: Changes
+  readonly #workspaces: WorkspaceFeed
   readonly #single: SingleConnections
   readonly #readers = new Readers()
 
@@ -83,6 +85,7 @@ class Server implements Graphql {
     this.#deps = deps
     this.#pipeline = new Pipeline(createSchema(), deps.log, deps.introspection)
     this.#changes = new Changes(deps)
+    this.#workspaces = new WorkspaceFeed(deps)
     this.#single = new SingleConnections(deps, this.#pipeline)
   }
 
@@ -107,6 +110,7 @@ class Server implements Graphql {
 
   stop(): void {
     this.#changes.stop()
+    this.#workspaces.stop()
     this.#single.stop()
     this.#readers.stop()
   }
@@ -179,6 +183,7 @@ class Server implements Graphql {
     return {
       deps: this.#deps,
       changes: this.#changes,
+      workspaces: this.#workspaces,
       viewer,
       requestId,
       life: lifeOf(response),

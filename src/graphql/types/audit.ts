@@ -16,6 +16,10 @@ const Actor = builder.objectRef<EntryRow>('AuditActor').implement({
       description: 'A member, an agent or the operator of the service.',
     }),
     id: t.expose('actorId', { type: 'UUID', nullable: true, description: "The member's or the agent's id." }),
+    name: t.exposeString('actorName', {
+      nullable: true,
+      description: 'The name that it had then, or else the email address; null in older entries.',
+    }),
     tokenId: t.expose('tokenId', {
       type: 'UUID',
       nullable: true,
@@ -63,7 +67,7 @@ builder.prismaObjectField(Workspace, 'audit', (t) =>
     type: AuditConnection,
     ...forMembers,
     description:
-      'The audit log: who revealed secrets, created or revoked tokens, or changed members, numbers, domains or settings, newest first. Members only.',
+      'The audit log: who changed what in the workspace, and who revealed secrets, newest first. Members only.',
     complexity: ({ first }) => pageCost(first),
     args: {
       ...pageArgs(),
@@ -72,11 +76,24 @@ builder.prismaObjectField(Workspace, 'audit', (t) =>
         description: 'Only entries about this agent, which may have been deleted since.',
       }),
       action: t.arg({ type: AuditAction, description: 'Only entries with this action.' }),
+      actorId: t.arg({
+        type: 'UUID',
+        description: 'Only actions of this member or agent, who may have been removed since.',
+      }),
+      since: t.arg({ type: 'DateTime', description: 'Only entries from this time on.' }),
+      until: t.arg({ type: 'DateTime', description: 'Only entries up to this time.' }),
     },
-    resolve: async (_workspace, { first: wanted, after, agentId, action }, context) => {
+    resolve: async (_workspace, { first: wanted, after, ...filters }, context) => {
       const first = checkFirst(wanted)
       countRows(context, first)
-      const filter = { agentId: given(agentId), action: given(action) }
+      const { agentId, action, actorId, since, until } = filters
+      const filter = {
+        agentId: given(agentId),
+        action: given(action),
+        actorId: given(actorId),
+        since: given(since),
+        until: given(until),
+      }
       const page = await listAudit(context.deps, context.viewer, filter, {
         limit: first,
         cursor: given(after),

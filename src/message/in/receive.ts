@@ -12,8 +12,10 @@ import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
+import type { Notifier } from '../../db/notify.ts'
 import { MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
+import { WORKSPACE_CHANGED } from '../../workspace/change-log.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
@@ -24,6 +26,7 @@ import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
 export interface ReceiveDeps extends Db {
+  notifier: Pick<Notifier, 'publish'>
   clock: Clock
   log: Logger
   feed: Feed
@@ -230,6 +233,8 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
   const kept = limitArrivals(deps, message, arrivals)
   const stored = await Promise.all(kept.map((arrival) => store(deps, arrival)))
   deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null))
+  for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))
+    deps.notifier.publish(WORKSPACE_CHANGED, workspaceId)
   for (const { message } of stored.map(({ arrival }) => arrival)) {
     deps.metrics?.count('mails', message.refusal ?? 'received')
     deps.log.info(

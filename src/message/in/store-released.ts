@@ -5,6 +5,7 @@ import type { Admission } from '../../db/generated/prisma/enums.ts'
 import { APPEND_EVENTS, type AppendedRow, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { countArrivals } from '../../workspace/usage.ts'
 
 export type Refused = Pick<
@@ -44,7 +45,7 @@ const RELEASE = {
     raised as (
       select id, agent_id, ord, $8::text as type, channel, subject, $7::timestamptz as created_at, sender::jsonb as sender, "from", null::jsonb as detail
         from released
-    ),${countArrivals('released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
+    ),${countArrivals('released')},${noteChanges('message_arrived', 'released')},${APPEND_EVENTS},${enqueueWebhookJobs()}
 ${SELECT_APPENDED}`,
 }
 

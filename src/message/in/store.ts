@@ -6,6 +6,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { countArrivals } from '../../workspace/usage.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import type { WakeLimits } from './wake-limits.ts'
@@ -52,7 +53,7 @@ const storing = (raws: string, files: string): string => `
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content
         from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
         join stored using (id)
-    ),${noteUnindexed('stored')},${countArrivals('stored')},
+    ),${noteUnindexed('stored')},${countArrivals('stored')},${noteChanges('message_arrived', 'stored')},
     raised as (
       select s.*, a.ord, e.type, e.sender, e."from", e.detail
         from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)

@@ -11,6 +11,7 @@ import type { Notifier } from '../../db/notify.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import { audit } from '../../workspace/audit.ts'
+import { noteChange } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
@@ -73,6 +74,8 @@ const decide = async (
     ensureMember(viewer)
     ensureAwaitsApproval(message)
     const events = await decision(tx, message)
+    const { workspaceId } = message
+    await noteChange(tx, { workspaceId, kind: 'message_changed', agentId, ids: [messageId] })
     return { events, decided: await findOutgoing(tx, { agentId, messageId }) }
   })
   deps.feed.committed(events)

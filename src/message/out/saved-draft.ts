@@ -5,6 +5,7 @@ import { type Page, pageOf, readMoment, writeCursor } from '../../core/cursor.ts
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
+import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { type AtomicDeps, atomically } from '../once.ts'
 import type { AttachmentView, MessageWithFiles } from '../reading/present.ts'
@@ -93,7 +94,7 @@ export const createDraft = async (
   agentId: string,
   { attachments, ...fields }: DraftChanges,
 ): Promise<SavedDraft> => {
-  await findAgent(deps, viewer, agentId)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
   if ((await deps.prisma.draft.count({ where: { agentId } })) >= MAX_DRAFTS)
     throw new AppError('conflict', `An agent can have at most ${MAX_DRAFTS} drafts.`)
   const now = deps.clock.now()
@@ -102,6 +103,7 @@ export const createDraft = async (
     const content = changed({}, fields)
     await tx.draft.create({ data: { id: draftId, agentId, content, createdAt: now, updatedAt: now } })
     await saveFiles(tx, { agentId, draftId }, attachments ?? [])
+    await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [draftId] })
     return find(tx, { agentId, draftId })
   })
 }
@@ -127,7 +129,7 @@ export const updateDraft = async (
   { attachments, ...fields }: DraftChanges,
 ): Promise<SavedDraft> => {
   const { agentId, draftId: id } = key
-  await findAgent(deps, viewer, agentId)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
   return deps.prisma.$transaction(async (tx) => {
     await lock(tx, key)
     const { content } = await find(tx, key)
@@ -136,6 +138,7 @@ export const updateDraft = async (
       data: { content: changed(content as unknown as DraftContent, fields), updatedAt: deps.clock.now() },
     })
     if (attachments !== undefined) await saveFiles(tx, key, attachments ?? [])
+    await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [id] })
     return find(tx, key)
   })
 }
@@ -145,9 +148,12 @@ export const deleteDraft = async (
   viewer: Viewer,
   { agentId, draftId: id }: DraftKey,
 ): Promise<void> => {
-  await findAgent(deps, viewer, agentId)
-  const { count } = await deps.prisma.draft.deleteMany({ where: { id, agentId } })
-  if (count === 0) throw notFound('draft')
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
+  await deps.prisma.$transaction(async (tx) => {
+    const { count } = await tx.draft.deleteMany({ where: { id, agentId } })
+    if (count === 0) throw notFound('draft')
+    await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [id] })
+  })
 }
 
 /** Returns a page of the drafts of each of these agents, newest first, with one statement for all of them. */
@@ -209,7 +215,7 @@ export const sendDraft = async <Given extends AtomicDeps>(
   viewer: Viewer,
   { agentId, draftId: id }: DraftKey,
 ): Promise<MessageWithFiles> => {
-  await findAgent(deps, viewer, agentId)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
   return atomically(deps, async (within) => {
     await lock(within.prisma, { agentId, draftId: id })
     const where = { id_agentId: { id, agentId } }
@@ -218,6 +224,7 @@ export const sendDraft = async <Given extends AtomicDeps>(
       include: { files: { orderBy: { index: 'asc' } } },
     })
     await within.prisma.draft.delete({ where })
+    await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
     return sendMessage(within, viewer, agentId, sendInputOf(draft))
   })
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { type Action, audit } from '../../workspace/audit.ts'
+import { noteChange } from '../../workspace/change-log.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 import type { ApprovalDeps, MessageRef } from './approval.ts'
@@ -34,6 +35,8 @@ const change = async (
     if (message.status !== 'sending' || message.holdUntil === null) throw notWaiting()
     const events = await apply(tx, message)
     await audit({ ...deps, prisma: tx }, viewer, { action, agentId, detail: { message: messageId } })
+    const { workspaceId } = message
+    await noteChange(tx, { workspaceId, kind: 'message_changed', agentId, ids: [messageId] })
     return { events, changed: await findOutgoing(tx, { agentId, messageId }) }
   })
   deps.feed.committed(events)

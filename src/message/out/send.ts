@@ -17,6 +17,7 @@ import {
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { countMessages } from '../../workspace/usage.ts'
@@ -43,6 +44,10 @@ const PLACE = `select a.id from address a where a.agent_id = m.agent_id and a.wo
 const THREAD_OF_CHAT = `select l.thread_id from message l
     where l.agent_id = m.agent_id and l.address_id = place.id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
     order by l.created_at desc limit 1`
+
+/** The messages that a batch changes: the new ones, and those that they answer. */
+const NOTED =
+  '(select id, agent_id, workspace_id from drafted union all select id, agent_id, workspace_id from answered)'
 
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
@@ -73,8 +78,8 @@ const storing = ({ logged }: { logged: boolean }): string => `
       update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
        where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
          and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
-      returning m.id
-    ),${noteUnindexed('drafted')},${countMessages('drafted')},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
+      returning m.id, m.agent_id, m.workspace_id
+    ),${noteUnindexed('drafted')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
       from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`

@@ -3,6 +3,7 @@ import { within } from '../../db/transaction.ts'
 import { APPEND_EVENTS, type AppendedRow, lockLogs, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type LoggedEvent, MESSAGE_FAILED, MESSAGE_REPORTED, MESSAGE_SENT } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { FAILED, SENT } from '../../workspace/day-counts.ts'
 import { countForDay } from '../../workspace/usage.ts'
 import { raise } from './raise.ts'
@@ -50,7 +51,7 @@ const TYPE = `case status ${Object.entries(TYPES)
 
 /**
  * The part of a statement that appends the events of messages whose status has changed, with their webhook jobs.
- * It reads `moved (id, agent_id, address_id, channel, subject, status, error, was, at)`.
+ * It reads `moved (id, agent_id, workspace_id, address_id, channel, subject, status, error, was, at)`.
  */
 export const LOG_OUTCOMES = `${raise(`
       select *, ${TYPE} as type, case status when 'failed' then jsonb_build_object('error', error) end as detail
@@ -70,7 +71,7 @@ export const CONCLUDE = `
     happened as (
       select agent_id, workspace_id, at, status::text as metric
         from moved where status is distinct from was and status in ('${SENT}', '${FAILED}')
-    ),${countForDay('happened')}`
+    ),${countForDay('happened')},${noteChanges('message_changed', 'moved')}`
 
 const RECIPIENTS = `(
     select r.*, m.status as was, $3::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
@@ -106,8 +107,8 @@ export const logOutcome = (
 ): Promise<LoggedEvent[]> => {
   const moved = `
     moved as (
-      select id, agent_id, address_id, channel, subject, status, error, null::"MessageStatus" as was, $3::timestamptz as at
+      select id, agent_id, workspace_id, address_id, channel, subject, status, error, null::"MessageStatus" as was, $3::timestamptz as at
         from message where id = $1::uuid and agent_id = $2::uuid
-    ),${LOG_OUTCOMES}`
+    ),${noteChanges('message_changed', 'moved')},${LOG_OUTCOMES}`
   return run(tx, moved, message, now)
 }

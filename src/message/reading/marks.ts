@@ -4,6 +4,7 @@ import { invalidInput, notFound } from '../../core/errors.ts'
 import { MAX_LABELS } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
 import type { MessageWithFiles } from './present.ts'
@@ -66,8 +67,8 @@ const MARK = {
       update message m set labels = f.labels, read_at = f.read_at from found f, allowed
        where m.agent_id = $1 and m.id = any($2::uuid[]) and m.id = f.id and allowed.all
          and (m.labels is distinct from f.labels or m.read_at is distinct from f.read_at)
-      returning m.id
-    )
+      returning m.id, m.agent_id, m.workspace_id
+    ),${noteChanges('message_changed', 'changed')}
     select f.id, f.labels, f.read_at as "readAt", c.id is not null as changed from found f left join changed c using (id)`,
 }
 

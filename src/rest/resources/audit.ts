@@ -4,7 +4,7 @@ import { ActorKind } from '../../db/generated/prisma/enums.ts'
 import { ACTIONS } from '../../workspace/audit.ts'
 import { listAudit, presentAudit } from '../../workspace/read-audit.ts'
 import type { RestEnv } from '../env.ts'
-import { DEFAULT_LIMIT, failures, ok, PAGING, SECURITY } from '../route.ts'
+import { DEFAULT_LIMIT, failures, moment, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, OTHER, pageView, TIME, time } from '../views.ts'
 
 const AuditEntryView = z
@@ -13,7 +13,12 @@ const AuditEntryView = z
     action: z.enum(ACTIONS),
     agentId: id.nullable().openapi({ description: 'The agent that was affected; null for the workspace' }),
     actor: z
-      .object({ kind: z.enum(ActorKind), id: id.nullable(), tokenId: id.nullable() })
+      .object({
+        kind: z.enum(ActorKind),
+        id: id.nullable(),
+        name: z.string().nullable(),
+        tokenId: id.nullable(),
+      })
       .openapi({ description: 'Who performed the action, and with which token' }),
     detail: z
       .record(z.string(), z.unknown())
@@ -25,7 +30,7 @@ const AuditEntryView = z
       id: ID,
       action: 'secret.reveal',
       agentId: OTHER,
-      actor: { kind: 'agent', id: OTHER, tokenId: ID },
+      actor: { kind: 'agent', id: OTHER, name: 'Support Bot', tokenId: ID },
       detail: { names: ['STRIPE_KEY'] },
       createdAt: TIME,
     },
@@ -35,12 +40,18 @@ const list = createRoute({
   method: 'get',
   path: '/audit',
   operationId: 'listAudit',
-  summary:
-    'List the audit log: who revealed secrets, created or revoked tokens, or changed members, numbers, domains or settings (members only)',
+  summary: 'List the audit log: who changed what in the workspace, and who revealed secrets (members only)',
   tags: ['Workspace'],
   security: SECURITY,
   request: {
-    query: z.strictObject({ agentId: uuid.optional(), action: z.enum(ACTIONS).optional(), ...PAGING }),
+    query: z.strictObject({
+      agentId: uuid.optional(),
+      action: z.enum(ACTIONS).optional(),
+      actorId: uuid.optional().openapi({ description: 'The member or agent who performed the action' }),
+      since: moment.optional(),
+      until: moment.optional(),
+      ...PAGING,
+    }),
   },
   responses: { 200: ok('Newest first', pageView(AuditEntryView)), ...failures('input', 'forbidden') },
 })

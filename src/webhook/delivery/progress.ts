@@ -1,5 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/day-counts.ts'
 import { countForDay } from '../../workspace/usage.ts'
 import type { Answer } from './answer.ts'
@@ -59,6 +60,10 @@ export interface Entry {
   answer?: Answer
 }
 
+/** The webhooks that failed, or deliver again: nothing is noted for each delivery. */
+const TURNED =
+  '(select mine.* from mine join p on p.lane = mine.id where p.recovered or p."failedAt" is not null or p."givenUpAt" is not null)'
+
 /**
  * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner,
  * $4 the lease in ms. Only the lease's owner can change a lane. The statement is idempotent, so it may be
@@ -108,7 +113,7 @@ const SETTLE = {
        where j.agent_id = mine.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
       returning j.agent_id, mine.workspace_id, (s.entry ->> 'at')::timestamptz as at,
                 case when s.entry is not null then case s.state when 'delivered' then '${DELIVERY_ACCEPTED}' else '${DELIVERY_FAILED}' end end as metric
-    ),${countForDay('done')}
+    ),${countForDay('done')},${noteChanges('webhook', TURNED)}
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }
 
