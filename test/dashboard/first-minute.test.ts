@@ -70,6 +70,9 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await expectAccessible(page)
   await picture(page, 'overview-empty')
 
+  await mailTo(address, 'Too early')
+  await page.getByText('Too early').waitFor()
+  await page.getByText('Refused', { exact: true }).waitFor()
   await button(page, 'Let anyone write to it').click()
   await page.getByText('Anyone may write to it.').waitFor()
   await mailTo(address, 'Where is my order?')

@@ -172,7 +172,7 @@ describe('a thread', () => {
     await mail(support, {
       subject: 'With a file',
       attachments: [{ filename: 'receipt.txt', content: 'paid' }],
-      text: 'Thanks.\n\nOn Monday Bob wrote:\n> How are you?',
+      text: 'Thanks.\n\nOn Mon, Nov 16, 2026 at 10:00 AM Bob Builder <bob@example.org> wrote:\n> How are you?',
     })
     const page = await open()
     await row(page, /With a file/).click()

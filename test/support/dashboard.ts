@@ -36,7 +36,7 @@ export const openApp = async (
 
 /** Resolves when the page hears changes as they happen. */
 export const untilLive = (page: Page): Promise<void> =>
-  page.locator('.live.live').waitFor({ state: 'attached' })
+  page.locator('.live.is-live').waitFor({ state: 'attached' })
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 

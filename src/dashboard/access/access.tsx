@@ -85,7 +85,7 @@ const ChannelPanel = ({ has, ...props }: PartProps & { has: boolean }) => (
 
 /** Who may write to the agent, by channel. Entries are changed one by one, so that two people lose nothing. */
 export const Screen = ({ agentId }: { agentId: string }) => {
-  const loaded = useLive(ACCESS, { id: agentId }, ['agents'])
+  const loaded = useLive(ACCESS, { id: agentId }, ['access'])
   const { may } = useViewer()
   return (
     <Load from={loaded} lines={8}>

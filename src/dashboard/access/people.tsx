@@ -15,7 +15,7 @@ interface Named {
 
 /** The members and agents of the workspace, by whose ids the Message URL knows its senders. */
 const useTeam = (): readonly Named[] => {
-  const { data } = useLive(MEMBERS, {}, ['all'])
+  const { data } = useLive(MEMBERS, {}, ['members'])
   const members = data?.workspace.members ?? []
   return [...members.map(({ id, name, email }) => ({ id, name: name ?? email })), ...useAgents()]
 }

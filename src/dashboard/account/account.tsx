@@ -30,7 +30,7 @@ export type Viewer = ResultOf<typeof ACCOUNT>['viewer']
 /** The member who is signed in: their name, sessions, passkeys, tokens, and the apps they have connected. */
 export const Screen = () => (
   <Page title={text.title}>
-    <Load from={useLive(ACCOUNT, {}, [])} lines={8}>
+    <Load from={useLive(ACCOUNT, {}, ['members', 'tokens'])} lines={8}>
       {({ viewer }) => (
         <>
           <Profile key={viewer.name} viewer={viewer} />

@@ -100,7 +100,7 @@ const Arrived = ({ agent }: Pick<Data, 'agent'>) => {
 
 /** An agent's first page: where to write to it, how, and what has arrived. */
 export const Screen = ({ agentId }: { agentId: string }) => {
-  const overview = useLive(OVERVIEW, { id: agentId }, ['messages', 'agents'])
+  const overview = useLive(OVERVIEW, { id: agentId }, ['access', 'agents', 'messages'])
   return (
     <Load from={overview} lines={6}>
       {(data) => {

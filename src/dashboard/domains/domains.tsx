@@ -25,7 +25,7 @@ export type Domain = ResultOf<typeof DOMAINS>['workspace']['domains'][number]
 
 /** The workspace's own domains, with the DNS records that they need. */
 export const Screen = () => {
-  const loaded = useLive(DOMAINS, {}, [])
+  const loaded = useLive(DOMAINS, {}, ['domains'])
   const { may } = useViewer()
   const [adding, setAdding] = useState(false)
   const add = may.manageDomains && (

@@ -71,6 +71,7 @@ const MESSAGES = graphql(
   [MESSAGE_ROW],
 )
 
+const OF_MESSAGE = graphql(`query ThreadOfMessage($id: UUID!) { message(id: $id) { id threadId } }`)
 const ONE = graphql(`query OneThread($id: UUID!) { thread(id: $id) { ...ThreadRow } }`, [THREAD_ROW])
 
 const PAGE = 50
@@ -133,11 +134,17 @@ const loadMessages = async (client: Client, filter: Filter, after: string | null
 export const loadPage = (client: Client, filter: Filter, after: string | null): Promise<Loaded> =>
   (isOfThreads(filter.search) ? loadThreads : loadMessages)(client, filter, after)
 
-/** Reads threads anew; null for those that are gone. */
-export const loadThreadRows = (client: Client, ids: readonly string[]): Promise<(Row | null)[]> =>
-  Promise.all(
-    ids.map(async (id) => {
-      const { data } = await client.query(ONE, { id }, now).toPromise()
-      return data ? ofThread(data.thread) : null
-    }),
-  )
+const threadOf = async (client: Client, messageId: string): Promise<string | null> =>
+  (await client.query(OF_MESSAGE, { id: messageId }).toPromise()).data?.message.threadId ?? null
+
+const loadThread = async (client: Client, id: string): Promise<Row | null> => {
+  const { data } = await client.query(ONE, { id }, now).toPromise()
+  return data ? ofThread(data.thread) : null
+}
+
+/** Reads the threads of some messages anew; null if one of them is gone. */
+export const loadThreadsOf = async (client: Client, messageIds: readonly string[]): Promise<Row[] | null> => {
+  const ids = await Promise.all(messageIds.map((id) => threadOf(client, id)))
+  const rows = await Promise.all([...new Set(ids)].map((id) => (id === null ? null : loadThread(client, id))))
+  return rows.includes(null) ? null : (rows as Row[])
+}

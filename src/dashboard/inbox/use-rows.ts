@@ -3,11 +3,11 @@ import { useClient } from 'urql'
 import type { Change } from '../live/change.ts'
 import type { Failure } from '../live/failure.ts'
 import { useChanges } from '../live/use.ts'
-import { type Filter, loadPage, loadThreadRows } from './load.ts'
+import { type Filter, loadPage, loadThreadsOf } from './load.ts'
 import { isOfThreads, parseSearch } from './query.ts'
 import type { Row } from './row.ts'
 
-/** With more changed threads than this, the first pages are read instead of each thread. */
+/** With more changed messages than this, the list is read instead of each thread. */
 const MOST_SINGLE = 6
 /** After a gap, as much is read again as was shown, but no more than this. */
 const MOST_AGAIN = 300
@@ -80,17 +80,24 @@ export const useRows = (agentId: string | null, query: string): Rows => {
     void load(null, 1)
   }, [load])
 
-  const loadSome = async (ids: readonly string[]) => {
+  const loadAgain = () => void load(null, Math.min(state.rows?.length ?? 0, MOST_AGAIN))
+
+  const loadSome = async (messageIds: readonly string[]) => {
     const filter = { agentId, search: parseSearch(query) }
     const mine = turn.current
-    const rows = await loadThreadRows(client, ids)
+    const fresh = await loadThreadsOf(client, messageIds)
     if (turn.current !== mine) return
+    if (fresh === null) return loadAgain()
     setState((old) => {
-      const kept = (old.rows ?? []).filter(({ id }) => !ids.includes(id))
-      const shown = new Set(old.rows?.map(({ id }) => id))
       // What was just read stays in a list of unread threads, so that it does not vanish under the pointer.
-      const fresh = rows.filter((row) => row !== null && (shown.has(row.id) || belongs(filter, row)))
-      return { ...old, rows: merge(kept, fresh as Row[]) }
+      const shown = new Set(old.rows?.map(({ id }) => id))
+      return {
+        ...old,
+        rows: merge(
+          old.rows ?? [],
+          fresh.filter((row) => shown.has(row.id) || belongs(filter, row)),
+        ),
+      }
     })
   }
 
@@ -98,10 +105,10 @@ export const useRows = (agentId: string | null, query: string): Rows => {
     const own = changes.filter((one) => one.topic === 'all' || agentId === null || one.agentId === agentId)
     if (own.length === 0 || state.rows === null) return
     const search = parseSearch(query)
-    const ids = [...new Set(own.map(({ threadId }) => threadId))]
-    const single = isOfThreads(search) && search.label === null && ids.length <= MOST_SINGLE
-    if (single && ids.every((id) => id !== undefined)) void loadSome(ids)
-    else void load(null, Math.min(state.rows.length, MOST_AGAIN))
+    const ids = [...new Set(own.flatMap((one) => one.ids ?? []))]
+    const missed = own.some(({ topic }) => topic === 'all') || ids.length > MOST_SINGLE
+    if (missed || !isOfThreads(search) || search.label !== null) loadAgain()
+    else void loadSome(ids)
   })
 
   const { rows, next, busy, failure } = state

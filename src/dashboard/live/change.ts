@@ -10,7 +10,6 @@ export type Topic =
   | 'messages'
   | 'numbers'
   | 'secrets'
-  | 'suppressions'
   | 'tokens'
   | 'webhooks'
   | 'workspace'
@@ -19,9 +18,10 @@ export type Topic =
 export interface Change {
   topic: Topic
   agentId?: string
-  threadId?: string
-  /** A message that has just arrived. */
-  arrived?: { from: string; subject: string }
+  /** The messages, drafts or webhooks that changed; some may be gone. */
+  ids?: readonly string[]
+  /** The messages have just arrived. */
+  arrived?: boolean
 }
 
 type Listener = (changes: readonly Change[]) => void

@@ -1,7 +1,7 @@
-import { type Client, createClient } from 'graphql-sse'
+import { createClient, NetworkError } from 'graphql-sse'
 import type { Change } from './change.ts'
 import { OWN_HEADERS } from './client.ts'
-import { followWorkspace } from './subscriptions.ts'
+import { changesOf, type Result, SUBSCRIPTION } from './subscriptions.ts'
 
 /** The service writes at least every 15 seconds; a stream that is silent for longer has broken unnoticed. */
 const SILENT_MS = 40_000
@@ -12,7 +12,10 @@ const FIRST_RETRY_MS = 500
 const LAST_RETRY_MS = 30_000
 
 export interface Hearing {
-  tell(changes: readonly Change[]): void
+  /** Where to go on; null to start now. */
+  position(): string | null
+  /** Tells of changes, and where to go on after them. */
+  tell(changes: readonly Change[], position: string): void
   status(state: 'connecting' | 'live' | 'waiting'): void
   /** The session has ended. */
   signedOut(): void
@@ -34,14 +37,21 @@ const listening =
     return new Response(response.body.pipeThrough(tap), response)
   }
 
+/** Returns the code of the API's error; null if the connection broke. */
+const codeOf = (error: unknown): string | null => {
+  if (error instanceof NetworkError) return error.response?.status === 401 ? 'unauthorized' : null
+  const [first] = Array.isArray(error) ? error : []
+  return (first as { extensions?: { code?: string } } | undefined)?.extensions?.code ?? null
+}
+
 /**
  * The event stream of this browser: opened again whenever it breaks, at once when the network or the page comes
  * back, otherwise after longer and longer pauses.
  */
 export class Connection {
   readonly #hearing: Hearing
-  #sse: Client<true> | null = null
-  #unfollow: (() => void) | null = null
+  /** Ends the open stream; null while there is none. */
+  #close: (() => void) | null = null
   #heardAt = 0
   #failures = 0
   #retry: ReturnType<typeof setTimeout> | undefined
@@ -53,69 +63,75 @@ export class Connection {
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.wake()
     })
-    void this.#open()
+    this.#open()
   }
 
   /** Opens the stream now if it is not open, or may have broken. */
   wake(): void {
-    if (this.#sse) this.#checkSilence(SUSPICIOUS_MS)
-    else void this.#open()
+    if (this.#close) this.#checkSilence(SUSPICIOUS_MS)
+    else this.#open()
   }
 
   #checkSilence(limit: number): void {
-    if (this.#sse && Date.now() - this.#heardAt > limit) {
-      this.#close()
-      void this.#open()
-    }
+    if (!this.#close || Date.now() - this.#heardAt <= limit) return
+    this.#close()
+    this.#open()
   }
 
-  async #open(): Promise<void> {
+  #open(): void {
     clearTimeout(this.#retry)
     this.#hearing.status('connecting')
     this.#heardAt = Date.now()
     const sse = createClient({
-      url: '/graphql/stream',
-      singleConnection: true,
-      headers: OWN_HEADERS,
+      url: '/graphql',
+      headers: () => ({ ...OWN_HEADERS }),
       retryAttempts: 0,
       fetchFn: listening(() => {
         this.#heardAt = Date.now()
       }),
-      on: { connected: () => this.#opened(sse) },
     })
-    this.#sse = sse
-    const unfollow = await followWorkspace(sse, {
-      tell: (changes) => this.#hearing.tell(changes),
-      end: (code) => this.#ended(sse, code),
-    })
-    if (this.#sse === sse) this.#unfollow = unfollow
-    else unfollow()
+    let isOpen = true
+    let isFirst = true
+    const end = (code: string | null): void => {
+      if (!isOpen) return
+      this.#close?.()
+      this.#ended(code)
+    }
+    const after = this.#hearing.position()
+    sse.subscribe<Result>(
+      { query: SUBSCRIPTION, variables: { after } },
+      {
+        next: ({ data, errors }) => {
+          if (isOpen && data) this.#heard(data, isFirst && after === null)
+          isFirst = false
+          if (errors) end(codeOf(errors))
+        },
+        error: (error) => end(codeOf(error)),
+        complete: () => end(null),
+      },
+    )
+    this.#close = () => {
+      isOpen = false
+      this.#close = null
+      sse.dispose()
+    }
   }
 
-  #opened(sse: Client<true>): void {
-    if (this.#sse !== sse) return
+  #heard(data: Result, isStart: boolean): void {
     this.#failures = 0
     this.#hearing.status('live')
-    this.#hearing.tell([{ topic: 'all' }])
+    // What is shown may have been read before the position at which the stream starts.
+    const changes: Change[] = isStart ? [{ topic: 'all' }] : changesOf(data)
+    this.#hearing.tell(changes, data.workspaceChanged.position)
   }
 
-  #ended(sse: Client<true>, code: string | null): void {
-    if (this.#sse !== sse) return
-    this.#close()
+  #ended(code: string | null): void {
     if (code === 'unauthorized') {
       this.#hearing.signedOut()
       return
     }
     this.#hearing.status('waiting')
     const pause = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LAST_RETRY_MS)
-    this.#retry = setTimeout(() => void this.#open(), pause * (0.5 + Math.random() / 2))
-  }
-
-  #close(): void {
-    const sse = this.#sse
-    this.#sse = null
-    this.#unfollow?.()
-    this.#unfollow = null
-    sse?.dispose()
+    this.#retry = setTimeout(() => this.#open(), pause * (0.5 + Math.random() / 2))
   }
 }

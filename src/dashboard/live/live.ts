@@ -12,6 +12,8 @@ const NAME = 'ams-live'
 
 interface Told {
   changes?: readonly Change[]
+  /** Where a stream goes on after these changes. */
+  position?: string
   status?: LiveStatus
   /** A tab asks for the status, or that the stream is tried again. */
   ask?: 'status' | 'wake'
@@ -19,14 +21,17 @@ interface Told {
 
 let channel: BroadcastChannel | null = null
 let connection: Connection | null = null
+/** Every tab knows it, so that whichever has the stream next loses nothing. */
+let position: string | null = null
 
 const send = (told: Told): void => channel?.postMessage(told)
 
-const hear = ({ changes, status, ask }: Told): void => {
+const hear = ({ changes, status, ask, ...told }: Told): void => {
+  position = told.position ?? position
   if (changes) tellChanges(changes)
   if (status) setStatus(status)
   if (ask === 'wake') connection?.wake()
-  if (ask && connection) send({ status: currentStatus() })
+  if (ask && connection) send({ status: currentStatus(), ...(position === null ? {} : { position }) })
 }
 
 /** Tells this tab and all others. */
@@ -37,7 +42,8 @@ const tellAll = (told: Told): void => {
 
 const lead = (): Promise<never> => {
   connection = new Connection({
-    tell: (changes) => tellAll({ changes }),
+    position: () => position,
+    tell: (changes, next) => tellAll({ changes, position: next }),
     status: (state) => tellAll({ status: { state, since: Date.now() } }),
     signedOut: askToSignIn,
   })

@@ -43,7 +43,7 @@ const columnsOf = (mayRelease: boolean, onRelease: (number: PhoneNumber) => void
 
 /** The workspace's pool of phone numbers. */
 export const Screen = () => {
-  const loaded = useLive(NUMBERS, {}, [])
+  const loaded = useLive(NUMBERS, {}, ['agents', 'numbers'])
   const { may } = useViewer()
   const [renting, setRenting] = useState(false)
   const [releasing, setReleasing] = useState<PhoneNumber | null>(null)

@@ -152,7 +152,7 @@ const Members = ({ members }: { members: readonly Member[] }) => {
 
 /** The people of the workspace, and those who are invited. */
 export const Screen = () => (
-  <Load from={useLive(PEOPLE, {}, [])} lines={6}>
+  <Load from={useLive(PEOPLE, {}, ['members'])} lines={6}>
     {({ workspace }) => (
       <>
         <Members members={workspace.members} />

@@ -60,7 +60,10 @@ const COLUMNS: readonly Column<Row>[] = [
 
 /** The plan, and how much of it is used. */
 export const Screen = () => (
-  <Load from={useLive(PLAN, {}, ['agents', 'messages', 'webhooks'])} lines={6}>
+  <Load
+    from={useLive(PLAN, {}, ['agents', 'domains', 'members', 'messages', 'numbers', 'webhooks'])}
+    lines={6}
+  >
     {({ workspace: { plan } }) => (
       <section className="panel">
         <h2>{text.plan(plan.key)}</h2>

@@ -55,7 +55,7 @@ const exampleOf = (secrets: readonly Secret[]): string =>
 
 /** The names of an agent's secrets, to set, replace and delete. */
 export const Screen = ({ agentId }: { agentId: string }) => {
-  const loaded = useLive(SECRETS, { id: agentId }, ['agents'])
+  const loaded = useLive(SECRETS, { id: agentId }, ['secrets'])
   const [setting, setSetting] = useState<string | null>(null)
   const [deleting, setDeleting] = useState<string | null>(null)
   const { run } = useAction(DELETE)

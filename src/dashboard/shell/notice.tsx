@@ -1,5 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useClient } from 'urql'
 import { onChange } from '../live/change.ts'
+import { graphql } from '../live/graphql.ts'
 import { tryNow } from '../live/live.ts'
 import { useLiveStatus } from '../live/status.ts'
 import { Button } from '../parts/button.tsx'
@@ -51,16 +53,25 @@ export const NotLive = () => {
   )
 }
 
+const ARRIVED = graphql(`
+  query Arrived($id: UUID!) { message(id: $id) { id subject status counterpart counterpartName } }
+`)
+
 /** Tells screen readers of arriving messages, without moving the focus. */
 export const Arrivals = () => {
+  const client = useClient()
   const [said, setSaid] = useState('')
   useEffect(
     () =>
-      onChange((changes) => {
-        const arrived = changes.findLast((change) => change.arrived)?.arrived
-        if (arrived) setSaid(text.arrived(arrived.from, arrived.subject))
+      onChange(async (changes) => {
+        const newest = changes.findLast(({ arrived }) => arrived)?.ids?.at(-1)
+        if (!newest || document.visibilityState !== 'visible') return
+        const { data } = await client.query(ARRIVED, { id: newest }).toPromise()
+        if (data?.message.status !== 'received') return
+        const { counterpart, counterpartName, subject } = data.message
+        setSaid(text.arrived(counterpartName ?? counterpart, subject ?? ''))
       }),
-    [],
+    [client],
   )
   return (
     <p className="unseen" aria-live="polite">

@@ -11,7 +11,7 @@ import { useAgents, useViewer } from './viewer.tsx'
 const Live = () => {
   const { state } = useLiveStatus()
   return (
-    <p className={`live ${state}`} title={state === 'live' ? text.live : text.connecting}>
+    <p className={`live is-${state}`} title={state === 'live' ? text.live : text.connecting}>
       <span className="live-dot" />
       <span>{state === 'live' ? text.live : text.connecting}</span>
     </p>

@@ -23,7 +23,8 @@ export type AgentRef = FrameData['agents'][number]
 const Context = createContext<FrameData | null>(null)
 
 /** What the frame shows: who is signed in, and the agents. */
-export const useFrame = (): Shown<FrameData> => useLive(FRAME, {}, ['agents', 'messages'])
+export const useFrame = (): Shown<FrameData> =>
+  useLive(FRAME, {}, ['agents', 'members', 'messages', 'workspace'])
 
 export const FrameProvider = ({ data, children }: { data: FrameData; children: ReactNode }) => (
   <Context value={data}>{children}</Context>

@@ -122,7 +122,7 @@ const Tokens = ({
 
 /** The programs behind an agent: who listens now, and the tokens with which they act as it. */
 export const Screen = ({ agentId }: { agentId: string }) => {
-  const loaded = useLive(CONNECT, { id: agentId }, ['agents', 'webhooks'])
+  const loaded = useLive(CONNECT, { id: agentId }, ['tokens', 'listeners', 'webhooks'])
   return (
     <Load from={loaded} lines={6}>
       {({ agent, service }) => (

@@ -111,7 +111,7 @@ const Setting = ({ flag, settings, ...rest }: SettingProps) => {
 
 /** The workspace's name, and what agents and members may do in it. */
 export const Screen = () => {
-  const loaded = useLive(SETTINGS, {}, [])
+  const loaded = useLive(SETTINGS, {}, ['workspace'])
   const { may } = useViewer()
   return (
     <Load from={loaded} lines={6}>
