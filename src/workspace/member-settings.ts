@@ -1,11 +1,12 @@
-import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import { audit } from './audit.ts'
 import { ensureMember, ensureOwner } from './member.ts'
-import type { Viewer } from './viewer.ts'
+import type { Viewer, ViewerDeps } from './viewer.ts'
+
+type Deps = Db & Pick<ViewerDeps, 'clock' | 'knownViewers'>
 
 export interface MemberChanges {
   name?: string | undefined
@@ -15,29 +16,31 @@ export interface MemberChanges {
 
 /** Changes the calling member's own name and settings. */
 export const updateOwnMember = async (
-  deps: Db & { clock: Clock },
+  deps: Deps,
   viewer: Viewer,
   changes: MemberChanges,
 ): Promise<Member> => {
   ensureMember(viewer)
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  return deps.prisma.$transaction(async (prisma) => {
+  const changed = await deps.prisma.$transaction(async (prisma) => {
     if (Object.keys(data).length > 0)
       await audit({ ...deps, prisma }, viewer, { action: 'member.update', agentId: null, detail: data })
     return prisma.member.update({ where: { id: viewer.id }, data })
   })
+  deps.knownViewers.forgetMember(viewer.id)
+  return changed
 }
 
 /** Changes a member's role. For owners. Throws `conflict` for the last owner, because a workspace needs one. */
 export const changeRole = async (
-  deps: Db & { clock: Clock },
+  deps: Deps,
   viewer: Viewer,
   memberId: string,
   role: MemberRole,
 ): Promise<Member> => {
   ensureOwner(viewer)
   const { workspaceId } = viewer
-  return deps.prisma.$transaction(async (prisma) => {
+  const changed = await deps.prisma.$transaction(async (prisma) => {
     // Locked, because two owners who demote each other concurrently would leave none.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
     const member = await prisma.member.findFirst({ where: { id: memberId, workspaceId } })
@@ -53,4 +56,6 @@ export const changeRole = async (
     })
     return prisma.member.update({ where: { id: memberId }, data: { role } })
   })
+  deps.knownViewers.forgetMember(memberId)
+  return changed
 }

@@ -74,6 +74,12 @@ export class KnownViewers {
     this.#forgetOldest(now)
   }
 
+  /** Reads a member anew, whose name or role was just changed. */
+  forgetMember(memberId: string): void {
+    for (const [key, { viewer }] of this.#viewers)
+      if (viewer.kind === 'member' && viewer.id === memberId) this.#viewers.delete(key)
+  }
+
   /** Removes what is no longer trusted: thousands of open streams need their viewers only once. */
   #forgetOldest(now: Date): void {
     for (const [key, { until }] of this.#viewers) {
