@@ -21,14 +21,55 @@ const start = async (): Promise<void> => {
 afterAll(() => cleanUp(dataDir))
 
 const EVENTS =
-  'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id message { text } } }'
+  'subscription ($id: UUID!, $after: SafeInt) { messageReceived(agentId: $id, after: $after) { id messageId message { text } } }'
 
 interface MessageEvent {
   id: number
+  messageId: string
   message: { text: string }
 }
 
+const CHANGES =
+  'subscription ($after: String) { workspaceChanged(after: $after) { position truncated changes { kind ids } } }'
+
+interface WorkspaceChanges {
+  position: string
+  truncated: boolean
+  changes: { kind: string; ids: string[] }[]
+}
+
+/** Reads a subscription until `done`, again from where it ended whenever it ends. */
+const readOn = async <Data>(
+  { query, variables }: { query: string; variables: () => Record<string, unknown> },
+  take: (data: Data) => void,
+  done: () => boolean,
+) => {
+  while (!done()) {
+    const client = createClient({
+      url: `${ready.http}/graphql`,
+      headers: { Authorization: `Bearer ${token}` },
+      retryAttempts: 0,
+    })
+    await new Promise<void>((resolve) => {
+      client.subscribe<Data>(
+        { query, variables: variables() },
+        {
+          next: ({ data }) => {
+            if (data) take(data)
+            if (done()) client.dispose()
+          },
+          error: () => resolve(),
+          complete: () => resolve(),
+        },
+      )
+    })
+    client.dispose()
+    if (!done()) await until(() => killed, 60_000)
+  }
+}
+
 const MAILS = 120
+let killed = false
 
 test('after a SIGKILL in mid-stream and a restart, `after` resumes without losing or repeating an event', {
   timeout: 180_000,
@@ -40,7 +81,6 @@ test('after a SIGKILL in mid-stream and a restart, `after` resumes without losin
   const to: string = (await owner('GET', `/agents/${id}/addresses`)).body[0].value
 
   const accepted: string[] = []
-  let killed = false
   /** Sends every mail until it is accepted, always with the same Message-ID. */
   const send = async (n: number): Promise<void> => {
     const letter = {
@@ -53,34 +93,27 @@ test('after a SIGKILL in mid-stream and a restart, `after` resumes without losin
     await until(async () => (await deliver(ready.smtp, letter)).accepted.length === 1, 30_000)
     accepted.push(`letter ${n}`)
   }
-  const writing = (async () => {
-    for (let n = 0; n < MAILS; n += 4) await Promise.all([n, n + 1, n + 2, n + 3].map(send))
-  })()
 
   const events: MessageEvent[] = []
-  const reading = (async () => {
-    while (events.length < MAILS) {
-      const client = createClient({
-        url: `${ready.http}/graphql`,
-        headers: { Authorization: `Bearer ${token}` },
-        retryAttempts: 0,
-      })
-      await new Promise<void>((resolve) => {
-        client.subscribe<{ messageReceived: MessageEvent }>(
-          { query: EVENTS, variables: { id, after: events.at(-1)?.id ?? 0 } },
-          {
-            next: ({ data }) => {
-              if (data) events.push(data.messageReceived)
-              if (events.length >= MAILS) client.dispose()
-            },
-            error: () => resolve(),
-            complete: () => resolve(),
-          },
-        )
-      })
-      client.dispose()
-      if (events.length < MAILS) await until(() => killed, 60_000)
-    }
+  const reading = readOn<{ messageReceived: MessageEvent }>(
+    { query: EVENTS, variables: () => ({ id, after: events.at(-1)?.id ?? 0 }) },
+    ({ messageReceived }) => events.push(messageReceived),
+    () => events.length >= MAILS,
+  )
+  const told: string[] = []
+  let after: string | undefined
+  const watching = readOn<{ workspaceChanged: WorkspaceChanges }>(
+    { query: CHANGES, variables: () => ({ after }) },
+    ({ workspaceChanged: { position, truncated, changes } }) => {
+      expect(truncated).toBe(false)
+      after = position
+      told.push(...changes.filter(({ kind }) => kind === 'message_arrived').flatMap(({ ids }) => ids))
+    },
+    () => told.length >= MAILS,
+  )
+  await until(() => after)
+  const writing = (async () => {
+    for (let n = 0; n < MAILS; n += 4) await Promise.all([n, n + 1, n + 2, n + 3].map(send))
   })()
 
   await until(() => events.length >= MAILS / 3, 60_000)
@@ -88,7 +121,8 @@ test('after a SIGKILL in mid-stream and a restart, `after` resumes without losin
   await service.exited
   await start()
   killed = true
-  await Promise.all([writing, reading])
+  await Promise.all([writing, reading, watching])
   expect(events.map((one) => one.id)).toEqual(Array.from({ length: MAILS }, (_, n) => n + 1))
+  expect(told.toSorted()).toEqual(events.map(({ messageId }) => messageId).toSorted())
   expect(events.map(({ message }) => message.text.trim()).sort()).toEqual([...accepted].sort())
 })
