@@ -129,6 +129,7 @@ browserTest('everything can be done by keyboard alone', async () => {
   await row(page, /First by keyboard/).waitFor()
   await page.keyboard.press('c')
   await page.getByRole('heading', { name: 'New message' }).waitFor()
+  await page.locator('input:focus').waitFor()
   await page.keyboard.type('ann@example.com')
   await page.keyboard.press('Tab')
   await page.keyboard.type('By keyboard')

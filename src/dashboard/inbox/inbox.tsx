@@ -45,15 +45,17 @@ const useList = () => {
 
 type List = ReturnType<typeof useList>
 
-/** After the list is shown again, the focus is where it was before: on the thread that was opened. */
-const useReturn = (thread: string | undefined, hrefOf: List['hrefOf']): void => {
-  const last = useRef(thread)
+/**
+ * Returns the thread that is open, or was open before the list was shown again: there the list and the focus
+ * return to.
+ */
+const useAnchor = (thread: string | undefined): string | undefined => {
+  const [anchor, setAnchor] = useState(thread)
+  if (thread && thread !== anchor) setAnchor(thread)
   useEffect(() => {
-    const closed = thread ? undefined : last.current
-    last.current = thread
-    if (closed)
-      document.querySelector<HTMLElement>(`.thread-row[href$="${CSS.escape(hrefOf(closed))}"]`)?.focus()
-  }, [thread, hrefOf])
+    if (!thread && anchor) document.querySelector<HTMLElement>(`.thread-row[href*="${anchor}"]`)?.focus()
+  }, [thread, anchor])
+  return anchor
 }
 
 /** Opens the next or the previous thread of the list. */
@@ -92,6 +94,8 @@ const ListPane = ({ list, rows, thread }: { list: List; rows: Rows; thread: stri
   const { agent, query, setQuery, hrefOf } = list
   const [, go] = useLocation()
   const field = useRef<HTMLInputElement>(null)
+  const scroller = useRef<HTMLDivElement>(null)
+  const anchor = useAnchor(thread)
   const selection = useSelection(rows.rows)
   // An open thread is the page's subject, and alone on narrow screens.
   const Title = thread ? 'h2' : 'h1'
@@ -117,13 +121,15 @@ const ListPane = ({ list, rows, thread }: { list: List; rows: Rows; thread: stri
       </header>
       <SearchField ref={field} query={query} onQuery={setQuery} />
       {selection.rows.length > 0 && <BulkBar rows={selection.rows} onDone={selection.clear} />}
-      <div className="inbox-scroll">
+      <div className="inbox-scroll" ref={scroller}>
         {rows.loading && <Loading lines={8} />}
         {rows.failure && <Failed failure={rows.failure} onRetry={rows.retry} />}
         {!rows.loading && !rows.failure && rows.rows.length === 0 && <None query={query} />}
         <RowList
           rows={rows.rows}
-          current={thread}
+          current={anchor}
+          isOpen={thread !== undefined}
+          scroller={scroller}
           hrefOf={hrefOf}
           showAgent={!agent}
           selected={selection.ids}
@@ -142,7 +148,6 @@ const Threaded = () => {
   const { agent, query, hrefOf } = list
   const rows = useRows(agent?.id ?? null, query)
   const move = useMove(rows, thread, list)
-  useReturn(thread, hrefOf)
   useTitle(agent ? text.of(agent.name) : text.title)
   useKeys([
     { keys: 'j', label: text.keys.next, group: 'list', run: () => move(1) },
