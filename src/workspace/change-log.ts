@@ -21,7 +21,8 @@ export const CHANGE_KINDS = {
   address: 'An address of an agent was added, changed or removed.',
   access: 'Who may send messages to an agent changed.',
   listener: "An agent's client connected or disconnected, or a subscription to its events began or ended.",
-  webhook: 'A webhook was added, changed or removed, failed, or delivers again.',
+  webhook:
+    'A webhook was added, changed or removed, failed, delivers again, or answered a test or a resent event.',
   draft: 'A draft was saved, deleted or sent.',
   secret: 'A secret was set or deleted.',
   token: 'A token was created or revoked.',

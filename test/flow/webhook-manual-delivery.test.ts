@@ -49,7 +49,7 @@ describe('a webhook test', () => {
     await bench.webhook(viewer, `${receiver.url}/sibling`)
     bench.worker()
     const asked = await ask()
-    expect(asked).toEqual({
+    expect(asked).toMatchObject({
       id: asked.id,
       eventId: expect.stringMatching(/^test_[0-9a-f]{32}$/),
       status: 'pending',
@@ -174,7 +174,12 @@ describe('sending an event again', () => {
     const first = (await log()).find(({ status }) => status === 'skipped')!
     await db.prisma.agent.update({ where: { id: viewer.id }, data: { name: 'Renamed' } })
     const second = await again(first.id)
-    expect(second).toEqual({ id: second.id, eventId: eventIdOf(events[0]!), status: 'pending', attempts: [] })
+    expect(second).toMatchObject({
+      id: second.id,
+      eventId: eventIdOf(events[0]!),
+      status: 'pending',
+      attempts: [],
+    })
     expect(await delivery(second.id)).toMatchObject({ status: 'delivered', attempts: [{ status: 204 }] })
     const got = await receiver.got(path, 4)
     expect(got[3]!.headers['webhook-id']).toBe(got[0]!.headers['webhook-id'])

@@ -96,7 +96,7 @@ describe("the AI SDK's subscriber", () => {
     const agent = await createOpenAgent()
     const { client, events, store, errors, url } = await openSubscriber(agent)
     const { events: offered } = await client.experimental_events.list()
-    expect(offered.map(({ name }) => name)).toEqual(['message.received'])
+    expect(offered.map(({ name }) => name)).toContain('message.received')
     const delivery = { mode: 'webhook' as const, url, allowInsecureLocalhost: true }
     const made = await client.experimental_events.subscribe({
       name: 'message.received',

@@ -135,10 +135,7 @@ test.each([
   [['workspace', '--name', ' ', '--owner', 'a@example.com'], '--name is " "; it takes 1 to 100 characters'],
   [['workspace', '--name', 'x'.repeat(101), '--owner', 'a@example.com'], 'it takes 1 to 100 characters'],
   [['number', '--value', '555'], '--value is "555"; it takes a phone number in international form'],
-  [
-    ['token', '--member', 'a@example.com', '--workspace', 'x'],
-    '--workspace is "x"; it takes a workspace\'s id.',
-  ],
+  [['token', '--member', 'a@example.com', '--workspace', 'x'], '--workspace is "x"; it takes an id.'],
 ])('the command line %j ends with 2 and names the valid values', async (args, says) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
   expect((await process.exited).code).toBe(2)

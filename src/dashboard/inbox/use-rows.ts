@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { useClient } from 'urql'
 import type { Change } from '../live/change.ts'
 import type { Failure } from '../live/failure.ts'
-import { useChanges } from '../live/use.ts'
+import { useChanges, useRetry } from '../live/use.ts'
 import { type Filter, loadPage, loadThreadsOf } from './load.ts'
 import { isOfThreads, parseSearch } from './query.ts'
 import type { Row } from './row.ts'
@@ -81,6 +81,7 @@ export const useRows = (agentId: string | null, query: string): Rows => {
   }, [load])
 
   const loadAgain = () => void load(null, Math.min(state.rows?.length ?? 0, MOST_AGAIN))
+  useRetry(state.failure, loadAgain)
 
   const loadSome = async (messageIds: readonly string[]) => {
     const filter = { agentId, search: parseSearch(query) }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { type AnyVariables, type TypedDocumentNode, useClient } from 'urql'
 import type { Topic } from './change.ts'
 import { type Failure, failureOf } from './failure.ts'
-import { useChanges } from './use.ts'
+import { useChanges, useRetry } from './use.ts'
 
 interface Connection<Node> {
   edges: readonly { node: Node }[]
@@ -73,6 +73,7 @@ export const usePages = <Data, Variables extends AnyVariables, Node>({
   useEffect(refresh, [refresh, key])
   useChanges(topics, refresh)
   const { rows, next, failure, busy } = state
+  useRetry(failure, refresh)
   const more = rows && next !== null ? () => void load(rows, next) : undefined
   return { data: rows, failure: rows ? null : failure, busy, more, refresh }
 }

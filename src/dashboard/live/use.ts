@@ -40,6 +40,31 @@ export const useChanges = (topics: readonly Topic[], refresh: (changes: readonly
   }, [])
 }
 
+/** How often something is read again that the service did not answer. */
+const RETRY_MS = 5_000
+
+/**
+ * Calls `retry` every 5 seconds, and when the network comes back, after a read that did not reach the service:
+ * the stream does not repeat the change that it was for.
+ */
+export const useRetry = (failure: Failure | null, retry: () => void): void => {
+  const isUnreached = failure?.code === 'offline' || failure?.code === 'unavailable'
+  const latest = useRef(retry)
+  useEffect(() => {
+    latest.current = retry
+  })
+  useEffect(() => {
+    if (!isUnreached) return
+    const again = (): void => latest.current()
+    const timer = setInterval(again, RETRY_MS)
+    addEventListener('online', again)
+    return () => {
+      clearInterval(timer)
+      removeEventListener('online', again)
+    }
+  }, [isUnreached])
+}
+
 export interface Shown<Data> {
   data: Data | undefined
   failure: Failure | null
@@ -62,9 +87,11 @@ export const useLive = <Data, Variables extends AnyVariables>(
   useChanges(topics, () => {
     if (!pause) refresh()
   })
+  const failure = failureOf(result.error)
+  useRetry(pause ? null : failure, refresh)
   return {
     data: result.data,
-    failure: failureOf(result.error),
+    failure,
     loading: result.fetching && !result.data,
     refresh,
   }

@@ -18,13 +18,7 @@ const DELIVERIES = graphql(`
       webhooks {
         id
         deliveries(first: 20, status: $status, after: $after) {
-          edges {
-            node {
-              id eventId status createdAt
-              request { url body headers { name value } }
-              attempts { at ms status error answer { body headers { name value } } }
-            }
-          }
+          edges { cursor node { id eventId status createdAt attempts { at status error } } }
           pageInfo { endCursor hasNextPage }
         }
       }
@@ -33,7 +27,8 @@ const DELIVERIES = graphql(`
 `)
 
 type Data = ResultOf<typeof DELIVERIES>
-export type Delivery = Data['agent']['webhooks'][number]['deliveries']['edges'][number]['node']
+type Edge = Data['agent']['webhooks'][number]['deliveries']['edges'][number]
+type Delivery = Edge['node'] & { cursor: string }
 type Status = NonNullable<VariablesOf<typeof DELIVERIES>['status']>
 
 const TONES: Record<Status, Tone> = {
@@ -42,6 +37,8 @@ const TONES: Record<Status, Tone> = {
   skipped: 'warn',
   expired: 'bad',
 }
+
+const NOTHING = { edges: [], pageInfo: { endCursor: null, hasNextPage: false } }
 
 const lastAnswer = ({ attempts }: Delivery): string => {
   const last = attempts.at(-1)
@@ -74,7 +71,11 @@ export const Deliveries = ({ agentId, webhookId }: { agentId: string; webhookId:
   const pages = usePages({
     query: DELIVERIES,
     variables: { agentId, status },
-    pick: ({ agent }: Data) => agent.webhooks.find(({ id }) => id === webhookId)!.deliveries,
+    pick: ({ agent }: Data) => {
+      // None when it was just removed.
+      const { edges, pageInfo } = agent.webhooks.find(({ id }) => id === webhookId)?.deliveries ?? NOTHING
+      return { edges: edges.map(({ node, cursor }) => ({ node: { ...node, cursor } })), pageInfo }
+    },
     topics: ['webhooks'],
   })
   return (
@@ -115,7 +116,9 @@ export const Deliveries = ({ agentId, webhookId }: { agentId: string; webhookId:
         <DeliveryDetails
           agentId={agentId}
           webhookId={webhookId}
-          delivery={shown}
+          id={shown.id}
+          eventId={shown.eventId}
+          after={pages.data?.[pages.data.findIndex(({ id }) => id === shown.id) - 1]?.cursor ?? null}
           onClose={() => setShown(null)}
         />
       )}

@@ -1,12 +1,38 @@
-import { graphql } from '../live/graphql.ts'
+import { useQuery } from 'urql'
+import { failureOf } from '../live/failure.ts'
+import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Failed, Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import type { Delivery } from './deliveries.tsx'
 import { text } from './strings.ts'
+
+// A list of deliveries with all of this would cost more than a query may.
+const DELIVERY = graphql(`
+  query DeliveryDetails($agentId: UUID!, $after: String) {
+    agent(id: $agentId) {
+      id
+      webhooks {
+        id
+        deliveries(first: 1, after: $after) {
+          edges {
+            node {
+              id
+              request { url body headers { name value } }
+              attempts { at ms status error answer { body headers { name value } } }
+            }
+          }
+        }
+      }
+    }
+  }
+`)
+
+type Data = ResultOf<typeof DELIVERY>
+type Delivery = Data['agent']['webhooks'][number]['deliveries']['edges'][number]['node']
 
 const RESEND = graphql(`
   mutation ResendDelivery($input: ResendDeliveryInput!) { resendDelivery(input: $input) { delivery { id } } }
@@ -17,10 +43,17 @@ interface Header {
   value: string
 }
 
+const Lines = ({ text: lines }: { text: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard
+  <pre className="delivery-text" tabIndex={0}>
+    {lines}
+  </pre>
+)
+
 const Headers = ({ headers }: { headers: readonly Header[] }) => (
   <details>
     <summary>{text.headers}</summary>
-    <pre className="delivery-text">{headers.map(({ name, value }) => `${name}: ${value}`).join('\n')}</pre>
+    <Lines text={headers.map(({ name, value }) => `${name}: ${value}`).join('\n')} />
   </details>
 )
 
@@ -40,11 +73,7 @@ const Request = ({ request }: { request: NonNullable<Delivery['request']> }) => 
     </div>
     <code>POST {request.url}</code>
     <Headers headers={request.headers} />
-    {request.body === null ? (
-      <p className="hint">{text.noBody}</p>
-    ) : (
-      <pre className="delivery-text">{pretty(request.body)}</pre>
-    )}
+    {request.body === null ? <p className="hint">{text.noBody}</p> : <Lines text={pretty(request.body)} />}
   </section>
 )
 
@@ -66,7 +95,7 @@ const Attempt = ({ attempt, number }: { attempt: Delivery['attempts'][number]; n
         {attempt.answer.body && (
           <>
             <p className="hint">{text.answerBody}</p>
-            <pre className="delivery-text">{attempt.answer.body}</pre>
+            <Lines text={attempt.answer.body} />
           </>
         )}
       </>
@@ -77,35 +106,58 @@ const Attempt = ({ attempt, number }: { attempt: Delivery['attempts'][number]; n
 interface DetailsProps {
   agentId: string
   webhookId: string
-  delivery: Delivery
+  id: string
+  eventId: string
+  /** The cursor of the delivery before it in the list; null for the first one. */
+  after: string | null
   onClose(): void
 }
 
-/** One delivery: what was sent, what each attempt got back, and a button that sends it again. */
-export const DeliveryDetails = ({ agentId, webhookId, delivery, onClose }: DetailsProps) => {
-  const { run, busy } = useAction(RESEND)
-  const resend = async () => {
-    if (!(await run({ input: { agentId, webhookId, deliveryId: delivery.id } }))) return
-    announce([{ topic: 'webhooks', agentId }])
-    onClose()
-  }
+const Content = ({ agentId, webhookId, id, after }: Omit<DetailsProps, 'eventId' | 'onClose'>) => {
+  const [{ data, error }] = useQuery({ query: DELIVERY, variables: { agentId, after } })
+  const failure = failureOf(error)
+  if (failure) return <Failed failure={failure} />
+  const webhook = data?.agent.webhooks.find((one) => one.id === webhookId)
+  const delivery = webhook?.deliveries.edges.find(({ node }) => node.id === id)?.node
+  if (!delivery) return <Loading />
   return (
-    <Dialog
-      wide
-      title={text.delivery(delivery.eventId.split('_').at(-1) ?? '')}
-      onClose={onClose}
-      actions={
-        <Button kind="primary" busy={busy} onClick={() => void resend()}>
-          {text.again}
-        </Button>
-      }
-    >
+    <>
       <ol className="stack">
         {delivery.attempts.map((attempt, index) => (
           <Attempt key={attempt.at} attempt={attempt} number={index + 1} />
         ))}
       </ol>
       {delivery.request && <Request request={delivery.request} />}
+    </>
+  )
+}
+
+/** A test is no event: instead of sending it again, a new one is sent. */
+const isTest = (eventId: string): boolean => eventId.startsWith('test_')
+
+/** One delivery: what was sent, what each attempt got back, and a button that sends it again. */
+export const DeliveryDetails = ({ eventId, onClose, ...content }: DetailsProps) => {
+  const { agentId, webhookId, id } = content
+  const { run, busy } = useAction(RESEND)
+  const resend = async () => {
+    if (!(await run({ input: { agentId, webhookId, deliveryId: id } }))) return
+    announce([{ topic: 'webhooks', agentId }])
+    onClose()
+  }
+  return (
+    <Dialog
+      wide
+      title={text.delivery(eventId.split('_').at(-1) ?? '')}
+      onClose={onClose}
+      actions={
+        !isTest(eventId) && (
+          <Button kind="primary" busy={busy} onClick={() => void resend()}>
+            {text.again}
+          </Button>
+        )
+      }
+    >
+      <Content {...content} />
     </Dialog>
   )
 }

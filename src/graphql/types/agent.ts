@@ -22,7 +22,7 @@ import { Approval, Icon } from './enums.ts'
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
  * own.
  */
-export const readableBy = (viewer: Viewer): Prisma.AgentWhereInput => ({
+const readableBy = (viewer: Viewer): Prisma.AgentWhereInput => ({
   workspaceId: viewer.workspaceId,
   ...(viewer.kind === 'agent' ? { id: viewer.id } : {}),
 })

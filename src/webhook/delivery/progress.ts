@@ -60,9 +60,10 @@ export interface Entry {
   answer?: Answer
 }
 
-/** The webhooks that failed, or deliver again: nothing is noted for each delivery. */
-const TURNED =
-  '(select mine.* from mine join p on p.lane = mine.id where p.recovered or p."failedAt" is not null or p."givenUpAt" is not null)'
+/** The webhooks that failed, deliver again, or got what a member asked for: nothing is noted for each event. */
+const TURNED = `(
+      select mine.* from mine join p on p.lane = mine.id
+       where p.recovered or p."failedAt" is not null or p."givenUpAt" is not null or mine.id in (select lane from done where seq < 0))`
 
 /**
  * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner,
@@ -111,7 +112,7 @@ const SETTLE = {
         from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
         join mine on mine.id = s.lane
        where j.agent_id = mine.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
-      returning j.agent_id, mine.workspace_id, (s.entry ->> 'at')::timestamptz as at,
+      returning j.lane, j.seq, j.agent_id, mine.workspace_id, (s.entry ->> 'at')::timestamptz as at,
                 case when s.entry is not null then case s.state when 'delivered' then '${DELIVERY_ACCEPTED}' else '${DELIVERY_FAILED}' end end as metric
     ),${countForDay('done')},${noteChanges('webhook', TURNED)}
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
