@@ -112,7 +112,9 @@ test('its types need neither those of Node nor any other package', async () => {
 export const subjects = async (agent: Agent): Promise<(string | null)[]> =>
   (await agent.list({ q: 'x' }).all(3)).map((message: Message) => message.subject)
 export const code = (error: AmsError): string => error.code
-export const name = async (request: Request): Promise<'message.received'> => (await verifyWebhook(request, 'whsec_')).name
+export const isArrival = async (request: Request) => (await verifyWebhook(request, 'whsec_')).name === 'message.received'
+// @ts-expect-error: there is no such event
+export const isLostEvent = async (request: Request) => (await verifyWebhook(request, 'whsec_')).name === 'message.lost'
 // @ts-expect-error: there is no such status
 export const isLost = ({ status }: Message) => status === 'lost'
 `,

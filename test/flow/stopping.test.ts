@@ -22,7 +22,7 @@ test('a service that stops ends its streams, and their clients no longer count a
   expect(await leases()).toBe(STREAMS)
   // One for each stream would still wait for connections when the process closes them.
   const { statements } = await statementsOf(service.db.pool, () => service.stop())
-  expect(statements.filter((text) => /^update connection/.test(text))).toHaveLength(1)
+  expect(statements.filter((text) => text.includes('update connection'))).toHaveLength(1)
   expect(await leases()).toBe(0)
   await Promise.all(streams.map(({ ended }) => ended))
   expect(log.text()).not.toContain('could not end')

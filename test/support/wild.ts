@@ -364,7 +364,7 @@ const who = fc.oneof(
 
 const requestOf = (description: Description, operation: Described, pool: Pool): fc.Arbitrary<WildRequest> => {
   const parameters = (operation.operation.parameters ?? []).map(description.resolve)
-  const given = operation.operation.requestBody?.content['application/json'].schema
+  const given = operation.operation.requestBody?.content['application/json']?.schema
   const schema = given && description.schemaOf(given)
   const own = operation.method.toUpperCase()
   // Another operation's method on the same path would run that operation, which might delete shared data.

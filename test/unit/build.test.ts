@@ -26,6 +26,7 @@ beforeAll(() => {
     'tsconfig.json',
     'src/build.mjs',
     'src/core/errors.ts',
+    'src/dashboard/build.mjs',
     'prisma/config.ts',
     'prisma/engine.mjs',
     'prisma/engine-adapter.mjs',
@@ -40,6 +41,8 @@ beforeAll(() => {
   )
   mkdirSync(at('src', 'web'))
   writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
+  writeFileSync(at('src', 'dashboard', 'index.html'), '<script type="module" src="./main.ts"></script>')
+  writeFileSync(at('src', 'dashboard', 'main.ts'), `document.title = 'Things'\n`)
   symlinkSync(join(root, 'node_modules'), at('node_modules'))
 })
 
@@ -63,6 +66,7 @@ test('concurrent builds on a fresh checkout all succeed without output', async (
   expect(all.map(({ code, output }) => [code, output])).toEqual(Array(3).fill([0, '']))
   expect(readFileSync(at('dist', 'main.js'), 'utf8')).toContain(`'./core/errors.js'`)
   expect(readFileSync(at('dist', 'web', 'page.html'), 'utf8')).toBe('<p>1</p>')
+  expect(readFileSync(at('dist', 'dashboard', 'index.html'), 'utf8')).toContain('/app/assets/')
   expect(existsSync(at('src', 'db', 'generated', 'pothos-types.ts'))).toBe(true)
   expect(existsSync(at('dist', '.lock'))).toBe(false)
 })

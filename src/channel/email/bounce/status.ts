@@ -24,7 +24,7 @@ const CODES_OF_LINES =
   /(?<![\d.])[245]\d\d[ -](?:#?[245]\.[0-7]\.\d{1,3}(?!\.?\d))?|#?(?<![\d.])[245]\.[0-7]\.\d{1,3}(?!\.?\d)/g
 const ADDRESSES = /[\w.!#$%&'*+/=?^{|}~-]{1,64}@[\w.-]{1,255}/g
 const LINKS = /\bhttps?:\/\/\S{1,2000}/gi
-const HOSTS = /\b[\w-]{1,63}(?:\.[\w-]{1,63}){0,10}\.[a-z]{2,24}\b/g
+const HOSTS = /(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,10}\.[a-z]{2,24}\b/g
 
 /**
  * Returns the words of a server's reply on one line: without the codes that begin each of its lines, and
