@@ -151,8 +151,17 @@ const createLink = (
   return createOperatorLink(deps, { email: member, workspaceId: workspace })
 }
 
+/** Checks the set-up and prints the report. Exits with 1 when there is a problem. */
+const examine = async (options: { json: boolean }): Promise<void> => {
+  const { runDoctor } = await import('./doctor/doctor.ts')
+  const { text, ok } = await runDoctor(process.env, options)
+  say(text)
+  if (!ok) process.exit(EXIT_FAILURE)
+}
+
 const dispatch = async (requested: Command): Promise<void> => {
   if (requested.name === 'help') return say(USAGE)
+  if (requested.name === 'doctor') return examine(requested)
   const config = readConfig(process.env)
   const log = createLogger(config.logLevel)
   switch (requested.name) {

@@ -41,6 +41,8 @@ const table: Record<string, readonly string[]> = {
   dashboard: [], // runs in browsers
   boot: ['core', 'config', 'db', ...domain],
   background: ['core', 'db', 'boot', ...domain],
+  // the operator's command: looks at everything from the outside
+  doctor: ['core', 'config', 'db', 'boot', 'channel', 'workspace', 'email-domain', 'agent'],
   // the operator's command: sources of mails for the import of message/
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
   demo: [everything],

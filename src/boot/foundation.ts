@@ -28,7 +28,8 @@ export interface Foundation {
   close(options?: { atOnce: boolean }): Promise<void>
 }
 
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
+/** The folder with the migrations of this build. */
+export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
 /**
  * Maximum number of connections of one process: a few for batched statements, the rest for requests.
  * PostgreSQL's own default is 100 in total.

@@ -36,6 +36,10 @@ export interface MasterKeys {
 
 const fileOf = ({ dataDir }: Config) => join(dataDir, 'master.key')
 
+/** Returns whether there is a master key. If not, the first start creates one. */
+export const hasMasterKey = (config: Config): boolean =>
+  config.masterKeys.length > 0 || existsSync(fileOf(config))
+
 /** Reads the keys from MASTER_KEY, else from DATA_DIR, where the first start creates one. */
 export const readMasterKeys = async (config: Config): Promise<MasterKeys> => {
   const [given, ...others] = config.masterKeys

@@ -15,6 +15,7 @@ export const USAGE = `Usage:
   npm start -- import --agent ID PATH                   import mails: an .eml file, an mbox, a Maildir, or a folder of them
   npm start -- import --agent ID --imap imaps://USER@HOST [--folder NAME]
                                                         import an IMAP account or one folder of it; the password comes from standard input
+  npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
   npm run demo                                          run the demo
@@ -32,6 +33,7 @@ export type ImportSource = { path: string } | { imap: URL; folder: string | unde
 export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
+  | { name: 'doctor'; json: boolean }
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
   | { name: 'sign-in'; member: string | undefined; workspace: string | undefined }
@@ -51,6 +53,7 @@ const OPTIONS = {
   imap: text,
   folder: text,
   'data-keys': { type: 'boolean' },
+  json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -121,6 +124,7 @@ export const readCommand = (args: string[]): Command => {
     return { name, member: values.member && read('member', values.member, email), workspace }
   if (name === 'number') return { name, value: required('value', values.value, phoneNumber), workspace }
   if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
+  if (name === 'doctor') return { name, json: values.json === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
   return { name: plain }

@@ -144,6 +144,12 @@ const published = ({ domain, selector, publicKey, createdAt, retiredAt }: DkimKe
 export const dkimKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> =>
   (await ensureKeys(deps, owner)).map(published)
 
+/** Does the same without creating a key: for looking on. */
+export const publishedDkimKeys = async (
+  deps: Pick<DkimDeps, 'prisma' | 'clock'>,
+  owner: DkimOwner,
+): Promise<PublishedKey[]> => (await current(deps, owner)).map(published)
+
 const isActive = ({ retiredAt }: DkimKey) => retiredAt === null
 
 /** Does the same for many domains, in their order, with one statement besides creating missing keys. */

@@ -57,6 +57,19 @@ const pricesOf = async (twilio: Twilio, country: string): Promise<Prices> => {
   )
 }
 
+/** Maximum size of a page at Twilio. */
+const MAX_LISTED = 1000
+
+/** Returns the account's numbers with the URL that each one's texts are sent to, or why there is none. */
+export const listNumbers = async (
+  twilio: Twilio,
+): Promise<{ numbers: Map<string, string> } | { reason: string }> => {
+  const answer = await twilio.call('GET', 'IncomingPhoneNumbers.json', { PageSize: String(MAX_LISTED) })
+  if (!answer.ok) return { reason: answer.reason }
+  const listed = rows(answer.body.incoming_phone_numbers)
+  return { numbers: new Map(listed.map((row) => [text(row.phone_number), text(row.sms_url)])) }
+}
+
 /** Creates the provider of phone numbers that are rented from Twilio. */
 export const createNumbers = ({ twilio, webhookUrl }: NumberDeps): NumberProvider => {
   const find = async (value: string): Promise<string | null> => {

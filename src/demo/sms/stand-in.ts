@@ -280,7 +280,13 @@ export class TwilioStandIn {
     const found = [...this.numbers].filter(([value]) => wanted === null || value === wanted)
     return {
       status: 200,
-      body: { incoming_phone_numbers: found.map(([phone_number, { sid }]) => ({ sid, phone_number })) },
+      body: {
+        incoming_phone_numbers: found.map(([phone_number, { sid, smsUrl }]) => ({
+          sid,
+          phone_number,
+          sms_url: smsUrl,
+        })),
+      },
     }
   }
 

@@ -71,6 +71,10 @@ export function createRelay(
   }
 }
 
+/** Connects to the server at `url` and logs in. Rejects with its reply or the connection's error. */
+export const probeRelay = async (url: string, signal: AbortSignal): Promise<void> =>
+  (await openSession(fromUrl(url), signal)).quit()
+
 /** The result of sending a mail through one server. */
 export interface ServerResult extends SendResult {
   /** Envelopes whose transactions did not complete, because there was no connection or it broke. */
