@@ -1,7 +1,7 @@
 import type { ChannelKind } from '../core/channels.ts'
 import type { Route } from './callback-route.ts'
 import type { DeliveryReport, InboundAttachment, Sink } from './inbound.ts'
-import type { MailView, Viewing } from './mail-view.ts'
+import type { HtmlContent, MailView, Viewing } from './mail-view.ts'
 import type { NumberProvider } from './number-provider.ts'
 import type { Outbound, Progress, SendResult } from './outbound.ts'
 
@@ -51,6 +51,12 @@ export interface Channel {
    */
   checkFiles?(files: readonly InboundAttachment[]): void
   /**
+   * Returns HTML as it may be sent, and the plain text made from it; undefined for channels that send text
+   * alone. Throws `invalid_input` for HTML that is too long or too complex, and `unavailable` when too much
+   * waits. `source`: key for fair queueing.
+   */
+  prepareHtml?(html: string, source: string): Promise<HtmlContent>
+  /**
    * Makes one attempt. Never throws for a refusal by the other side, which is part of the result. A message
    * that is sent in several parts records each one.
    */
@@ -61,7 +67,7 @@ export interface Channel {
    */
   ask?(providerId: string): Promise<Pick<DeliveryReport, 'status' | 'detail'> | null>
   /**
-   * Returns what a mail client shows of a message as received, besides its text. Rejects with `unavailable`
+   * Returns what a mail client shows of a message, besides its text. Rejects with `unavailable`
    * when too many are waiting, and with `invalid_input` for one that cannot be read.
    */
   view?(viewing: Viewing): Promise<MailView>

@@ -20,9 +20,17 @@ export interface MailView {
   headers: HeaderField[]
 }
 
-/** An email to be shown. */
+/** An email to be shown: one as received, or the HTML of one that was sent. */
 export interface Viewing extends ViewOptions {
-  raw: Uint8Array
+  mail: { raw: Uint8Array } | { html: string }
   /** Key for fair queueing: whoever looks at it. */
   source: string
+}
+
+/** The content of an email that is written as HTML. */
+export interface HtmlContent {
+  /** The sanitized HTML. */
+  html: string
+  /** Its plain text, for readers without HTML. */
+  text: string
 }

@@ -10,6 +10,8 @@ export interface Outbound {
   cc: string[]
   subject: string | null
   text: string
+  /** Sanitized HTML beside the text, for channels that support it. */
+  html?: string | null
   /**
    * Constant over all attempts: an email's Message-ID (without angle brackets, like all ids here), else the
    * message's own id.

@@ -912,7 +912,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a received email's HTML, sanitized
+         * Get an email's HTML, sanitized
          * @description Without scripts, forms, or anything that is loaded from elsewhere. Pictures of the mail itself are embedded. `remoteImages` leaves images on other servers in it, which tells these that the mail is read. `not_found` if the mail has no HTML, or if it is too long or too complex; its `text` can always be read. The response's Content-Security-Policy enforces the same; show it in an `<iframe sandbox>`.
          */
         get: operations["readMessageHtml"];
@@ -2625,6 +2625,7 @@ export interface components {
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "text": "Hello Ann",
+         *       "html": null,
          *       "replyTo": null,
          *       "forward": null,
          *       "channel": "email",
@@ -2643,6 +2644,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             text: string | null;
+            html: string | null;
             /** Format: uuid */
             replyTo: string | null;
             /** Format: uuid */
@@ -5312,7 +5314,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    text: string;
+                    /** @description Required, unless `html` is given: then it is made from that when left out */
+                    text?: string;
+                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+                    html?: string;
                     /**
                      * Format: uuid
                      * @description The message to reply to. Recipients and subject are taken from it unless they are given
@@ -5908,7 +5913,10 @@ export interface operations {
             content: {
                 "application/json": {
                     subject?: string;
+                    /** @description Without `html`, it replaces the HTML too */
                     text?: string;
+                    /** @description Without `text`, the text is made from it */
+                    html?: string;
                 };
             };
         };
@@ -6235,7 +6243,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description Required, unless `html` is given: then it is made from that when left out */
                     text?: string | null;
+                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+                    html?: string | null;
                     /**
                      * Format: uuid
                      * @description The message to reply to. Recipients and subject are taken from it unless they are given
@@ -6371,7 +6382,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description Required, unless `html` is given: then it is made from that when left out */
                     text?: string | null;
+                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+                    html?: string | null;
                     /**
                      * Format: uuid
                      * @description The message to reply to. Recipients and subject are taken from it unless they are given

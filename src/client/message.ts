@@ -6,11 +6,14 @@ import { List } from './list.ts'
 import type { Event } from './stream.ts'
 
 type Stored = components['schemas']['Message']
-export type Send = operations['sendMessage']['requestBody']['content']['application/json']
+type SendBody = operations['sendMessage']['requestBody']['content']['application/json']
+/** A text, or for an email HTML, from which the service makes the text. */
+type Content = { text: string } | { html: string }
+export type Send = SendBody & Content
 type Edits = NonNullable<operations['approveMessage']['requestBody']>['content']['application/json']
 export type Marks = operations['markMessage']['requestBody']['content']['application/json']
-type Reply = Omit<Send, 'replyTo' | 'forward' | 'channel'>
-type Forward = Omit<Send, 'replyTo' | 'forward' | 'channel' | 'to'>
+type Reply = Omit<SendBody, 'replyTo' | 'forward' | 'channel'> & Content
+type Forward = Omit<SendBody, 'replyTo' | 'forward' | 'channel' | 'to'> & Content
 
 export interface SendOptions extends CallOptions {
   /**
@@ -136,7 +139,7 @@ export const list = (box: Mailbox, { signal, ...filter }: ListOptions): List<Mes
   })
 }
 
-const withText = <Content extends { text: string }>(content: string | Content): Content | { text: string } =>
+const withText = <Given extends Content>(content: string | Given): Given | { text: string } =>
   typeof content === 'string' ? { text: content } : content
 
 export const messageOf = (box: Mailbox, fields: Stored): Message => {

@@ -60,6 +60,8 @@ const keptDays = 'must be a whole number from 1 to 36500'
 export const keepDays = z.int(keptDays).min(1, keptDays).max(36_500, keptDays)
 export const clientName = name(200)
 export const messageText = text(1, 32_000)
+/** HTML of an email; Gmail shows the first 102 KB. */
+export const messageHtml = text(1, 256_000)
 export const urlText = text(1, 2_000)
 export const searchText = text(1, 500)
 /** Maximum number of labels of a message. */

@@ -30,6 +30,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   cc: message.cc,
   subject: message.subject,
   text: message.text,
+  html: message.html,
   reply_text: message.replyText,
   internet_message_id: message.internetMessageId,
   thread_message_id: message.threadMessageId,
@@ -47,7 +48,8 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 })
 
 /** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
-export interface MessageRow extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven'> {
+export interface MessageRow
+  extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven' | 'html'> {
   labels: string[]
   read_at: Date | null
   attachments: AttachmentView[]
@@ -58,7 +60,7 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   checks, hold_reason, hold_until, hold_by, send_at, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, proven, fingerprint`
+const WRITTEN = `${COLUMNS}, html, proven, fingerprint`
 const READ = `${COLUMNS}, labels, read_at`
 
 /**
@@ -105,6 +107,7 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   cc: row.cc,
   subject: row.subject,
   text: row.text,
+  html: null,
   replyText: row.reply_text,
   internetMessageId: row.internet_message_id,
   threadMessageId: row.thread_message_id,

@@ -8,6 +8,7 @@ import {
   type ApprovalRequestDeps,
   openApprovalRequest,
 } from '../message/out/approval-request.ts'
+import { htmlTextOf } from '../message/out/content.ts'
 import type { Decider } from '../message/out/waiting.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
@@ -29,7 +30,22 @@ const decided = (message: Pick<ApprovalRequest['message'], 'status' | 'error' | 
   body: html`<p>${(message.status === 'failed' && message.error) || `Approved by ${message.holdBy}`}.</p>`,
 })
 
-const asked = ({ agent, message }: ApprovalRequest, wrong: Wrong | null): Page => ({
+const words = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** What readers of the HTML see, where that is not the text: a member approves both. */
+const shownAsHtml = ({ text }: ApprovalRequest['message'], htmlText: string | null) => {
+  if (htmlText === null) return []
+  return words(htmlText) === words(text)
+    ? html`<p class="soft">It is sent as HTML too, with the same text.</p>`
+    : html`<p><span class="soft">It is sent as HTML too, which most readers see instead:</span></p>
+<pre>${htmlText}</pre>`
+}
+
+interface Asked extends ApprovalRequest {
+  htmlText: string | null
+}
+
+const asked = ({ agent, message, htmlText }: Asked, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `Send this message of ${agent.name}?`,
   body: html`${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
@@ -37,6 +53,7 @@ const asked = ({ agent, message }: ApprovalRequest, wrong: Wrong | null): Page =
 ${message.cc.length > 0 ? html`<p><span class="soft">Cc:</span> ${message.cc.join(', ')}</p>` : []}
 ${message.subject ? html`<p><span class="soft">Subject:</span> ${message.subject}</p>` : []}
 <pre>${message.text}</pre>
+${shownAsHtml(message, htmlText)}
 ${message.attachments.length > 0 ? html`<p><span class="soft">Files:</span> ${message.attachments.map(({ name }) => name).join(', ')}</p>` : []}
 ${message.sendAt ? html`<p><span class="soft">To be sent at:</span> ${message.sendAt.toISOString()}</p>` : []}
 <form method="post">
@@ -54,7 +71,8 @@ export const createApproveLink = (deps: ApproveDeps): Link => {
   const page = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const request = await openApprovalRequest(deps, token)
     if (!request) return closedPage('unknown', ADVICE)
-    return request.open ? asked(request, wrong) : decided(request.message)
+    if (!request.open) return decided(request.message)
+    return asked({ ...request, htmlText: await htmlTextOf(deps.channels, request.message) }, wrong)
   }
   return {
     show: (token) => page(token, null),

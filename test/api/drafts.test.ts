@@ -31,7 +31,16 @@ describe('a draft', () => {
     const draft = await create({})
     expect(draft).toEqual({
       id: expect.any(String),
-      ...{ text: null, replyTo: null, forward: null, channel: null, to: [], cc: [], subject: null },
+      ...{
+        text: null,
+        html: null,
+        replyTo: null,
+        forward: null,
+        channel: null,
+        to: [],
+        cc: [],
+        subject: null,
+      },
       ...{ sendAt: null, attachments: [], createdAt: expect.any(String), updatedAt: expect.any(String) },
     })
     const changed = await owner.api('PATCH', `${path}/${draft.id}`, { ...WHOLE, attachments: [FILE] })

@@ -25,6 +25,11 @@ describe('an outgoing text', () => {
     expect(await isNow(message.id, 'sent')).toMatchObject({ error: null })
   })
 
+  test('cannot be HTML', async () => {
+    const answer = await send({ channel: 'sms', to: [ANN], html: '<p>Hello</p>' })
+    expectFailure(answer, 'invalid_input', 'html: the sms channel does not support HTML')
+  })
+
   test('in reply to a text goes to its sender, from the number that received it, in one thread', async () => {
     await text('a question')
     const question = await newest()

@@ -23,6 +23,7 @@ import type { FindSigningKey } from './send/dkim.ts'
 import { toOutgoingMail } from './send/outgoing-mail.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
 import type { DnsResolver } from './verify/resolver.ts'
+import { prepareHtml, viewEither } from './view/outgoing-html.ts'
 
 export interface EmailChannelOptions {
   /** The service's own domain: used in the SMTP greeting and to detect mail loops. */
@@ -171,7 +172,8 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         rejected: [...delivered.rejected, ...sent.rejected],
       }
     },
-    view: (viewing) => reader.view(viewing),
+    prepareHtml: (html, source) => prepareHtml(reader, html, source),
+    view: (viewing) => viewEither(reader, viewing),
     async close() {
       relay?.close()
       await reader.close()

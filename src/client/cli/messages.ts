@@ -93,6 +93,18 @@ export const read: Command = {
   },
 }
 
+/** The text and the HTML to send. With HTML, the service makes the text from it unless TEXT is given. */
+const contentOf = async (
+  input: Input,
+  index: number,
+): Promise<{ text: string } | { text?: string; html: string }> => {
+  const file = input.text('html')
+  if (file === undefined) return { text: await textOf(input, index) }
+  input.atMost(index + 1)
+  const text = input.positionals[index]
+  return { html: await readFile(file, 'utf8'), ...(text === undefined ? {} : { text }) }
+}
+
 const textOf = async (input: Input, index: number): Promise<string> => {
   input.atMost(index + 1)
   const given = input.positionals[index]
@@ -131,20 +143,29 @@ const attach = {
   help: 'attach a file; can be repeated',
 } as const
 
+const html = {
+  type: 'string',
+  value: 'FILE',
+  help: 'send the HTML in FILE too; without TEXT, the text is made from it',
+} as const
+
 export const reply: Command = {
   usage: 'reply ID [TEXT]',
   summary: 'reply to a message in its thread, with TEXT or standard input',
-  options: { attach },
+  options: { attach, html },
   examples: [
     "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
     'ams reply "$AMS_MESSAGE_ID" < answer.txt',
   ],
   run: async (input) => {
     const id = input.required(0, 'ID')
-    const text = await textOf(input, 1)
+    const content = await contentOf(input, 1)
     const attachments = await filesOf(input)
     const { agent } = await input.open()
-    print(input, await agent.send({ replyTo: id, text, ...(attachments.length > 0 ? { attachments } : {}) }))
+    print(
+      input,
+      await agent.send({ replyTo: id, ...content, ...(attachments.length > 0 ? { attachments } : {}) }),
+    )
     return undefined
   },
 }
@@ -170,23 +191,24 @@ export const send: Command = {
       value: 'CHANNEL',
       help: 'email, sms or telegram; by default as the address looks',
     },
-    attach,
+    ...{ attach, html },
   },
   examples: [
     "ams send --to ann@example.com --subject 'Report' --attach report.pdf 'Attached.'",
+    "ams send --to ann@example.com --subject 'Report' --html report.html",
     "ams send --to +15551234567 'Running late.'",
   ],
   run: async (input) => {
     const to = input.texts('to')
     if (to.length === 0) throw new UsageError('--to is missing.')
     const channel = channelFor(input, to)
-    const text = await textOf(input, 0)
+    const content = await contentOf(input, 0)
     const [cc, subject, attachments] = [input.texts('cc'), input.text('subject'), await filesOf(input)]
     const { agent } = await input.open()
     const message = await agent.send({
       channel,
       to,
-      text,
+      ...content,
       ...(cc.length > 0 ? { cc } : {}),
       ...(subject === undefined ? {} : { subject }),
       ...(attachments.length > 0 ? { attachments } : {}),

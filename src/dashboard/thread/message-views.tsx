@@ -37,7 +37,11 @@ const HTML = graphql(`
  * The mail's HTML, sanitized by the service, in a frame of its own that runs no script and loads nothing from
  * elsewhere. Its links open in a new tab.
  */
-export const HtmlView = ({ message }: { message: ShownMessage }) => {
+export const HtmlView = ({
+  message,
+}: {
+  message: Pick<ShownMessage, 'id' | 'counterpart'> & Partial<Pick<ShownMessage, 'counterpartName'>>
+}) => {
   const [images, setImages] = useState(false)
   const html = useLive(HTML, { id: message.id, images }, [])
   return (

@@ -47,15 +47,26 @@ const Status = ({ message }: { message: ShownMessage }): ReactNode => {
   )
 }
 
-const VIEWS = ['text', 'html', 'headers'] as const
-type View = (typeof VIEWS)[number]
+const VIEWS = {
+  inbound: ['text', 'html', 'headers'],
+  outbound: ['text', 'html'],
+} as const
+type View = (typeof VIEWS)['inbound'][number]
 
-const ViewChoice = ({ view, onView }: { view: View; onView(view: View): void }) => {
+const ViewChoice = ({
+  view,
+  views,
+  onView,
+}: {
+  view: View
+  views: readonly View[]
+  onView(view: View): void
+}) => {
   const name = useId()
   return (
     <fieldset className="choices" title={text.textHint}>
       <legend className="unseen">{text.views}</legend>
-      {VIEWS.map((one) => (
+      {views.map((one) => (
         <label key={one}>
           <input
             type="radio"
@@ -114,7 +125,7 @@ interface MessageProps {
 /** One message of a thread, opened. */
 export const Message = ({ message, from, onForward }: MessageProps) => {
   const [view, setView] = useState<View>('text')
-  const isMail = message.channel === 'email' && message.direction === 'inbound'
+  const isMail = message.channel === 'email'
   return (
     <article className={`message ${message.direction}`} aria-label={from}>
       <header className="message-head">
@@ -127,7 +138,9 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
         </span>
       </header>
       <div className="message-tools">
-        {isMail && message.status !== 'imported' && <ViewChoice view={view} onView={setView} />}
+        {isMail && message.status !== 'imported' && (
+          <ViewChoice view={view} views={VIEWS[message.direction]} onView={setView} />
+        )}
         {message.direction === 'inbound' ? <Why message={message} /> : <Delivery message={message} />}
       </div>
       {view === 'text' && <TextView message={message} />}

@@ -1,8 +1,11 @@
+import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
+import { Button } from '../parts/button.tsx'
 import { More } from '../parts/more.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { HtmlView } from '../thread/message-views.tsx'
 import { Decision } from './decision.tsx'
 import { text } from './strings.ts'
 
@@ -13,7 +16,7 @@ const HELD = graphql(`
       messages(first: 20, hold: approval, after: $after) {
         edges {
           node {
-            id threadId channel to cc subject text createdAt
+            id threadId channel to cc subject text createdAt htmlLink { url }
             hold { until }
             agent { id name }
             attachments { name size }
@@ -27,6 +30,21 @@ const HELD = graphql(`
 
 type Data = ResultOf<typeof HELD>
 export type HeldMessage = Data['workspace']['messages']['edges'][number]['node']
+
+const Html = ({ message }: { message: HeldMessage }) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <p className="hint">{text.htmlToo}</p>
+      <p>
+        <Button kind="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? text.hideHtml : text.showHtml}
+        </Button>
+      </p>
+      {open && <HtmlView message={{ ...message, counterpart: message.to.join(', ') }} />}
+    </>
+  )
+}
 
 const Held = ({ message }: { message: HeldMessage }) => (
   <li className="held">
@@ -46,6 +64,7 @@ const Held = ({ message }: { message: HeldMessage }) => (
       )}
     </p>
     <p className="held-text">{message.text}</p>
+    {message.htmlLink && <Html message={message} />}
     {message.attachments.length > 0 && (
       <p className="hint">{message.attachments.map(({ name }) => name).join(', ')}</p>
     )}

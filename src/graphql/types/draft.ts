@@ -1,4 +1,11 @@
-import { attachments, copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
+import {
+  attachments,
+  copies,
+  messageHtml,
+  messageSubject,
+  messageText,
+  recipients,
+} from '../../core/rules.ts'
 import {
   createDraft,
   deleteDraft,
@@ -16,7 +23,7 @@ import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { AttachmentInput } from './send-message.ts'
+import { AttachmentInput, HTML } from './send-message.ts'
 
 const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
   description: 'A file attached to a draft, without its content.',
@@ -34,6 +41,10 @@ const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     text: t.exposeString('text', { nullable: true, description: 'Its text so far.' }),
+    html: t.exposeString('html', {
+      nullable: true,
+      description: 'Its HTML, which is sanitized when it is sent.',
+    }),
     replyTo: t.expose('replyTo', {
       type: 'UUID',
       nullable: true,
@@ -103,6 +114,7 @@ const SaveDraftInput = builder.inputType('SaveDraftInput', {
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that will send it.' }),
     draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
     text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
+    html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
     forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
     channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
@@ -163,7 +175,10 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SaveDraftInput, required: true, description: 'The draft.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentId, draftId, ...fields } = input
-      const rules = { text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments }
+      const rules = {
+        ...{ text: messageText, html: messageHtml, subject: messageSubject },
+        ...{ to: recipients, cc: copies, attachments },
+      }
       const { attachments: _files, ...plain } = fields
       const changes = {
         ...plain,

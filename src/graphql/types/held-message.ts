@@ -1,4 +1,4 @@
-import { messageSubject, messageText, rejectionReason } from '../../core/rules.ts'
+import { messageHtml, messageSubject, messageText, rejectionReason } from '../../core/rules.ts'
 import { approveMessage, rejectMessage } from '../../message/out/approval.ts'
 import { cancelMessage, rescheduleMessage } from '../../message/out/schedule.ts'
 import { builder } from '../builder.ts'
@@ -35,7 +35,12 @@ const ApproveMessageInput = builder.inputType('ApproveMessageInput', {
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
     messageId: t.field({ type: 'UUID', required: true, description: 'The message.' }),
     subject: t.string({ description: 'Another subject, at most 240 characters.' }),
-    text: t.string({ description: 'Another text, 1 to 32000 characters.' }),
+    text: t.string({
+      description: 'Another text, 1 to 32000 characters. Without `html`, it replaces the HTML too.',
+    }),
+    html: t.string({
+      description: 'Another HTML, for an email. Without `text`, the text is made from it.',
+    }),
   }),
 })
 
@@ -82,7 +87,7 @@ builder.mutationFields((t) => ({
         deps,
         viewer,
         { agentId, messageId },
-        checked({ subject: messageSubject, text: messageText }, edits),
+        checked({ subject: messageSubject, text: messageText, html: messageHtml }, edits),
       ),
   }),
   rejectMessage: t.field({

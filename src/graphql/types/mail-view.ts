@@ -40,7 +40,7 @@ builder.prismaObjectFields(Message, (t) => ({
     args: { remoteImages: t.arg.boolean(REMOTE_IMAGES) },
     select: NEEDED,
     description:
-      "A received email's HTML without scripts, forms, or anything that is loaded from elsewhere; pictures of the mail itself are embedded. Show it in an `<iframe sandbox>`, or use `htmlLink`. Null if the message has no HTML, or if it is too long or too complex to be sanitized.",
+      "An email's HTML, as received or sent, without scripts, forms, or anything that is loaded from elsewhere; pictures of a received mail itself are embedded. Show it in an `<iframe sandbox>`, or use `htmlLink`. Null if the message has no HTML, or if it is too long or too complex to be sanitized.",
     resolve: async (message, { remoteImages }, context) =>
       (await viewOf(message, { remoteImages: remoteImages ?? false }, context)).html,
   }),

@@ -1,4 +1,11 @@
-import { attachments, copies, messageSubject, messageText, recipients } from '../../core/rules.ts'
+import {
+  attachments,
+  copies,
+  messageHtml,
+  messageSubject,
+  messageText,
+  recipients,
+} from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
@@ -18,12 +25,19 @@ export const AttachmentInput = builder.inputType('AttachmentInput', {
   }),
 })
 
+export const HTML =
+  'Email only: HTML beside the text, at most 256000 characters. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https).'
+
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description:
     'A message to send: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`).',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that sends it.' }),
-    text: t.string({ required: true, description: 'Its text, 1 to 32000 characters.' }),
+    text: t.string({
+      description:
+        'Its text, 1 to 32000 characters. Required, unless `html` is given, from which it is made.',
+    }),
+    html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
     forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
     channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
@@ -65,7 +79,10 @@ builder.mutationField('sendMessage', (t) =>
     resolve: (_root, { input }, { deps, viewer }) =>
       sendMessage(deps, viewer, input.agentId, {
         ...checked(
-          { text: messageText, to: recipients, cc: copies, subject: messageSubject, attachments },
+          {
+            ...{ text: messageText, html: messageHtml, subject: messageSubject },
+            ...{ to: recipients, cc: copies, attachments },
+          },
           input,
         ),
         replyTo: given(input.replyTo),

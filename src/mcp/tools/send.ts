@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listAddresses } from '../../agent/address.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
-import { copies, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
+import { copies, messageHtml, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import type { MessageWithFiles } from '../../message/reading/present.ts'
@@ -10,6 +10,10 @@ import { atMostOnce, callKey } from '../once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../tool.ts'
 
 const MAX_TO = 10
+
+/** The text is required unless there is HTML. */
+const TEXT = messageText.optional().describe('Made from html if left out.')
+const HTML = messageHtml.optional().describe('Email only.')
 
 const HELD =
   'A member must approve this message before it is sent. Do not send it again; go on with something else.'
@@ -50,15 +54,16 @@ export const reply = tool({
   hints: SENDS,
   input: {
     messageId: uuid,
-    text: messageText,
+    text: TEXT,
+    html: HTML,
     replyAll: z.boolean().optional().describe('Reply to everybody (email only).'),
     key: callKey,
   },
   run: async (call, input) => {
-    const { messageId, text, replyAll } = input
+    const { messageId, text, html, replyAll } = input
     const message = replyAll ? await readMessage(call.deps, call.viewer, call.agentId, messageId) : null
     const everybody = message?.channel === 'email' ? await everybodyOf(call, message) : {}
-    return send(call, 'reply', input, { replyTo: messageId, text, ...everybody })
+    return send(call, 'reply', input, { replyTo: messageId, text, html, ...everybody })
   },
 })
 
@@ -72,7 +77,8 @@ export const sendNew = tool({
     to: recipients.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
     cc: copies.optional(),
     subject: messageSubject.optional(),
-    text: messageText,
+    text: TEXT,
+    html: HTML,
     key: callKey,
   },
   run: async (call, input) => {

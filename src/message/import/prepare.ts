@@ -89,6 +89,7 @@ export const toMessage = (
     cc: read.cc,
     subject: read.subject,
     text: read.text,
+    html: null,
     replyText: read.replyText === read.text ? null : read.replyText,
     internetMessageId: read.messageId,
     threadMessageId: read.messageId,

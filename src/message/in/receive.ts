@@ -117,6 +117,7 @@ const arrivalOf = async (
       cc: message.cc,
       subject: message.subject,
       text: message.text,
+      html: null,
       replyText: message.replyText === message.text ? null : message.replyText,
       internetMessageId: message.messageId,
       threadMessageId: isMail ? message.messageId : null,

@@ -4,7 +4,6 @@ import type { Check } from '../../channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import { codePoints } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
@@ -16,6 +15,7 @@ import { ensureMember } from '../../workspace/member.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import type { MessageWithFiles } from '../reading/present.ts'
 import { indexAgain } from '../reading/search.ts'
+import { contentOf, ensureFits } from './content.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 import { enqueueSend, SEND_DUE } from './send-job.ts'
 import { lockMessage } from './status.ts'
@@ -37,7 +37,10 @@ export interface MessageRef {
 /** What the member who approves a message changes in it. */
 export interface Edits {
   subject?: string | undefined
+  /** Without `html`, it replaces the HTML too. */
   text?: string | undefined
+  /** Without `text`, the text is made from it. */
+  html?: string | undefined
 }
 
 /** Throws `conflict`, saying what happened to a message that does not wait for approval. */
@@ -49,15 +52,20 @@ const ensureAwaitsApproval = (message: Message): void => {
   throw new AppError('conflict', `This message no longer waits for approval: ${outcome}.`)
 }
 
-const ensureEditable = ({ channels }: ApprovalDeps, message: Message, { subject, text }: Edits): void => {
-  const limits = channels[message.channel as ChannelKind]?.limits
-  if (subject !== undefined && limits?.subject === false)
+/** Returns the columns that the edits change, as they will be sent. */
+const editsOf = async (
+  { channels }: ApprovalDeps,
+  message: Message,
+  { subject, text, html }: Edits,
+): Promise<Partial<Pick<Message, 'subject' | 'text' | 'html'>>> => {
+  const channel = channels[message.channel as ChannelKind]
+  if (subject !== undefined && channel?.limits.subject === false)
     throw invalidInput('subject', `the ${message.channel} channel has no subjects`)
-  if (text !== undefined && limits && codePoints(text) > limits.text)
-    throw invalidInput(
-      'text',
-      `must be at most ${limits.text} characters long on the ${message.channel} channel`,
-    )
+  const says = html !== undefined || (text !== undefined && text !== message.text)
+  if (!channel || !says) return subject === undefined ? {} : { subject }
+  const content = await contentOf(channel, { text, html }, message.agentId)
+  ensureFits(channel, content.text)
+  return subject === undefined ? content : { ...content, subject }
 }
 
 /** Runs a decision in a transaction, with the message locked: of two members who decide at once, one is told. */
@@ -84,8 +92,8 @@ const decide = async (
 }
 
 /** Returns which of the given fields differ from those of the message. */
-const changedBy = (message: Message, edits: Edits): (keyof Edits)[] =>
-  (['subject', 'text'] as const).filter(
+const changedBy = (message: Message, edits: Awaited<ReturnType<typeof editsOf>>): (keyof Edits)[] =>
+  (['subject', 'text', 'html'] as const).filter(
     (field) => edits[field] !== undefined && edits[field] !== message[field],
   )
 
@@ -94,7 +102,7 @@ const evidenceOf = (by: string, edited: readonly string[]): Check => ({
   verdict: edited.length > 0 ? 'edited' : 'approved',
   detail:
     edited.length > 0
-      ? `approved by ${by}, who changed the ${edited.join(' and the ')}`
+      ? `approved by ${by}, who changed the ${edited.join(' and the ').replace('html', 'HTML')}`
       : `approved by ${by}`,
 })
 
@@ -106,10 +114,10 @@ export const approveMessage = async (
   deps: ApprovalDeps,
   viewer: Decider,
   ref: MessageRef,
-  edits: Edits = {},
+  given: Edits = {},
 ): Promise<MessageWithFiles> => {
   const approved = await decide(deps, viewer, ref, async (tx, message) => {
-    ensureEditable(deps, message, edits)
+    const edits = await editsOf(deps, message, given)
     const now = deps.clock.now()
     const by = nameOf(viewer)
     const edited = changedBy(message, edits)

@@ -13,6 +13,7 @@ export interface OutgoingMessage {
   cc: string[]
   subject: string | null
   text: string
+  html: string | null
   internetMessageId: string | null
   /** The ids of the message that it answers and of that one's conversation. */
   answered: {
@@ -67,7 +68,7 @@ const CLAIM = {
     )
     select c.id as job_id, c.lane, c.agent_id as job_agent_id, c.attempts, c.created_at as queued_at,
            case when m.id is not null then json_build_object(
-             'id', m.id, 'agentId', m.agent_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text,
+             'id', m.id, 'agentId', m.agent_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text, 'html', m.html,
              'internetMessageId', m.internet_message_id,
              'answered', (select json_build_object('internetMessageId', p.internet_message_id, 'threadMessageId', p.thread_message_id,
                                                    'threadReferences', p.thread_references)

@@ -4,12 +4,12 @@ import type { InboundAttachment } from '../../channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import { codePoints } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { AttachmentView } from '../reading/present.ts'
 import type { ReadDeps } from '../reading/read.ts'
 import { NOT_HELD, UNMARKED, type Unplaced } from '../row.ts'
+import { contentOf, ensureFits, withQuoted } from './content.ts'
 import { checkSendAt } from './hold.ts'
 import { type Sender, type SendInput, type SendIntent, sendIntentOf } from './send-intent.ts'
 
@@ -111,11 +111,9 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
   const { mode } = plan
   const channel = deps.channels[plan.channel]
   if (!channel) throw new AppError('conflict', `This service has no ${plan.channel} channel.`)
-  if (codePoints(plan.text) > channel.limits.text)
-    throw invalidInput(
-      'text',
-      `must be at most ${channel.limits.text} characters long on the ${channel.kind} channel`,
-    )
+  const own = await contentOf(channel, input, sender.agentId)
+  const { text, html } = withQuoted(own, plan.quoted)
+  ensureFits(channel, text)
   const { to, cc } = recipientsOf(channel, plan, input)
   const attachments = await attachmentsOf(deps, channel, plan, input)
   if (attachments.length > 0) channel.checkFiles?.(attachments)
@@ -144,8 +142,9 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       to,
       cc,
       subject: channel.limits.subject ? plan.subject : null,
-      text: plan.text,
-      replyText: plan.text === input.text ? null : input.text,
+      text,
+      html,
+      replyText: plan.quoted === null ? null : own.text,
       internetMessageId: isMail ? `${id}@${deps.mailDomain}` : null,
       threadMessageId: answered && isMail ? answered.internetMessageId : null,
       threadReferences:

@@ -38,10 +38,12 @@ const FILES = {
 
 /** A draft in its public form. */
 export const presentDraft = ({ id, content, files, createdAt, updatedAt }: SavedDraft) => {
-  const { text, replyTo, forward, channel, to, cc, subject, sendAt } = content as unknown as DraftContent
+  const { text, html, replyTo, forward, channel, to, cc, subject, sendAt } =
+    content as unknown as DraftContent
   return {
     id,
     text: text ?? null,
+    html: html ?? null,
     replyTo: replyTo ?? null,
     forward: forward ?? null,
     channel: channel ?? null,
@@ -193,14 +195,13 @@ export const listDrafts = async (
   return (await readDrafts(deps, [agentId], request))[0]!
 }
 
-/** Returns the request to send that a draft has become. Throws `invalid_input` for a missing text. */
+/** Returns the request to send that a draft has become. Throws `invalid_input` if it says nothing. */
 const sendInputOf = (draft: DraftRow & { files: InboundAttachment[] }): SendInput => {
-  const { text, sendAt, ...content } = draft.content as unknown as DraftContent
-  if (!text) throw invalidInput('text', 'must be 1 to 32000 characters long')
+  const { sendAt, ...content } = draft.content as unknown as DraftContent
+  if (!content.text && !content.html) throw invalidInput('text', 'must be 1 to 32000 characters long')
   const decided = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null))
   return {
     ...decided,
-    text,
     ...(sendAt ? { sendAt: new Date(sendAt) } : {}),
     attachments: draft.files.map(({ name, type, content: bytes }) => ({ name, type, content: bytes })),
   }

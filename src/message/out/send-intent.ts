@@ -15,7 +15,10 @@ export interface Sender {
  * with `to`).
  */
 export interface SendInput {
-  text: string
+  /** Required unless `html` is given, from which it is made then. */
+  text?: string | undefined
+  /** HTML beside the text, for email. */
+  html?: string | undefined
   replyTo?: string | undefined
   forward?: string | undefined
   channel?: ChannelKind | undefined
@@ -39,7 +42,8 @@ export interface SendIntent {
   /** The message that is replied to or forwarded. */
   original: Message | null
   counterpartName: string | null
-  text: string
+  /** The message that is forwarded, as it follows the text; null if none is. */
+  quoted: string | null
 }
 
 export type Mode = 'reply' | 'forward' | 'start'
@@ -91,7 +95,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
     original,
     counterpartName:
       input.to || to[0]!.toLowerCase() !== original.counterpart ? null : original.counterpartName,
-    text: input.text,
+    quoted: null,
   }
 }
 
@@ -121,18 +125,27 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
     subject: input.subject ?? prefixed('Fwd', original.subject),
     original,
     counterpartName: null,
-    text: `${input.text}\n\n${forwardedHeadersOf(original)}\n\n${original.text}`,
+    quoted: `${forwardedHeadersOf(original)}\n\n${original.text}`,
   }
 }
 
 const planStart = (input: SendInput): SendIntent => {
   if (!input.to) throw invalidInput('to', 'is required to start a conversation')
-  const { channel, to, subject = null, text } = input
-  return { mode: 'start', channel: channel!, to, subject, original: null, counterpartName: null, text }
+  const { channel, to, subject = null } = input
+  return {
+    mode: 'start',
+    channel: channel!,
+    to,
+    subject,
+    original: null,
+    counterpartName: null,
+    quoted: null,
+  }
 }
 
 /** Resolves a send request. Throws `invalid_input` naming the field. */
 export const sendIntentOf = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
+  if (input.text === undefined && input.html === undefined) throw invalidInput('text', 'is required')
   const mode = modeOf(input)
   if (mode === 'reply') return planReply(deps, sender, input)
   return mode === 'forward' ? planForward(deps, sender, input) : planStart(input)

@@ -42,10 +42,10 @@ const outboundOf = async (
   message: OutgoingMessage,
   job: SendJob,
 ): Promise<Outbound | null> => {
-  const { id, from, to, cc, subject, text, answered, recipients } = message
+  const { id, from, to, cc, subject, text, html, answered, recipients } = message
   if (!from) return null
   return {
-    ...{ id, from, to, cc, subject, text },
+    ...{ id, from, to, cc, subject, text, html },
     envelopeTo: recipients.map(({ address }) => address),
     messageId: message.internetMessageId ?? id,
     inReplyTo: answered?.internetMessageId ?? null,

@@ -25,7 +25,7 @@ const fileOf = ({ remoteImages }: ViewOptions) => (remoteImages ? 'html-with-ima
 export const signHtmlLink = (deps: LinkDeps, messageId: string, options: ViewOptions): SignedLink =>
   signLink(deps, { messageId, file: fileOf(options) })
 
-/** Returns a link to the HTML of an email that the agent received. Throws `not_found` if it has none. */
+/** Returns a link to the HTML of an email of the agent. Throws `not_found` if it has none. */
 export const linkHtml = async (
   deps: ReadDeps & ViewDeps & LinkDeps,
   viewer: Viewer,

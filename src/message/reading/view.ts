@@ -25,9 +25,16 @@ export interface Readable {
 
 const EMPTY: MailView = { html: null, blockedImages: 0, headers: [] }
 
+const sentHtml = async (
+  prisma: Db['prisma'],
+  { agentId, messageId: id }: { agentId: string; messageId: string },
+): Promise<string | null> =>
+  (await prisma.message.findUnique({ where: { id_agentId: { id, agentId } }, select: { html: true } }))
+    ?.html ?? null
+
 /**
- * Returns the HTML and the header of an email as it was received; neither for any other message. Checks no
- * permission.
+ * Returns the HTML and the header of an email as it was received, or the HTML of one that was sent; neither
+ * for any other message. Checks no permission.
  */
 export const viewReadable = (
   { prisma, channels, views }: ViewDeps,
@@ -39,11 +46,13 @@ export const viewReadable = (
   return views.run(agentId, async () => {
     const where = { messageId_agentId: { messageId, agentId } }
     const stored = await prisma.messageRaw.findUnique({ where })
-    return stored ? view({ raw: stored.content, remoteImages, source: agentId }) : EMPTY
+    if (stored) return view({ mail: { raw: stored.content }, remoteImages, source: agentId })
+    const html = await sentHtml(prisma, { agentId, messageId })
+    return html === null ? EMPTY : view({ mail: { html }, remoteImages, source: agentId })
   })
 }
 
-/** Returns the HTML and the header of an email that the agent received. */
+/** Returns the HTML and the header of an email of the agent. */
 export const viewMessage = async (
   deps: ReadDeps & ViewDeps,
   viewer: Viewer,

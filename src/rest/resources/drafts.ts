@@ -20,6 +20,7 @@ const DraftView = z
   .object({
     id,
     text: z.string().nullable(),
+    html: z.string().nullable(),
     replyTo: id.nullable(),
     forward: id.nullable(),
     channel: z.enum(CHANNEL_KINDS).nullable(),
@@ -35,6 +36,7 @@ const DraftView = z
     example: {
       id: ID,
       text: 'Hello Ann',
+      html: null,
       replyTo: null,
       forward: null,
       channel: 'email',
@@ -48,10 +50,11 @@ const DraftView = z
     },
   })
 
-const { text, replyTo, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
+const { text, html, replyTo, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
 const fields = z
   .strictObject({
-    text: text.nullish(),
+    text: text.nullable(),
+    html: html.nullable(),
     replyTo: replyTo.nullable(),
     forward: forward.nullable(),
     channel: channel.nullable(),

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { messageSubject, messageText, rejectionReason } from '../../core/rules.ts'
+import { messageHtml, messageSubject, messageText, rejectionReason } from '../../core/rules.ts'
 import { approveMessage, rejectMessage } from '../../message/out/approval.ts'
 import { cancelMessage } from '../../message/out/schedule.ts'
 import { presentMessage } from '../../message/reading/present.ts'
@@ -24,7 +24,11 @@ const approve = createRoute({
     params,
     ...optionalBody(
       z
-        .strictObject({ subject: messageSubject.optional(), text: messageText.optional() })
+        .strictObject({
+          subject: messageSubject.optional(),
+          text: messageText.optional().openapi({ description: 'Without `html`, it replaces the HTML too' }),
+          html: messageHtml.optional().openapi({ description: 'Without `text`, the text is made from it' }),
+        })
         .openapi({ example: { text: 'Your order arrives on Monday.' } }),
     ),
   },

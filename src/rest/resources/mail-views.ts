@@ -16,7 +16,7 @@ const html = createRoute({
   method: 'get',
   path: '/agents/{id}/messages/{messageId}/html',
   operationId: 'readMessageHtml',
-  summary: "Get a received email's HTML, sanitized",
+  summary: "Get an email's HTML, sanitized",
   description:
     "Without scripts, forms, or anything that is loaded from elsewhere. Pictures of the mail itself are embedded. `remoteImages` leaves images on other servers in it, which tells these that the mail is read. `not_found` if the mail has no HTML, or if it is too long or too complex; its `text` can always be read. The response's Content-Security-Policy enforces the same; show it in an `<iframe sandbox>`.",
   tags,

@@ -5,6 +5,7 @@ import {
   copies,
   label,
   labels,
+  messageHtml,
   messageIds,
   messageSubject,
   messageText,
@@ -41,7 +42,13 @@ const channel = z.enum(CHANNEL_KINDS)
 
 /** The fields of a request to send. */
 export const SEND_FIELDS = {
-  text: messageText,
+  text: messageText.optional().openapi({
+    description: 'Required, unless `html` is given: then it is made from that when left out',
+  }),
+  html: messageHtml.optional().openapi({
+    description:
+      'Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https)',
+  }),
   replyTo: uuid.optional().openapi({
     description: 'The message to reply to. Recipients and subject are taken from it unless they are given',
   }),

@@ -1,9 +1,9 @@
 import { AppError } from '../../../core/errors.ts'
-import type { MailView, Viewing } from '../../mail-view.ts'
+import type { MailView } from '../../mail-view.ts'
 import { type Job, settle } from './job.ts'
 import { JobQueue, type Kind } from './job-queue.ts'
 import { type ReadMail, STAGES, type Stage } from './protocol.ts'
-import type { MailReader, ReaderOptions, Reading } from './reader.ts'
+import type { MailReader, RawViewing, ReaderOptions, Reading } from './reader.ts'
 import type { PoolLimits } from './reader-limits.ts'
 import type { OpenTransport } from './transport.ts'
 import { WorkerHandle } from './worker-handle.ts'
@@ -60,7 +60,7 @@ export class ReaderPool implements MailReader {
     return this.#run({ raw, source, work }) as Promise<ReadMail>
   }
 
-  view({ raw, source, remoteImages }: Viewing): Promise<MailView> {
+  view({ raw, source, remoteImages }: RawViewing): Promise<MailView> {
     const work: Job['work'] = (skip) => ({ type: 'view', request: { raw, remoteImages, skip } })
     return this.#run({ raw, source, work }) as Promise<MailView>
   }

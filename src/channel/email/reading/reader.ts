@@ -1,6 +1,6 @@
 import type { Logger } from '../../../core/logger.ts'
 import type { Metrics } from '../../../core/metrics.ts'
-import type { MailView, Viewing } from '../../mail-view.ts'
+import type { MailView, ViewOptions } from '../../mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { ProcessTransport } from './process-transport.ts'
@@ -20,6 +20,9 @@ export interface Reading {
   source: string
 }
 
+/** A message to be shown. */
+export interface RawViewing extends ViewOptions, Pick<Reading, 'raw' | 'source'> {}
+
 /**
  * Reads messages in threads, and long ones in a process, so that untrusted input is never parsed on the main
  * thread.
@@ -35,7 +38,7 @@ export interface MailReader {
    * Returns what a mail client shows of a message. If it exceeds its budget, its HTML is left out. Rejects as
    * `read` does. Uses other workers, so that messages that are looked at do not delay those that arrive.
    */
-  view(viewing: Viewing): Promise<MailView>
+  view(viewing: RawViewing): Promise<MailView>
   /** Stops the threads and the process. Messages being read or waiting are rejected with `unavailable`. */
   close(): Promise<void>
 }

@@ -25,6 +25,7 @@ export async function compose(out: Outbound): Promise<Buffer> {
     headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_HEADER]: 'yes' },
     date: out.createdAt,
     text: out.text,
+    ...(out.html ? { html: documentOf(out.html) } : {}),
     textEncoding: textEncoding(out.text),
     attachments: out.attachments.map(({ name, type, content }) => ({
       filename: oneLine(name, 255),
@@ -40,6 +41,9 @@ export async function compose(out: Outbound): Promise<Buffer> {
   })
   return mail.compile().build()
 }
+
+/** Spam filters distrust HTML without these tags. A style sheet at its beginning is read as part of the head. */
+const documentOf = (html: string): string => `<!DOCTYPE html>\n<html>\n${html}\n</html>\n`
 
 /**
  * Returns the content of an attachment. An attached message must not be encoded (RFC 2046 5.2.1), so its line

@@ -1,0 +1,36 @@
+import { invalidInput } from '../../../core/errors.ts'
+import type { HtmlContent, MailView, Viewing } from '../../mail-view.ts'
+import type { MailReader } from '../reading/reader.ts'
+
+/** A mail that consists of this HTML, so that outgoing HTML is read by the workers that read received mail. */
+const mailOf = (html: string): Buffer =>
+  Buffer.from(
+    `MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${html}`,
+  )
+
+/**
+ * Returns HTML as it may be sent: without scripts, forms, or anything that is loaded from elsewhere except
+ * images (https). The text leaves out what a reader of the HTML would not see.
+ */
+export const prepareHtml = async (
+  reader: Pick<MailReader, 'read' | 'view'>,
+  given: string,
+  source: string,
+): Promise<HtmlContent> => {
+  const raw = mailOf(given)
+  const [{ html }, { text, damage }] = await Promise.all([
+    reader.view({ raw, remoteImages: true, source }),
+    reader.read({ raw, envelope: null, source }),
+  ])
+  if (html === null || damage !== null) throw invalidInput('html', 'is too long or too complex')
+  return { html, text: text.trim() }
+}
+
+/** Returns what is shown of an email as received, or of the HTML of one that was sent, which has no header. */
+export const viewEither = async (
+  reader: Pick<MailReader, 'view'>,
+  { mail, ...options }: Viewing,
+): Promise<MailView> => {
+  if ('raw' in mail) return reader.view({ raw: mail.raw, ...options })
+  return { ...(await reader.view({ raw: mailOf(mail.html), ...options })), headers: [] }
+}
