@@ -34,7 +34,8 @@ import { createMessageReads } from './message/reading/read.ts'
 import { createThreadReads } from './message/reading/siblings.ts'
 import { createViews } from './message/reading/view.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
-import { startChannels, startInterfaces, startWorkers, watchDatabase } from './start.ts'
+import { startChannels, startInterfaces, startWorkers } from './start.ts'
+import { watchCertificate, watchDatabase } from './watch.ts'
 import { endSubscriptions } from './webhook/end-subscriptions.ts'
 import { ExternalCalls } from './workspace/external-calls.ts'
 import { FailedTokens } from './workspace/failed-tokens.ts'
@@ -201,6 +202,7 @@ export const startApp = async (
   const operations: Operations = createOperations(config, platform, channels, world)
 
   watchDatabase(operations)
+  watchCertificate(operations, config.smtp.tls?.cert)
   await operations.notifier.start()
   operations.feed.start()
   operations.rates.start()

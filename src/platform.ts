@@ -3,6 +3,7 @@ import { createFreshResolver, createResolver, type DnsResolver } from './channel
 import type { Config } from './config/config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
+import type { Metrics } from './core/metrics.ts'
 import { createNotifier } from './db/notify.ts'
 import { apartFrom } from './db/transaction.ts'
 import { Feed } from './event/feed.ts'
@@ -58,13 +59,29 @@ const namesOf = (config: Config) => {
 }
 
 /** Returns the clients for connections to hosts that users name, and for looking up their addresses. */
-const networkOf = (config: Config, world: World) => {
+const networkOf = (config: Config, world: World, metrics: Metrics) => {
   const allow = createAllow(config.webhookAllow)
   const lookup = world.lookup ?? createLookup(allow, config.dnsServers)
   const dialler = new Dialler({ allow, lookup })
-  const { resolver, freshResolver } = world
+  const resolver = counted(world.resolver, metrics)
+  const freshResolver = counted(world.freshResolver, metrics)
   return { allow, lookup, dialler, get: world.get ?? createGet(dialler), resolver, freshResolver }
 }
+
+/** Counts the outcomes of a resolver's lookups. */
+const counted =
+  (resolver: DnsResolver, metrics: Metrics): DnsResolver =>
+  async (name, type) => {
+    try {
+      const answer = await resolver(name, type)
+      metrics.count('dnsLookups', 'found')
+      return answer
+    } catch (error) {
+      const { code } = error as { code?: unknown }
+      metrics.count('dnsLookups', code === 'ENOTFOUND' || code === 'ENODATA' ? 'absent' : 'failed')
+      throw error
+    }
+  }
 
 /** Creates what all other parts of the service use: database, clock, log, keys, event log and network. */
 export const createPlatform = (
@@ -86,7 +103,7 @@ export const createPlatform = (
     approvalKey: deriveKey(masterKey, 'links to approve messages'),
     returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),
     ...{ texts, feed: new Feed({ ...db, notifier, texts, clock, log, metrics }) },
-    ...networkOf(config, world),
+    ...networkOf(config, world, metrics),
     ...namesOf(config),
   }
 }

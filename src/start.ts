@@ -9,7 +9,6 @@ import { createGraphql } from './graphql/transport/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { createMcp } from './mcp/server.ts'
 import { Outbox } from './message/out/outbox.ts'
-import { oldestDueSend } from './message/out/send-job.ts'
 import { createIndexer } from './message/reading/search.ts'
 import { listenerOf } from './rest/listener.ts'
 import { createRest } from './rest/router.ts'
@@ -17,7 +16,6 @@ import { Streams } from './stream/streams.ts'
 import { createOauth } from './web/oauth/oauth.ts'
 import { createWeb } from './web/web.ts'
 import { createLanes } from './webhook/delivery/lanes.ts'
-import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
 import { notifyOwners } from './webhook/incident.ts'
 import { createTerminationNotices } from './webhook/termination-notice.ts'
 import { ensureWritable } from './workspace/rate-limits.ts'
@@ -104,34 +102,4 @@ export const startWorkers = (operations: Operations): Running[] => {
   ]
   for (const worker of workers) worker.start()
   return workers
-}
-
-/** Adds metrics of the connections to the database and of how long work has been due. */
-export const watchDatabase = ({ metrics, pool, prisma, clock }: Operations): void => {
-  metrics.gauges(
-    'ams_database_connections',
-    'Database connections of this process, and requests waiting for one',
-    'state',
-    () => ({
-      total: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
-  )
-  const oldestDueDelivery = createOldestDueDelivery({ pool })
-  // After the connections: otherwise the statements of this metric would be counted among them.
-  metrics.gauges(
-    'ams_oldest_due_job_seconds',
-    'Time since the job that has waited longest for a worker was due',
-    'kind',
-    async () => {
-      const now = clock.now()
-      const secondsSince = (due: Date | null) =>
-        due ? Math.max(0, (now.getTime() - due.getTime()) / 1000) : 0
-      return {
-        webhook: secondsSince(await oldestDueDelivery(now)),
-        send: secondsSince(await oldestDueSend({ prisma, pool }, now)),
-      }
-    },
-  )
 }

@@ -72,3 +72,17 @@ export const clientOf = (request: object): string => origins.get(request)?.sourc
 
 /** Returns the progress of a request's body. */
 export const arrivalOf = (request: object): Arrival => origins.get(request)?.arrival ?? NO_BODY
+
+/** Classes of HTTP routes, for metrics. */
+export const DOORS = [
+  'rest_read',
+  'rest_write',
+  'message_url',
+  'graphql',
+  'mcp',
+  'web',
+  'oauth',
+  'callback',
+  'monitoring',
+] as const
+export type Door = (typeof DOORS)[number]

@@ -2,7 +2,8 @@
  * The service's counters, each by outcome and never by anything that names a person, an address or an id:
  * `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of messages,
  * HTTP `requests` by status class, `callbacks` of providers, SMTP `answers` to messages and to unknown
- * recipients, `spamChecks` and MCP `toolCalls` by result, and replaced `readerThreads`.
+ * recipients, `spamChecks`, `dnsLookups` and MCP `toolCalls` by result, replaced `readerThreads`, and
+ * `refusals` of HTTP requests by status.
  */
 export type Counted =
   | 'deliveries'
@@ -15,7 +16,16 @@ export type Counted =
   | 'spamChecks'
   | 'toolCalls'
   | 'readerThreads'
+  | 'dnsLookups'
+  | 'refusals'
+
+/**
+ * What is timed: HTTP `requests` by route class, `mails` from the end of their data to the reply, MCP
+ * `toolCalls` by tool, and webhook `deliveries` from the event to the receiver's acceptance.
+ */
+export type Timed = 'requests' | 'mails' | 'toolCalls' | 'deliveries'
 
 export interface Metrics {
   count(what: Counted, outcome: string): void
+  observe(what: Timed, label: string, seconds: number): void
 }

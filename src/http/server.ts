@@ -14,6 +14,7 @@ import { type Callbacks, createCallbacks } from './callbacks.ts'
 import { createClients } from './client.ts'
 import { Connections } from './connections.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
+import { measure } from './measure.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
 import { targetOf } from './target.ts'
 import { UnreadResponses } from './unread-responses.ts'
@@ -154,17 +155,15 @@ const logRequest = (
 ): void => {
   const started = performance.now()
   response.on('close', () => {
-    metrics?.count(
-      'requests',
-      response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : 'aborted',
-    )
+    const ms = performance.now() - started
+    if (metrics) measure(metrics, request, response, ms)
     const fields = {
       requestId,
       by: requesterOf(response),
       method: request.method,
       path: loggable(request.url ?? ''),
       status: response.headersSent ? response.statusCode : null,
-      ms: Math.round(performance.now() - started),
+      ms: Math.round(ms),
     }
     log.info(fields, 'request')
   })

@@ -72,7 +72,10 @@ export const callFor = ({ call, requestId }: Exchange, name: string, given: unkn
   return callTool(name, call, given, {
     log,
     requestId,
-    count: (outcome) => metrics?.count('toolCalls', outcome),
+    count: (outcome, tool, seconds) => {
+      metrics?.count('toolCalls', outcome)
+      metrics?.observe('toolCalls', tool, seconds)
+    },
   })
 }
 

@@ -70,7 +70,7 @@ type Outcome = 'done' | 'refused' | 'failed'
 export interface CallLog {
   log: Logger
   requestId: string
-  count(outcome: Outcome): void
+  count(outcome: Outcome, tool: string, seconds: number): void
 }
 
 /** Calls a tool. A failure is a result too, and says what to do next. Returns null if there is no such tool. */
@@ -82,15 +82,17 @@ export const callTool = async (
 ) => {
   const tool = BY_NAME.get(name)
   if (!tool) return null
+  const started = performance.now()
+  const ended = (outcome: Outcome) => count(outcome, name, (performance.now() - started) / 1000)
   try {
     const content = asContent(await run(tool, call, given ?? {}))
-    count('done')
+    ended('done')
     return content
   } catch (error) {
     const { failure, result } = failureOf(error)
     const inside = failure.code === 'internal' || failure.code === 'unavailable'
     if (inside) log.error({ err: error, requestId, tool: name }, 'a tool failed')
-    count(inside ? 'failed' : 'refused')
+    ended(inside ? 'failed' : 'refused')
     return { content: [textOf(result)], structuredContent: result, isError: true }
   }
 }

@@ -1,94 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { WAYS_IN } from '../core/channels.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { systemClock } from '../core/clock.ts'
-import type { Counted, Metrics } from '../core/metrics.ts'
-
-interface Counting {
-  /** Name and label in Prometheus. */
-  name: string
-  label: string
-  help: string
-  /**
-   * Values of the label that are known in advance. They start at 0, so that the first occurrence is visible
-   * as an increase.
-   */
-  values: readonly string[]
-}
-
-/** The counters. Labels are few and fixed: never an address or an id. */
-const COUNTERS: Record<Counted, Counting> = {
-  deliveries: {
-    name: 'ams_webhook_deliveries_total',
-    label: 'outcome',
-    help: 'Attempts to deliver to webhooks by outcome (delivered, failed, too_large, gone), and events that were given up (expired)',
-    values: ['delivered', 'failed', 'too_large', 'gone', 'expired'],
-  },
-  answers: {
-    name: 'ams_smtp_answers_total',
-    label: 'code',
-    help: 'SMTP replies to messages (250 or an error code) and to unknown recipients',
-    values: ['250', '550'],
-  },
-  events: {
-    name: 'ams_events_total',
-    label: 'channel',
-    help: "Events appended to agents' logs",
-    values: Object.keys(WAYS_IN),
-  },
-  mails: {
-    name: 'ams_mails_total',
-    label: 'verdict',
-    help: 'Incoming messages: received, the reason of the refusal, deferred (the sender is asked to try again), or dropped (not stored)',
-    values: [
-      'received',
-      'deferred',
-      'dropped',
-      'self',
-      'spam',
-      'plan_limit',
-      'rate_limit',
-      'sender',
-      'outsider',
-      'unverified',
-    ],
-  },
-  sends: {
-    name: 'ams_sends_total',
-    label: 'outcome',
-    help: 'Attempts to send messages (sent, retried, failed), and reports about sent messages (bounced, reported)',
-    values: ['sent', 'retried', 'failed', 'bounced', 'reported'],
-  },
-  spamChecks: {
-    name: 'ams_spam_checks_total',
-    label: 'outcome',
-    help: 'Messages checked by Rspamd: spam, ham, failed (let through)',
-    values: ['spam', 'ham', 'failed'],
-  },
-  readerThreads: {
-    name: 'ams_reader_threads_total',
-    label: 'outcome',
-    help: 'Mail reader threads that were replaced because a message exceeded its time or memory',
-    values: ['replaced'],
-  },
-  callbacks: {
-    name: 'ams_callbacks_total',
-    label: 'outcome',
-    help: 'Calls from providers: taken (accepted), refused (not proven, malformed), failed',
-    values: ['taken', 'refused', 'failed'],
-  },
-  toolCalls: {
-    name: 'ams_mcp_tool_calls_total',
-    label: 'outcome',
-    help: 'MCP tool calls: done, refused (the caller is told what to do), failed',
-    values: ['done', 'refused', 'failed'],
-  },
-  requests: {
-    name: 'ams_http_requests_total',
-    label: 'status',
-    help: 'HTTP requests by status class; aborted: the client left before the response',
-    values: ['2xx', '3xx', '4xx', '5xx', 'aborted'],
-  },
-}
+import type { Counted, Metrics, Timed } from '../core/metrics.ts'
+import { VERSION } from '../core/version.ts'
+import { COUNTERS, type Counting, HISTOGRAMS, type Timing } from './definitions.ts'
 
 /** Time in milliseconds that a scrape waits for values from outside the process. */
 const TIMEOUT_MS = 1000
@@ -102,6 +16,7 @@ type Values = Record<string, number>
 export class ServiceMetrics implements Metrics {
   readonly #registry = new Registry()
   readonly #counters: Record<Counted, Counter>
+  readonly #histograms: Record<Timed, Histogram>
 
   constructor() {
     const registers = [this.#registry]
@@ -111,11 +26,32 @@ export class ServiceMetrics implements Metrics {
       return [what, counter] as const
     }
     this.#counters = Object.fromEntries(Object.entries(COUNTERS).map(counter)) as Record<Counted, Counter>
+    const histogram = ([what, { name, label, help, values, buckets }]: [string, Timing]) => {
+      const histogram = new Histogram({ name, help, labelNames: [label], buckets: [...buckets], registers })
+      for (const value of values) histogram.zero({ [label]: value })
+      return [what, histogram] as const
+    }
+    this.#histograms = Object.fromEntries(Object.entries(HISTOGRAMS).map(histogram)) as Record<
+      Timed,
+      Histogram
+    >
+    this.#describeBuild()
     collectDefaultMetrics({ register: this.#registry })
+  }
+
+  #describeBuild(): void {
+    const help = 'Version of the service and of Node.js; always 1'
+    const labelNames = ['version', 'node']
+    const build = new Gauge({ name: 'ams_build_info', help, labelNames, registers: [this.#registry] })
+    build.set({ version: VERSION, node: process.versions.node }, 1)
   }
 
   count(what: Counted, outcome: string): void {
     this.#counters[what].inc({ [COUNTERS[what].label]: outcome })
+  }
+
+  observe(what: Timed, label: string, seconds: number): void {
+    this.#histograms[what].observe({ [HISTOGRAMS[what].label]: label }, seconds)
   }
 
   /** Registers a number that is read when it is scraped. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { VERSION } from '../../src/core/version.ts'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
@@ -127,10 +128,57 @@ test('the age of the oldest due job ignores retries that are not due yet', async
   expect(await lag(webhook)).toBeGreaterThanOrEqual(30)
 })
 
+test('requests are timed by the class of their route, refusals counted by status, and streams left out', async () => {
+  const before = await scrape()
+  await agent.api('GET', `/agents/${randomUUID()}`)
+  await fetch(`${service.http}/nowhere`, { method: 'DELETE' })
+  await fetch(`${service.http}/a/${agent.id}`, { method: 'POST' })
+  await fetch(`${service.http}/mcp`, { method: 'POST' })
+  const connection = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const path = `/agents/${agent.id}/connections/${connection.body.id}/events`
+  const stream = await openEvents(`${service.http}${path}`, agent.token)
+  stream.close()
+  await until(async () => (await scrape()).ams_streams === 0)
+  const after = await scrape()
+  const timed = (route: string) =>
+    grown(before, after, `ams_http_request_duration_seconds_count{route="${route}"}`)
+  expect(timed('rest_write')).toBe(2)
+  expect([timed('rest_read'), timed('message_url'), timed('mcp')]).toEqual([1, 1, 1])
+  expect(grown(before, after, 'ams_http_refusals_total{status="404"}')).toBe(2)
+  expect(grown(before, after, 'ams_http_refusals_total{status="401"}')).toBeGreaterThanOrEqual(2)
+})
+
+test('mails and deliveries are timed, and lookups counted by outcome', async () => {
+  const before = await scrape()
+  await post(service, { from: 'bo@example.com', to: agent.address, text: 'timed' })
+  const after = await until(async () => {
+    const now = await scrape()
+    return grown(before, now, 'ams_webhook_delay_seconds_count{attempt="first"}') > 0 && now
+  })
+  expect(grown(before, after, 'ams_smtp_data_duration_seconds_count{outcome="stored"}')).toBe(1)
+  // example.com was looked up when the first of these mails was verified.
+  expect(after['ams_dns_lookups_total{outcome="absent"}']).toBeGreaterThan(0)
+})
+
+test('queues, failing webhooks, domains, the database and the build are described', async () => {
+  const now = await until(async () => {
+    const page = await scrape()
+    const isIdle = page['ams_queue_depth{queue="send"}'] === 0
+    return isIdle && page['ams_failing_webhooks{state="retrying"}'] === 1 && page
+  })
+  expect(now['ams_database_up{database="main"}']).toBe(1)
+  expect(now['ams_queue_depth{queue="deletion"}']).toBe(0)
+  expect(now['ams_database_size_bytes{database="main"}']).toBeGreaterThan(1e6)
+  expect(now['ams_domains{state="broken"}']).toBe(0)
+  expect(now[`ams_build_info{version="${VERSION}",node="${process.versions.node}"}`]).toBe(1)
+})
+
 test('labels contain no ids, addresses or URLs', async () => {
   const names = Object.keys(await scrape()).filter((name) => name.startsWith('ams_'))
   expect(names.length).toBeGreaterThan(12)
-  for (const name of names) expect(name).toMatch(/^ams_[a-z_]+(\{[a-z]+="[a-z0-9_]+"\})?$/)
+  const label = String.raw`[a-z]+="(?:[a-z0-9_]+|\+Inf|\d+(?:\.\d+)+)"`
+  for (const name of names) expect(name).toMatch(new RegExp(`^ams_[a-z_]+(\\{${label}(,${label})?\\})?$`))
+  expect(names.length).toBeLessThan(500)
 })
 
 test('a process without the API serves its own metrics', async () => {

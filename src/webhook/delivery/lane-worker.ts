@@ -193,7 +193,7 @@ export class LaneWorker implements Lanes {
 
   #conclude(lane: Lane, job: LaneJob | ManualDelivery, result: AttemptResult): void {
     const { outcome } = result
-    this.#deps.metrics?.count('deliveries', outcome.kind)
+    this.#measure(job, result)
     if (outcome.kind === 'gone' && lane.policy.removesGone) {
       logAttempt(this.#attempts, lane, job, outcome)
       return void this.#remove(lane)
@@ -204,6 +204,14 @@ export class LaneWorker implements Lanes {
     if (conclusion.settled?.state === 'expired' && 'event' in job) logGivenUp(this.#deps, lane, job)
     if (conclusion.progress.release) this.#release(lane, conclusion)
     else this.#writer.note(conclusion)
+  }
+
+  #measure(job: LaneJob | ManualDelivery, { at, outcome }: AttemptResult): void {
+    const { metrics } = this.#deps
+    metrics?.count('deliveries', outcome.kind)
+    if (outcome.kind !== 'delivered' || !('since' in job)) return
+    const delayMs = at.getTime() + outcome.ms - job.since.getTime()
+    metrics?.observe('deliveries', job.attempts === 0 ? 'first' : 'later', Math.max(0, delayMs) / 1000)
   }
 
   /** Releases a lane and writes its progress. It is leased again when it has something to do. */

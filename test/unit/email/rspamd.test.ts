@@ -20,7 +20,10 @@ beforeEach(() => {
   rspamd.asked.length = 0
 })
 
-const metrics = { count: (what: Counted, outcome: string) => void counted.push(`${what} ${outcome}`) }
+const metrics = {
+  count: (what: Counted, outcome: string) => void counted.push(`${what} ${outcome}`),
+  observe: () => undefined,
+}
 const impatient = () =>
   createRspamd({ url: rspamd.url, mailDomain: 'agents.localhost', log, metrics, timeoutMs: 500 })
 

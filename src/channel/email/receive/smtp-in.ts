@@ -178,7 +178,7 @@ class Sessions {
     try {
       const { raw, slot } = await this.#collect(stream, session)
       try {
-        await this.#options.deliver(raw, envelopeOf(session), recipients)
+        await this.#deliver(raw, session, recipients)
       } finally {
         slot.leave()
       }
@@ -195,6 +195,17 @@ class Sessions {
         bytes: stream.byteLength,
         ms: Math.round(performance.now() - started),
       })
+    }
+  }
+
+  async #deliver(raw: Buffer, session: SMTPServerSession, recipients: string[]): Promise<void> {
+    const received = performance.now()
+    let outcome = 'not_stored'
+    try {
+      await this.#options.deliver(raw, envelopeOf(session), recipients)
+      outcome = 'stored'
+    } finally {
+      this.#options.metrics?.observe('mails', outcome, (performance.now() - received) / 1000)
     }
   }
 

@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Door } from '../core/http.ts'
+import type { Metrics } from '../core/metrics.ts'
+
+/** First segments of paths that are not REST's. */
+const BY_SEGMENT: Readonly<Record<string, Door>> = {
+  a: 'message_url',
+  graphql: 'graphql',
+  mcp: 'mcp',
+  app: 'web',
+  approve: 'web',
+  join: 'web',
+  setup: 'web',
+  oauth: 'oauth',
+  '.well-known': 'oauth',
+  channels: 'callback',
+  inbound: 'callback',
+  healthz: 'monitoring',
+  readyz: 'monitoring',
+  metrics: 'monitoring',
+}
+
+/** Returns the class of the route of a request, whether or not it exists. */
+const doorOf = (method: string | undefined, url: string): Door => {
+  const segment = /^\/([^/?]*)/.exec(url)?.[1] ?? ''
+  if (Object.hasOwn(BY_SEGMENT, segment)) return BY_SEGMENT[segment]!
+  return method === 'GET' || method === 'HEAD' ? 'rest_read' : 'rest_write'
+}
+
+/** 4xx statuses with their own label; the others share one, so that the number of labels is fixed. */
+const REFUSALS = new Set([400, 401, 402, 403, 404, 409, 413, 415, 429])
+
+/** Counts and times a request that has ended. Event streams are not timed: they last as long as their clients. */
+export const measure = (
+  metrics: Metrics,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  ms: number,
+): void => {
+  const { statusCode } = response
+  if (!response.headersSent) {
+    metrics.count('requests', 'aborted')
+    return
+  }
+  const kind = Math.floor(statusCode / 100)
+  metrics.count('requests', `${kind}xx`)
+  if (kind === 4) metrics.count('refusals', REFUSALS.has(statusCode) ? String(statusCode) : 'other')
+  const streams = String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')
+  if (!streams) metrics.observe('requests', doorOf(method, url), ms / 1000)
+}
