@@ -89,7 +89,7 @@ const createEmail = (
     ses: { topics: config.sesTopics, get },
     local: { ...sink, accepts: (address) => operations().localMailboxes.add({ address }) },
     postmaster: (message) => passToOwner(operations(), message),
-    signingKeyOf: createSigner(platform),
+    signingKeysOf: createSigner(platform),
     ...{ returnPathKeys, metrics, resolver, log, clock },
   })
 }

@@ -1,5 +1,5 @@
 import { SEALED_BOT_TOKENS } from '../agent/telegram-bot.ts'
-import { SEALED_DKIM_KEYS } from '../email-domain/dkim.ts'
+import { SEALED_DKIM_KEYS } from '../email-domain/sealed-keys.ts'
 import { SEALED_SECRETS } from '../secret/secret.ts'
 import { SEALED_TEXTS } from '../webhook/sealed-texts.ts'
 import { SEALED_SIGNING_SECRETS } from '../webhook/secret.ts'
@@ -16,7 +16,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_ANSWERS,
   SEALED_CODES,
   SEALED_BOT_TOKENS,
-  SEALED_DKIM_KEYS,
+  ...SEALED_DKIM_KEYS,
   SEALED_TEXTS,
   ...SEALED_SIGNING_SECRETS,
 ]

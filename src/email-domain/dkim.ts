@@ -1,33 +1,16 @@
-import { generateKeyPair, randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
 import type { DnsResolver } from '../channel/email/verify/resolver.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
-import type { DkimKey, Prisma } from '../db/generated/prisma/client.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import type { Keyring } from '../workspace/keyring.ts'
-
-/**
- * Owner of keys: a workspace, for a domain that it added, or the service itself, for the domain of
- * `MAIL_DOMAIN` (`workspaceId` null).
- */
-export interface DkimOwner {
-  domain: string
-  workspaceId: string | null
-}
-
-export interface DkimDeps extends Db {
-  keyring: Keyring
-  clock: Clock
-}
+import type { DkimKey } from '../db/generated/prisma/client.ts'
+import { boundTo, type DkimDeps, type DkimOwner, ed25519Selector, makeEd25519, makeKey } from './key-pair.ts'
 
 /** A key as published by its domain. */
 export interface PublishedKey {
+  algorithm: 'rsa' | 'ed25519'
   selector: string
-  /** Base64 of the DER form (SubjectPublicKeyInfo): the value of `p=`. */
+  /** The value of `p=`: base64 of the DER form (SubjectPublicKeyInfo) of RSA, of the 32 bytes of Ed25519. */
   publicKey: string
   /**
-   * The DNS record of RFC 6376 3.6. Its value is longer than 255 characters, so a zone file splits it into
+   * The DNS record of RFC 6376 3.6. That of RSA is longer than 255 characters, so a zone file splits it into
    * several strings.
    */
   record: { name: string; type: 'TXT'; value: string }
@@ -41,60 +24,6 @@ export interface PublishedKey {
  * queue for some days (RFC 6376 3.1).
  */
 const SHOWN_AFTER_RETIREMENT_MS = 7 * 24 * 3_600_000
-/** The size that every verifier supports (RFC 8301 3.2). */
-const MODULUS_BITS = 2048
-
-const newKeyPair = promisify(generateKeyPair)
-
-let making: Promise<unknown> = Promise.resolve()
-/**
- * Generates key pairs one after the other: each occupies one of the four threads of Node's pool for a while,
- * which DNS lookups and new connections need too.
- */
-const makePair = () => {
-  const made = making.then(() =>
-    newKeyPair('rsa', {
-      modulusLength: MODULUS_BITS,
-      publicKeyEncoding: { type: 'spki', format: 'der' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    }),
-  )
-  making = made.catch(() => undefined)
-  return made
-}
-
-const boundTo = ({ domain, workspaceId }: DkimOwner, selector: string) =>
-  `dkim:${workspaceId ?? 'service'}:${domain}:${selector}`
-
-const makeKey = async (
-  { keyring, clock }: DkimDeps,
-  owner: DkimOwner,
-): Promise<Prisma.DkimKeyUncheckedCreateInput> => {
-  const selector = `ams-${randomBytes(4).toString('hex')}`
-  const { publicKey, privateKey } = await makePair()
-  const sealed = await keyring.seal(owner.workspaceId, privateKey, boundTo(owner, selector))
-  return {
-    ...owner,
-    selector,
-    publicKey: publicKey.toString('base64'),
-    privateKey: Uint8Array.from(sealed),
-    createdAt: clock.now(),
-  }
-}
-
-const inProgress = new Map<string, Promise<Prisma.DkimKeyUncheckedCreateInput>>()
-
-/**
- * Generates a key pair, to be stored by the caller. Concurrent callers for the same domain get the same pair.
- * Takes a while, and longer while others are being generated.
- */
-export const newKey = (deps: DkimDeps, owner: DkimOwner): Promise<Prisma.DkimKeyUncheckedCreateInput> => {
-  const name = boundTo(owner, '')
-  const made = inProgress.get(name) ?? makeKey(deps, owner).finally(() => inProgress.delete(name))
-  inProgress.set(name, made)
-  return made
-}
-
 /** Returns keys that sign or did so recently, the newest first. */
 const current = (
   { prisma, clock }: Pick<DkimDeps, 'clock'> & { prisma: Pick<Db['prisma'], 'dkimKey'> },
@@ -115,42 +44,77 @@ const current = (
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
 
-/** Returns the keys of a domain, and creates the first one. Concurrent callers get the same one. */
+const isActive = ({ retiredAt }: DkimKey) => retiredAt === null
+
+/** Whether no key has to be created: one signs, and each that signs has an Ed25519 key. */
+const isComplete = (keys: readonly DkimKey[]): boolean =>
+  keys.some(isActive) && keys.every((key) => !isActive(key) || key.ed25519PublicKey !== null)
+
+/** Adds Ed25519 keys to those that were created by an earlier version. Of concurrent callers the first adds. */
+const addEd25519 = async (deps: DkimDeps, owner: DkimOwner, keys: readonly DkimKey[]): Promise<void> => {
+  for (const { id, selector, ed25519PublicKey } of keys.filter(isActive)) {
+    if (ed25519PublicKey !== null) continue
+    const data = await makeEd25519(deps, owner, selector)
+    await deps.prisma.dkimKey.updateMany({ where: { id, ed25519PublicKey: null }, data })
+  }
+}
+
+/** Returns the keys of a domain, and creates those that are missing. Concurrent callers get the same ones. */
 const ensureKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<DkimKey[]> => {
   const found = await current(deps, owner)
-  if (found.some(({ retiredAt }) => retiredAt === null)) return found
+  if (isComplete(found)) return found
+  if (found.some(isActive)) {
+    await addEd25519(deps, owner, found)
+    return current(deps, owner)
+  }
   const made = await makeKey(deps, owner)
   return deps.prisma.$transaction(async (tx) => {
     // A unique index cannot cover the service's own keys, whose workspace is null (NULLs are distinct).
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${boundTo(owner, '')}, 0))) as locked`
     const there = await current({ prisma: tx, clock: deps.clock }, owner)
-    if (there.some(({ retiredAt }) => retiredAt === null)) return there
+    if (there.some(isActive)) return there
     return [await tx.dkimKey.create({ data: made }), ...there]
   })
 }
 
-const published = ({ domain, selector, publicKey, createdAt, retiredAt }: DkimKey): PublishedKey => ({
-  selector,
-  publicKey,
-  record: { name: `${selector}._domainkey.${domain}`, type: 'TXT', value: `v=DKIM1; k=rsa; p=${publicKey}` },
-  createdAt,
-  retiredAt,
+const publishedAs = (
+  { domain, createdAt, retiredAt }: DkimKey,
+  { algorithm, selector, publicKey }: Pick<PublishedKey, 'algorithm' | 'selector' | 'publicKey'>,
+): PublishedKey => ({
+  ...{ algorithm, selector, publicKey, createdAt, retiredAt },
+  record: {
+    name: `${selector}._domainkey.${domain}`,
+    type: 'TXT',
+    value: `v=DKIM1; k=${algorithm}; p=${publicKey}`,
+  },
 })
 
+const publishedRsa = (key: DkimKey): PublishedKey => publishedAs(key, { algorithm: 'rsa', ...key })
+
+const publishedEd25519 = (key: DkimKey): PublishedKey | null =>
+  key.ed25519PublicKey === null
+    ? null
+    : publishedAs(key, {
+        algorithm: 'ed25519',
+        selector: ed25519Selector(key.selector),
+        publicKey: key.ed25519PublicKey,
+      })
+
+const published = (keys: readonly DkimKey[]): PublishedKey[] =>
+  keys.flatMap((key) => [publishedRsa(key), publishedEd25519(key)].filter((one) => one !== null))
+
 /**
- * Returns the keys whose records the domain should publish, the newest first. The first call creates the
- * first key.
+ * Returns the keys whose records the domain should publish, the newest first, each RSA key followed by its
+ * Ed25519 key. The first call creates the first keys.
  */
 export const dkimKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> =>
-  (await ensureKeys(deps, owner)).map(published)
+  published(await ensureKeys(deps, owner))
 
 /** Does the same without creating a key: for looking on. */
 export const publishedDkimKeys = async (
   deps: Pick<DkimDeps, 'prisma' | 'clock'>,
   owner: DkimOwner,
-): Promise<PublishedKey[]> => (await current(deps, owner)).map(published)
-
-const isActive = ({ retiredAt }: DkimKey) => retiredAt === null
+): Promise<PublishedKey[]> => published(await current(deps, owner))
 
 /** Does the same for many domains, in their order, with one statement besides creating missing keys. */
 export const dkimKeysOfAll = async (
@@ -164,9 +128,9 @@ export const dkimKeysOfAll = async (
     found.filter((key) => key.domain === domain && key.workspaceId === workspaceId)
   const ensure = async (owner: DkimOwner) => {
     const keys = keysOf(owner)
-    return keys.some(isActive) ? keys : ensureKeys(deps, owner)
+    return isComplete(keys) ? keys : ensureKeys(deps, owner)
   }
-  return (await Promise.all(owners.map(ensure))).map((keys) => keys.map(published))
+  return (await Promise.all(owners.map(ensure))).map(published)
 }
 
 /**
@@ -179,10 +143,10 @@ export const rotateDkimKey = async (deps: DkimDeps, owner: DkimOwner): Promise<P
   return dkimKeys(deps, owner)
 }
 
-const isPublished = async (resolver: DnsResolver, key: DkimKey): Promise<boolean> => {
+const isPublished = async (resolver: DnsResolver, { record, publicKey }: PublishedKey): Promise<boolean> => {
   try {
-    const records = (await resolver(published(key).record.name, 'TXT')) as string[][]
-    return records.some((parts) => parts.join('').replace(/\s/g, '').includes(`p=${key.publicKey}`))
+    const records = (await resolver(record.name, 'TXT')) as string[][]
+    return records.some((parts) => parts.join('').replace(/\s/g, '').includes(`p=${publicKey}`))
   } catch {
     return false
   }
@@ -195,7 +159,7 @@ const isPublished = async (resolver: DnsResolver, key: DkimKey): Promise<boolean
 const choose = async (deps: DkimDeps & { resolver: DnsResolver }, active: DkimKey[]): Promise<DkimKey> => {
   if (active.length > 1) {
     for (const [index, key] of active.entries()) {
-      if (!(await isPublished(deps.resolver, key))) continue
+      if (!(await isPublished(deps.resolver, publishedRsa(key)))) continue
       const before = active.slice(index + 1).map(({ id }) => id)
       await deps.prisma.dkimKey.updateMany({
         where: { id: { in: before } },
@@ -214,38 +178,27 @@ export interface SigningKey {
   privateKey: string
 }
 
-/** Returns the key that mail of this domain is signed with now. */
-export const signingKey = async (
-  deps: DkimDeps & { resolver: DnsResolver },
+const opened = async (
+  { keyring }: Pick<DkimDeps, 'keyring'>,
   owner: DkimOwner,
+  selector: string,
+  sealed: Uint8Array,
 ): Promise<SigningKey> => {
-  const active = (await ensureKeys(deps, owner)).filter(({ retiredAt }) => retiredAt === null)
-  const { selector, privateKey } = await choose(deps, active)
-  const pem = await deps.keyring.open(owner.workspaceId, privateKey, boundTo(owner, selector))
+  const pem = await keyring.open(owner.workspaceId, sealed, boundTo(owner, selector))
   return { domain: owner.domain, selector, privateKey: pem.toString() }
 }
 
-/** Re-encrypts the service's own keys with the current master key. Returns their number. */
-export const resealServiceKeys = async (tx: Prisma.TransactionClient, keyring: Keyring): Promise<number> => {
-  const keys = await tx.dkimKey.findMany({ where: { workspaceId: null } })
-  for (const { id, domain, selector, privateKey } of keys) {
-    const bound = boundTo({ domain, workspaceId: null }, selector)
-    const sealed = await keyring.seal(null, await keyring.open(null, privateKey, bound), bound)
-    await tx.dkimKey.update({ where: { id }, data: { privateKey: Uint8Array.from(sealed) } })
-  }
-  return keys.length
-}
-
 /**
- * The keys of workspaces' domains, for the rotation of data keys; `bound` must equal the result of `boundTo`.
+ * Returns the keys that mail of this domain is signed with now: an RSA key, and its Ed25519 key if DNS
+ * publishes that too. A second signature whose key cannot be found would count as a failure at some receivers.
  */
-export const SEALED_DKIM_KEYS: SealedColumn = {
-  name: 'dkim_key.private_key',
-  first: [NIL],
-  page: `
-    select array[k.id::text] as at, k.private_key as sealed, format('dkim:%s:%s:%s', k.workspace_id, k.domain, k.selector) as bound
-      from dkim_key k
-     where k.workspace_id = $1 and k.id > ($2::text[])[1]::uuid
-     order by k.id limit $3`,
-  replace: `update dkim_key set private_key = $3 where id = ($1::text[])[1]::uuid and private_key = $2`,
+export const signingKeys = async (
+  deps: DkimDeps & { resolver: DnsResolver },
+  owner: DkimOwner,
+): Promise<SigningKey[]> => {
+  const key = await choose(deps, (await ensureKeys(deps, owner)).filter(isActive))
+  const rsa = await opened(deps, owner, key.selector, key.privateKey)
+  const second = publishedEd25519(key)
+  if (second === null || !(await isPublished(deps.resolver, second))) return [rsa]
+  return [rsa, await opened(deps, owner, second.selector, key.ed25519PrivateKey!)]
 }

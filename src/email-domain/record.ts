@@ -41,7 +41,7 @@ const txt = (purpose: Purpose, name: string, value: string, required: boolean): 
 
 /**
  * Returns the records of a domain. Required: ownership (TXT), mail routed here (MX), and signed mail (DKIM,
- * one record for each key). Recommended: which servers may send for it (SPF), and what receivers should do
+ * one record for each RSA key). Recommended: an Ed25519 key (DKIM, RFC 8463), which servers may send for it (SPF), and what receivers should do
  * with other mail (DMARC).
  */
 export const wantedRecords = (
@@ -51,7 +51,9 @@ export const wantedRecords = (
 ): WantedRecord[] => [
   txt('ownership', `_agent-messaging.${name}`, `agent-messaging=${ownershipToken}`, true),
   { purpose: 'mx', type: 'MX', name, value: mailHost, priority: 10, required: true },
-  ...keys.map(({ record, retiredAt }) => txt('dkim', record.name, record.value, retiredAt === null)),
+  ...keys.map(({ algorithm, record, retiredAt }) =>
+    txt('dkim', record.name, record.value, algorithm === 'rsa' && retiredAt === null),
+  ),
   txt('spf', name, `v=spf1 include:${mailDomain} ~all`, false),
   txt('dmarc', `_dmarc.${name}`, 'v=DMARC1; p=none', false),
 ]

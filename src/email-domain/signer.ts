@@ -1,5 +1,6 @@
 import type { DnsResolver } from '../channel/email/verify/resolver.ts'
-import { type DkimDeps, type DkimOwner, type SigningKey, signingKey } from './dkim.ts'
+import { type SigningKey, signingKeys } from './dkim.ts'
+import type { DkimDeps, DkimOwner } from './key-pair.ts'
 
 /**
  * Time in milliseconds for which a key is cached. A new key's record may take as long to be visible anyway.
@@ -25,22 +26,22 @@ export interface SignerDeps extends DkimDeps {
 }
 
 /**
- * Creates a function that finds the signing key for mail from an address: that of the service's domain, or of
- * the workspace's domain that the address is on, once that is verified. Null for any other. Keys are cached
+ * Creates a function that finds the signing keys for mail from an address: that of the service's domain, or of
+ * the workspace's domain that the address is on, once that is verified. None for any other. Keys are cached
  * for a minute.
  */
-export const createSigner = (deps: SignerDeps): ((from: string) => Promise<SigningKey | null>) => {
-  const known = new Map<string, { until: number; key: Promise<SigningKey> }>()
+export const createSigner = (deps: SignerDeps): ((from: string) => Promise<readonly SigningKey[]>) => {
+  const known = new Map<string, { until: number; keys: Promise<readonly SigningKey[]> }>()
   return async (from) => {
     const owner = await ownerOf(deps, from)
-    if (owner === null) return null
+    if (owner === null) return []
     const name = `${owner.workspaceId} ${owner.domain}`
     const now = deps.clock.now().getTime()
     const hit = known.get(name)
-    if (hit && hit.until > now) return hit.key
-    const key = signingKey(deps, owner)
-    known.set(name, { until: now + KNOWN_MS, key })
-    key.catch(() => known.delete(name))
-    return key
+    if (hit && hit.until > now) return hit.keys
+    const keys = signingKeys(deps, owner)
+    known.set(name, { until: now + KNOWN_MS, keys })
+    keys.catch(() => known.delete(name))
+    return keys
   }
 }

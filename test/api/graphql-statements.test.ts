@@ -72,9 +72,8 @@ const addDomains = async ({ workspace: workspaceId }: TestTenant, domains: numbe
   for (let n = 0; n < domains; n++) {
     const name = `d${n}-${workspaceId}.example`
     await service.deps.prisma.domain.create({ data: { workspaceId, name, ownershipToken: 't' } })
-    await service.deps.prisma.dkimKey.create({
-      data: { workspaceId, domain: name, selector: 's', publicKey: 'p', privateKey: new Uint8Array() },
-    })
+    const keys = { publicKey: 'p', privateKey: new Uint8Array(), ed25519PublicKey: 'e' }
+    await service.deps.prisma.dkimKey.create({ data: { workspaceId, domain: name, selector: 's', ...keys } })
   }
 }
 

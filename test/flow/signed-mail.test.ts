@@ -73,7 +73,10 @@ const verify = async (raw: Buffer, sender: string) => {
   }
 }
 
-test('mail from the service’s domain has an aligned signature', async () => {
+/** The results of both signatures. */
+const passes = (domain: string) => ['rsa', 'ed25519'].map(() => ({ result: 'pass', domain }))
+
+test('mail from the service’s domain has an aligned signature of each key, RSA and Ed25519', async () => {
   const keys = await keysOf(MAIL_DOMAIN, null)
   publish(keys)
   zone[`_dmarc.${MAIL_DOMAIN}`] = { TXT: ['v=DMARC1; p=reject; adkim=s'] }
@@ -81,7 +84,9 @@ test('mail from the service’s domain has an aligned signature', async () => {
   const [{ raw, from }, copy] = (await relay.got(2)) as [Relay['mails'][0], Relay['mails'][0]]
   expect(copy.raw.equals(raw)).toBe(true)
   const { signatures, dmarc } = await verify(raw, from)
-  expect(signatures).toEqual([{ result: 'pass', domain: MAIL_DOMAIN, selector: keys[0]!.selector }])
+  expect(keys.map(({ algorithm }) => algorithm)).toEqual(['rsa', 'ed25519'])
+  expect(signatures).toEqual(keys.map(({ selector }) => ({ result: 'pass', domain: MAIL_DOMAIN, selector })))
+  expect(raw.toString().match(/\ba=[\w-]+/g)).toEqual(['a=rsa-sha256', 'a=ed25519-sha256'])
   expect(dmarc).toMatchObject({ status: { result: 'pass' } })
   const signedFields = /\sh=([^;]+)/.exec(raw.toString())![1]!.replace(/\s/g, '').split(':')
   expect(signedFields).toEqual(
@@ -101,7 +106,7 @@ test('a changed text, subject or recipient invalidates the signature', async () 
   ] as const) {
     expect(text).toContain(was)
     const { signatures } = await verify(Buffer.from(text.replace(was, is)), from)
-    expect(signatures[0]!.result).not.toBe('pass')
+    for (const { result } of signatures) expect(result).not.toBe('pass')
   }
 })
 
@@ -114,7 +119,7 @@ test.each(['\n', '\r\n', '\r'])(
     ).toString('base64')
     await send({ attachments: [{ name: 'a.eml', type: 'message/rfc822', content }] })
     const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
-    expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass' }])
+    expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass' }, { result: 'pass' }])
   },
 )
 
@@ -123,7 +128,7 @@ test('system mail is signed too', async () => {
   expect((await owner.api('POST', '/members/invitations', { email: 'new@example.com' })).status).toBe(201)
   const [{ raw, from }] = (await relay.got(1)) as [Relay['mails'][0]]
   expect(from).toBe(`no-reply@${MAIL_DOMAIN}`)
-  expect((await verify(raw, from)).signatures).toMatchObject([{ result: 'pass', domain: MAIL_DOMAIN }])
+  expect((await verify(raw, from)).signatures).toMatchObject(passes(MAIL_DOMAIN))
 })
 
 test('mail from an own domain is signed with the domain’s key once it is verified', async () => {
@@ -153,7 +158,7 @@ test('mail from an own domain is signed with the domain’s key once it is verif
   await prisma.domain.update({ where: { id: domain.id }, data: { state: 'verified' } })
   await send()
   const [, mail] = (await relay.got(2)) as [Relay['mails'][0], Relay['mails'][0]]
-  expect((await verify(mail.raw, mail.from)).signatures).toMatchObject([{ result: 'pass', domain: name }])
+  expect((await verify(mail.raw, mail.from)).signatures).toMatchObject(passes(name))
   expect(mail.from).toMatch(new RegExp(`^bounce-[0-9a-f]{54}@${MAIL_DOMAIN}$`))
   await prisma.address.deleteMany({ where: { value: `bot@${name}` } })
   await prisma.address.updateMany({ where: { agentId: agent.id }, data: { primary: true } })
@@ -161,21 +166,22 @@ test('mail from an own domain is signed with the domain’s key once it is verif
 
 test('after a rotation, the old key signs until the new key’s record is published', async () => {
   const deps = { ...service.db, keyring: service.keyring, clock }
-  const [first] = await keysOf(MAIL_DOMAIN, null)
-  publish([first!])
+  const [first, firstEd25519] = await keysOf(MAIL_DOMAIN, null)
+  publish([first!, firstEd25519!])
   clock.advance(1)
   const [second] = await rotateDkimKey(deps, { domain: MAIL_DOMAIN, workspaceId: null })
-  const selectors: string[] = []
+  const selectors: string[][] = []
   for (const published of [[], [second!]]) {
     publish(published)
     clock.advance(61_000)
     await send()
     const { raw, from } = (await relay.got(selectors.length + 1)).at(-1)!
     const { signatures } = await verify(raw, from)
-    expect(signatures).toMatchObject([{ result: 'pass' }])
-    selectors.push(signatures[0]!.selector!)
+    for (const { result } of signatures) expect(result).toBe('pass')
+    selectors.push(signatures.map(({ selector }) => selector!))
   }
-  expect(selectors).toEqual([first!.selector, second!.selector])
+  // The record of the second Ed25519 key is not published yet, so that it does not sign.
+  expect(selectors).toEqual([[first!.selector, firstEd25519!.selector], [second!.selector]])
 })
 
 test('a mail in the outbox is signed and has its return path, as if it had been sent', async () => {
@@ -199,5 +205,5 @@ test('a mail in the outbox is signed and has its return path, as if it had been 
   const raw = readFileSync(join(outbox, readdirSync(outbox)[0]!))
   const returnPath = /^Return-Path: <(.+)>\r\n/.exec(raw.toString())![1]!
   expect(returnPath).toMatch(/^bounce-[0-9a-f]{54}@agents\.example\.net$/)
-  expect((await verify(raw, returnPath)).signatures).toMatchObject([{ result: 'pass', domain: MAIL_DOMAIN }])
+  expect((await verify(raw, returnPath)).signatures).toMatchObject(passes(MAIL_DOMAIN))
 })

@@ -19,7 +19,7 @@ import type { SmtpLimits } from './receive/smtp-limits.ts'
 import { ownCertificate, type TlsPair } from './receive/tls.ts'
 import { capture } from './send/capture.ts'
 import { createDirect } from './send/direct.ts'
-import type { FindSigningKey } from './send/dkim.ts'
+import type { FindSigningKeys } from './send/dkim.ts'
 import { toOutgoingMail } from './send/outgoing-mail.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
 import type { DnsResolver } from './verify/resolver.ts'
@@ -45,8 +45,8 @@ export interface EmailChannelOptions {
   directAs?: string | null
   outboxDir: string
   dataDir: string
-  /** Returns the DKIM key for outgoing mail. If omitted, mail is not signed. */
-  signingKeyOf?: FindSigningKey
+  /** Returns the DKIM keys for outgoing mail. If omitted, mail is not signed. */
+  signingKeysOf?: FindSigningKeys
   /**
    * Keys that sign return paths: the current key, followed by earlier ones. If omitted, bounces go to the
    * sender's own address.
@@ -114,7 +114,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const relay = createTransport(options)
   const returnPaths =
     options.returnPathKeys === undefined ? null : createReturnPaths(options.returnPathKeys, mailDomain)
-  const outgoingOptions = { signingKeyOf: options.signingKeyOf ?? (async () => null), returnPaths }
+  const outgoingOptions = { signingKeysOf: options.signingKeysOf ?? (async () => []), returnPaths }
   const sendRemote = async (message: Outbound, signal: AbortSignal, progress?: Progress) => {
     const mail = await toOutgoingMail(message, outgoingOptions)
     if (relay === null) return capture(message, mail, options.outboxDir)

@@ -11,6 +11,7 @@ const NAME = 'team.acme.example'
 const KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'
 
 const key = (selector: string, publicKey = KEY, retiredAt: Date | null = null): PublishedKey => ({
+  algorithm: 'rsa',
   selector,
   publicKey,
   record: { name: `${selector}._domainkey.${NAME}`, type: 'TXT', value: `v=DKIM1; k=rsa; p=${publicKey}` },

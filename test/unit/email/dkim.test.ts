@@ -31,9 +31,9 @@ test('a signature covers the header and the body', async () => {
     text: 'hi \n\n .\n\n',
     attachments: [{ filename: 'a.bin', content: Buffer.alloc(1_000_000, 'x y\r\n') }],
   })
-  const mail = await signed(raw, { domain, selector, privateKey })
+  const mail = await signed(raw, [{ domain, selector, privateKey }])
   expect(await verdictOf(mail)).toBe('pass')
-  expect((await signed(raw, { domain, selector, privateKey })).equals(mail)).toBe(true)
+  expect((await signed(raw, [{ domain, selector, privateKey }])).equals(mail)).toBe(true)
   expect(
     Math.max(
       ...mail
@@ -52,7 +52,7 @@ test('a signature covers the header and the body', async () => {
 
 test('an unusable key is an error', async () => {
   const raw = await rawOf({ from: 'ann@example.com', text: 'hi' })
-  await expect(signed(raw, { domain, selector, privateKey: 'no key' })).rejects.toThrow()
+  await expect(signed(raw, [{ domain, selector, privateKey: 'no key' }])).rejects.toThrow()
 })
 
 test('bodies are hashed as nodemailer hashes them', async () => {

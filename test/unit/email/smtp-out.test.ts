@@ -100,7 +100,7 @@ async function script(
   return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const plain: OutgoingMailOptions = { signingKeyOf: async () => null, returnPaths: null }
+const plain: OutgoingMailOptions = { signingKeysOf: async () => [], returnPaths: null }
 
 function through(url: string, timeouts = {}) {
   const client = createRelay(url, timeouts)

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 export interface SigningKey {
   domain: string
   selector: string
-  /** RSA, PEM. */
+  /** RSA or Ed25519, PEM. */
   privateKey: string
 }
 
-/** Returns the key for mail from this normalized address, or null if we do not sign for its domain. */
-export type FindSigningKey = (from: string) => Promise<SigningKey | null>
+/** Returns the keys for mail from this normalized address; none if we do not sign for its domain. */
+export type FindSigningKeys = (from: string) => Promise<readonly SigningKey[]>
 
 /** The fields that RFC 6376 5.4.1 recommends to sign, of those that a message may have. */
 const SIGNED = [
@@ -85,23 +85,43 @@ const readFields = (header: string): Map<string, string> =>
     }),
   )
 
-/**
- * Prepends a DKIM signature (RFC 6376, relaxed/relaxed) to a message with CRLF line ends. The result is
- * deterministic. Rejects if the key is unusable.
- */
-export async function signed(raw: Buffer, key: SigningKey): Promise<Buffer> {
-  const end = raw.indexOf('\r\n\r\n')
-  const fields = readFields(raw.toString('latin1', 0, end))
-  const names = SIGNED.filter((name) => fields.has(name))
+/** A message as its signatures cover it. */
+interface Covered {
+  fields: Map<string, string>
+  names: readonly string[]
+  bodyHash: string
+}
+
+const signatureField = async (
+  { fields, names, bodyHash }: Covered,
+  { domain, selector, ...key }: SigningKey & { parsed: KeyObject },
+): Promise<string> => {
+  const isEd25519 = key.parsed.asymmetricKeyType === 'ed25519'
   const tags = [
-    `v=1; a=rsa-sha256; c=relaxed/relaxed; d=${key.domain};`,
-    `q=dns/txt; s=${key.selector}; bh=${await hashBody(raw.subarray(end + 4))};`,
+    `v=1; a=${isEd25519 ? 'ed25519' : 'rsa'}-sha256; c=relaxed/relaxed; d=${domain};`,
+    `q=dns/txt; s=${selector}; bh=${bodyHash};`,
     `h=${names.join(':')};`,
     'b=',
   ].join('\r\n ')
   const covered = names.map((name) => `${name}:${fields.get(name)}\r\n`).join('')
   const data = Buffer.from(`${covered}dkim-signature:${relaxedValue(tags)}`, 'latin1')
-  const signature = (await signInThread('sha256', data, parsed(key))).toString('base64')
-  const folded = signature.replace(/.{72}(?=.)/g, '$&\r\n ')
-  return Buffer.concat([Buffer.from(`DKIM-Signature: ${tags}${folded}\r\n`, 'latin1'), raw])
+  // Ed25519 signs the SHA-256 hash of the data as its message (RFC 8463 3).
+  const signature = isEd25519
+    ? await signInThread(null, createHash('sha256').update(data).digest(), key.parsed)
+    : await signInThread('sha256', data, key.parsed)
+  return `DKIM-Signature: ${tags}${signature.toString('base64').replace(/.{72}(?=.)/g, '$&\r\n ')}\r\n`
+}
+
+/**
+ * Prepends a DKIM signature (RFC 6376, relaxed/relaxed) of each key to a message with CRLF line ends. The
+ * result is deterministic. Rejects if a key is unusable.
+ */
+export async function signed(raw: Buffer, keys: readonly SigningKey[]): Promise<Buffer> {
+  const usable = keys.map((key) => ({ ...key, parsed: parsed(key) }))
+  const end = raw.indexOf('\r\n\r\n')
+  const fields = readFields(raw.toString('latin1', 0, end))
+  const names = SIGNED.filter((name) => fields.has(name))
+  const covered = { fields, names, bodyHash: await hashBody(raw.subarray(end + 4)) }
+  const signatures = await Promise.all(usable.map((key) => signatureField(covered, key)))
+  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), raw])
 }

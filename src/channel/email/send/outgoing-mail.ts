@@ -2,7 +2,7 @@ import type { Outbound } from '../../outbound.ts'
 import { normalize, spell } from '../address.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
 import { compose } from './compose.ts'
-import { type FindSigningKey, signed } from './dkim.ts'
+import { type FindSigningKeys, signed } from './dkim.ts'
 
 /** The recipient of one copy, and the address that its bounces go to. */
 export interface Envelope {
@@ -20,7 +20,7 @@ export interface OutgoingMail {
 }
 
 export interface OutgoingMailOptions {
-  signingKeyOf: FindSigningKey
+  signingKeysOf: FindSigningKeys
   /** Null: bounces go to the sender's own address. */
   returnPaths: ReturnPaths | null
 }
@@ -31,11 +31,11 @@ export interface OutgoingMailOptions {
  */
 export async function toOutgoingMail(
   out: Outbound,
-  { signingKeyOf, returnPaths }: OutgoingMailOptions,
+  { signingKeysOf, returnPaths }: OutgoingMailOptions,
 ): Promise<OutgoingMail> {
   const from = normalize(out.from.address)
   const recipients = new Set(out.envelopeTo.map(spell))
-  const [raw, key] = await Promise.all([compose(out), signingKeyOf(from)])
+  const [raw, keys] = await Promise.all([compose(out), signingKeysOf(from)])
   const named = [...out.to, ...out.cc].map(spell)
   const inOrder = [...new Set([...named, ...recipients])].filter((recipient) => recipients.has(recipient))
   const reversePathTo = (recipient: string): string => {
@@ -46,6 +46,6 @@ export async function toOutgoingMail(
   }
   return {
     envelopes: inOrder.map((recipient) => ({ recipient, reversePath: reversePathTo(recipient) })),
-    raw: key === null ? raw : await signed(raw, key),
+    raw: keys.length === 0 ? raw : await signed(raw, keys),
   }
 }
