@@ -9,7 +9,8 @@ import { defineConfig } from 'prisma/config'
  */
 process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= join(import.meta.dirname, 'engine.mjs')
 
-const url = process.env.DATABASE_URL
+// Migrations need a session: a pooler in transaction mode has none.
+const url = process.env.DATABASE_DIRECT_URL ?? process.env.DATABASE_URL
 
 export default defineConfig({
   schema: 'schema.prisma',

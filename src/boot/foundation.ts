@@ -2,12 +2,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../config/config.ts'
 import { unusable } from '../config/unusable.ts'
+import { systemClock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
 import { type Db, openDb, type RootDb } from '../db/client.ts'
 import { lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
-import { probeDatabase, UnusableDatabaseError } from '../db/probe.ts'
+import { probeDatabase, probePooler, UnusableDatabaseError } from '../db/probe.ts'
 import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
 import { newToken } from '../workspace/token.ts'
 import { createFirstWorkspace } from '../workspace/workspace.ts'
@@ -17,6 +18,7 @@ import { type MasterKeys, readMasterKeys } from './master-key.ts'
 /** What every command needs: the data folder, the database and the master key. */
 export interface Foundation {
   db: RootDb
+  /** Where PostgreSQL itself is reached, without a pooler: for what belongs to a session (LISTEN, locks). */
   databaseUrl: string
   masterKey: Uint8Array
   /** Keys that may have encrypted data before the master key was changed; undefined for none. */
@@ -63,34 +65,51 @@ const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
   if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
 }
 
-const checkDatabase = async (url: string): Promise<void> => {
+type UrlSetting = readonly ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string]
+
+/** Returns the result of probing a database, or throws the error of the setting that names it. */
+const probed = async <Result>(setting: UrlSetting, probing: Promise<Result>): Promise<Result> => {
   try {
-    await probeDatabase(url)
+    return await probing
   } catch (error) {
     throw error instanceof UnusableDatabaseError
-      ? unusable(['DATABASE_URL', url], `a PostgreSQL that can be used (${error.message})`)
+      ? unusable(setting, `a PostgreSQL that can be used (${error.message})`)
       : error
   }
 }
 
 interface Server {
+  /** Where PostgreSQL itself is reached. */
   url: string
+  /** Where a pooler in front of it is reached. */
+  poolerUrl?: string
   close(): Promise<void>
+}
+
+/** Checks the operator's database. */
+const reachDatabase = async (
+  url: string,
+  { databaseDirectUrl: directUrl }: Config,
+  log: Logger,
+): Promise<Server> => {
+  const deps = { clock: systemClock, log }
+  const close = async () => undefined
+  if (!directUrl) {
+    await probed(['DATABASE_URL', url], probeDatabase(deps, url))
+    return { url, close }
+  }
+  const identity = await probed(['DATABASE_DIRECT_URL', directUrl], probeDatabase(deps, directUrl))
+  await probed(['DATABASE_URL', url], probePooler(deps, url, identity))
+  return { url: directUrl, poolerUrl: url, close }
 }
 
 /**
  * Starts the configured database: the operator's or the embedded one. A `service` runs the embedded one
  * exclusively; a command shares it with the process that runs it.
  */
-const startDatabase = async (
-  { databaseUrl, dataDir }: Config,
-  log: Logger,
-  service: boolean,
-): Promise<Server> => {
-  if (databaseUrl) {
-    await checkDatabase(databaseUrl)
-    return { url: databaseUrl, close: async () => undefined }
-  }
+const startDatabase = async (config: Config, log: Logger, service: boolean): Promise<Server> => {
+  const { databaseUrl, dataDir } = config
+  if (databaseUrl) return reachDatabase(databaseUrl, config, log)
   const unlock = service ? await lockDataDir(dataDir) : () => undefined
   try {
     const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
@@ -118,7 +137,8 @@ export const openFoundation = async (
   const server = await startDatabase(config, log, service)
   try {
     await migrate(server.url, MIGRATIONS, log)
-    const db = await openDb(server.url, { max: MAX_CONNECTIONS, log })
+    const pooled = server.poolerUrl !== undefined
+    const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
     const keys = await readMasterKeys(config)
     await checkMasterKeys(db, keys)
     await checkPlan(db, config.plan)

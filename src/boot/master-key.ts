@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
+import { withSessionLock } from '../db/session-lock.ts'
 import { resealServiceKeys } from '../email-domain/sealed-keys.ts'
 import { finishDataKeys, type Resealed, replaceDataKey } from '../workspace/data-keys.ts'
 import { createKeyring, type OtherKeys, rewrapDataKeys } from '../workspace/keyring.ts'
@@ -75,16 +76,10 @@ const reseal = ({ db }: Foundation, masterKey: Uint8Array, otherKeys: OtherKeys)
  */
 const ROTATION_LOCK = 4_026_531_841
 
-const withRotationLock = async <Result>({ db }: Foundation, work: () => Promise<Result>): Promise<Result> => {
-  const client = await db.pool.connect()
-  try {
-    await client.query('select pg_advisory_lock($1)', [ROTATION_LOCK])
-    return await work()
-  } finally {
-    await client.query('select pg_advisory_unlock($1)', [ROTATION_LOCK]).catch(() => undefined)
-    client.release()
-  }
-}
+const withRotationLock = <Result>(
+  { databaseUrl }: Foundation,
+  work: () => Promise<Result>,
+): Promise<Result> => withSessionLock(databaseUrl, ROTATION_LOCK, work)
 
 /**
  * Changes the master key while other processes run. For the key in DATA_DIR, the new key is in the file

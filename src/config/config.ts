@@ -42,6 +42,8 @@ export interface Config {
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | undefined
+  /** URL of the same database without the pooler (such as PgBouncer) that `databaseUrl` leads to. */
+  readonly databaseDirectUrl: string | undefined
   /**
    * 32 bytes each: the current key, then others that may have encrypted data. Empty: the keys are in
    * DATA_DIR.
@@ -140,15 +142,20 @@ function readTwilio(reader: Reader): Config['twilio'] {
   return accountSid !== undefined && authToken !== undefined ? { accountSid, authToken, apiUrl } : undefined
 }
 
-function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'masterKeys'> {
+function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'masterKeys'> {
   const databaseUrl = reader.read('DATABASE_URL', database)
+  const databaseDirectUrl = reader.read('DATABASE_DIRECT_URL', database)
+  if (reader.isSet('DATABASE_DIRECT_URL') && !reader.isSet('DATABASE_URL'))
+    reader.problems.push(
+      'DATABASE_DIRECT_URL is set, but DATABASE_URL is not; the first is only for a database behind a pooler.',
+    )
   const masterKeys = reader.read('MASTER_KEY', base64Keys) ?? []
   if (reader.isSet('DATABASE_URL') && !reader.isSet('MASTER_KEY')) {
     reader.problems.push(
       'MASTER_KEY is not set; with DATABASE_URL it takes 32 bytes in base64 (openssl rand -base64 32).',
     )
   }
-  return { databaseUrl, masterKeys }
+  return { databaseUrl, databaseDirectUrl, masterKeys }
 }
 
 /** Freezes a value deeply (except a key's bytes). */

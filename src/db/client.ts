@@ -40,6 +40,11 @@ export interface DbOptions {
   /** Maximum number of connections of this process. */
   max: number
   log: Logger
+  /**
+   * Whether the URL leads to a pooler whose connections are shared between transactions (PgBouncer's transaction
+   * mode). Session settings and named statements are not used then.
+   */
+  pooled?: boolean | undefined
 }
 
 /** How long a query or a transaction waits for a connection, in milliseconds. */
@@ -48,9 +53,26 @@ const CONNECTION_WAIT_MS = 5_000
 const timeouts = {
   connectionTimeoutMillis: CONNECTION_WAIT_MS,
   idleTimeoutMillis: 30_000,
+  query_timeout: 35_000, // longer than the server's own, for a server that disappeared silently
+}
+
+/** Settings of a session, which a pooler refuses: there they are its own or the role's. */
+const sessionSettings = {
   statement_timeout: 30_000,
   idle_in_transaction_session_timeout: 30_000, // a lost client must not keep a lane's row lock
-  query_timeout: 35_000, // longer than the server's own, for a server that disappeared silently
+}
+
+/**
+ * Prepares no named statements: the next transaction may be on a connection that does not have them (PgBouncer
+ * before 1.21).
+ */
+class UnnamedClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
+  override query(statement: any, ...rest: unknown[]): any {
+    const isNamed = typeof statement === 'object' && statement.name !== undefined
+    const unnamed = isNamed ? { ...statement, name: undefined } : statement
+    return (super.query as (...args: unknown[]) => unknown)(unnamed, ...rest)
+  }
 }
 
 /** The type text[], which `pg.types.builtins` does not name. */
@@ -102,7 +124,7 @@ const rawTypes: pg.CustomTypesConfig = {
  */
 export async function openDb(
   url: string,
-  { max, log }: DbOptions,
+  { max, log, pooled = false }: DbOptions,
 ): Promise<RootDb & { close(): Promise<void> }> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -112,6 +134,7 @@ export async function openDb(
     application_name: 'ams',
     types: rawTypes,
     ...timeouts,
+    ...(pooled ? { Client: UnnamedClient } : sessionSettings),
   })
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops

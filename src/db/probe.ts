@@ -1,4 +1,9 @@
 import pg from 'pg'
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/logger.ts'
+import { isUnavailable } from './unavailable.ts'
+
+const POOLER = 'it is a pooler: set DATABASE_DIRECT_URL to the URL of the PostgreSQL behind it'
 
 /** Reasons for refused connections, by SQLSTATE, with a remedy. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -19,40 +24,92 @@ export class UnusableDatabaseError extends Error {
 }
 
 const reasonOf = (error: unknown): string => {
-  const { code = '', message } = error as { code?: string; message?: string }
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  if (message.includes('unsupported startup parameter')) return POOLER
   return ADVICE[code] ?? (message || code) // an error for several refused addresses has a code and no message
 }
 
-/**
- * Whether this role may create tables (the service migrates the database itself), and whether the server
- * accepts writes.
- */
-const RIGHTS = `SELECT pg_is_in_recovery() AS standby, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates`
+interface Server {
+  standby: boolean
+  /** Whether this role may create tables: the service migrates the database itself. */
+  creates: boolean
+  /** The `statement_timeout` of the session. */
+  timeout: string
+  /** The same for every connection to the same database of the same server. */
+  identity: string
+}
 
-async function rightsAt(url: string): Promise<{ standby: boolean; creates: boolean }> {
+const QUERY = `SELECT pg_is_in_recovery() AS standby, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates,
+  current_setting('statement_timeout') AS timeout, extract(epoch FROM pg_postmaster_start_time()) || current_database() AS identity`
+
+const TIMEOUT = { milliseconds: 29_999, setting: '29999ms' }
+
+async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5000,
+    query_timeout: 5000,
     application_name: 'ams-reach',
+    ...settings,
   })
   client.on('error', () => undefined) // the interrupted query rejects
-  await client.connect()
   try {
-    return (await client.query(RIGHTS)).rows[0]
+    await client.connect()
+    return (await client.query<Server>(QUERY)).rows[0]!
+  } catch (error) {
+    throw new UnusableDatabaseError(reasonOf(error), error)
   } finally {
-    await client.end()
+    void client.end().catch(() => undefined)
+  }
+}
+
+export interface ProbeDeps {
+  clock: Clock
+  log: Logger
+}
+
+/** A database is often started together with the service, and a new one takes a while. */
+const PATIENCE_MS = 30_000
+const RETRY_MS = 500
+
+/** Asks until the database can be reached, but not for longer than `PATIENCE_MS`. */
+async function askPatiently(
+  { clock, log }: ProbeDeps,
+  url: string,
+  settings: pg.ClientConfig = {},
+): Promise<Server> {
+  const deadline = clock.now().getTime() + PATIENCE_MS
+  for (let told = false; ; told = true) {
+    try {
+      return await ask(url, settings)
+    } catch (error) {
+      const { message, cause } = error as UnusableDatabaseError
+      if (message === POOLER || !isUnavailable(cause) || clock.now().getTime() >= deadline) throw error
+      if (!told)
+        log.warn(
+          { error: message },
+          `the database cannot be reached; waiting for it for up to ${PATIENCE_MS / 1000} s`,
+        )
+      await clock.sleep(RETRY_MS)
+    }
   }
 }
 
 /**
- * Checks that the database at `url` responds, accepts the login and can be migrated. Throws
- * `UnusableDatabaseError`.
+ * Checks that the database at `url` responds, accepts the login and can be migrated. Waits for one that cannot be
+ * reached yet. Returns what identifies the database. Throws `UnusableDatabaseError`.
  */
-export async function probeDatabase(url: string): Promise<void> {
-  const rights = await rightsAt(url).catch((error) => {
-    throw new UnusableDatabaseError(reasonOf(error), error)
-  })
-  if (rights.standby) throw new UnusableDatabaseError('it is a standby, which only reads')
-  if (!rights.creates)
+export async function probeDatabase(deps: ProbeDeps, url: string): Promise<string> {
+  const server = await askPatiently(deps, url, { statement_timeout: TIMEOUT.milliseconds })
+  if (server.timeout !== TIMEOUT.setting) throw new UnusableDatabaseError(POOLER)
+  if (server.standby) throw new UnusableDatabaseError('it is a standby, which only reads')
+  if (!server.creates)
     throw new UnusableDatabaseError('the role may not create tables in its schema (GRANT CREATE ON SCHEMA)')
+  return server.identity
+}
+
+/** Checks that the pooler at `url` leads to the database that `probeDatabase` identified. */
+export async function probePooler(deps: ProbeDeps, url: string, identity: string): Promise<void> {
+  if ((await askPatiently(deps, url)).identity !== identity)
+    throw new UnusableDatabaseError('it leads to another database than DATABASE_DIRECT_URL')
 }

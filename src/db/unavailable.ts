@@ -33,7 +33,7 @@ const ADAPTER = new Set([
 
 /** Messages of pg errors without a code. */
 const MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|after calling end on the pool|Client was closed|Unable to start a transaction in the given time/
+  /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Client has encountered a connection error|Query read timeout|after calling end on the pool|Client was closed|Unable to start a transaction in the given time/
 
 function matches(error: Record<string, unknown>): boolean {
   const { code, originalCode, kind, message } = error

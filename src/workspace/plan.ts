@@ -149,11 +149,17 @@ export class Plans {
   /**
    * Throws `plan_limit` when the workspace has sent as many messages in the last 24 hours as its plan
    * includes. Returns whether there is a limit: concurrent requests may then send the last one, which
-   * `ensureRoomToSend` prevents.
+   * `ensureRoomToSend` prevents. Reads through the caller's `db`, which may be a transaction: one that waits for
+   * another connection may wait for ever, when all of them are used by transactions that do so.
    */
-  async ensureMaySend(workspaceId: string): Promise<boolean> {
-    const plan = await this.#planOf(workspaceId)
-    await ensureSendsLeft(this.#deps, workspaceId, plan)
+  async ensureMaySend({ prisma, pool }: Db, workspaceId: string): Promise<boolean> {
+    const { clock } = this.#deps
+    let plan = await this.#known(this.#plans, workspaceId)
+    if (!plan) {
+      plan = await planOf({ prisma }, workspaceId)
+      this.#keep(this.#plans, workspaceId, Promise.resolve(plan))
+    }
+    await ensureSendsLeft({ pool, clock }, workspaceId, plan)
     return plan.sendsPerDay !== null
   }
 
@@ -176,17 +182,26 @@ export class Plans {
     key: string,
     ask: () => Promise<Value>,
   ): Promise<Value> {
-    const now = this.#deps.clock.now().getTime()
-    const known = memory.get(key)
-    if (known && known.until > now) return known.value
+    const known = this.#known(memory, key)
+    if (known) return known
     const value = ask()
+    this.#keep(memory, key, value)
+    value.catch(() => memory.delete(key))
+    return value
+  }
+
+  #known<Value>(memory: Map<string, Remembered<Value>>, key: string): Promise<Value> | undefined {
+    const known = memory.get(key)
+    return known && known.until > this.#deps.clock.now().getTime() ? known.value : undefined
+  }
+
+  #keep<Value>(memory: Map<string, Remembered<Value>>, key: string, value: Promise<Value>): void {
+    const now = this.#deps.clock.now().getTime()
     memory.delete(key)
     memory.set(key, { value, until: now + FRESH_MS })
-    value.catch(() => memory.delete(key))
     for (const [old, { until }] of memory) {
       if (until > now) break
       memory.delete(old)
     }
-    return value
   }
 }

@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import type { Db, RootDb } from '../db/client.ts'
+import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
+import { within } from '../db/transaction.ts'
 import { audit } from './audit.ts'
 import { wrapDataKey } from './keyring.ts'
 import { hashToken, newToken } from './token.ts'
@@ -58,18 +59,14 @@ const FIRST_START_LOCK = 4_026_531_840
 
 /** Creates the first workspace if the database has none. Returns null if there already was one. */
 export const createFirstWorkspace = async (
-  deps: WorkspaceDeps & RootDb,
+  { prisma, masterKey }: WorkspaceDeps,
   input: NewWorkspace,
-): Promise<MemberToken | null> => {
-  const client = await deps.pool.connect()
-  try {
-    await client.query('select pg_advisory_lock($1)', [FIRST_START_LOCK])
-    return (await deps.prisma.workspace.count()) > 0 ? null : await createWorkspace(deps, input)
-  } finally {
-    await client.query('select pg_advisory_unlock($1)', [FIRST_START_LOCK]).catch(() => undefined)
-    client.release()
-  }
-}
+): Promise<MemberToken | null> =>
+  prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(${FIRST_START_LOCK}::bigint)) as locked`
+    if ((await tx.workspace.count()) > 0) return null
+    return createWorkspace({ ...within(tx), masterKey }, input)
+  })
 
 /**
  * Returns the member with this email address. Throws `not_found`, or `conflict` when there is one in several

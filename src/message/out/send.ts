@@ -223,7 +223,7 @@ const send = async (
 ): Promise<MessageWithFiles> => {
   const created = await draft(deps, { agentId, workspaceId }, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, created)
-  const limited = await deps.plans.ensureMaySend(workspaceId)
+  const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, { agentId, workspaceId })
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
