@@ -5,6 +5,7 @@
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
+import './node-version.mjs' // first
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'

@@ -2,6 +2,7 @@ import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
+import { checkPorts } from './boot/ports.ts'
 import { type Command, type ImportSource, readCommand, USAGE, UsageError } from './cli/command-line.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
@@ -56,6 +57,7 @@ const start = async (config: Config, log: Logger): Promise<void> => {
   const requests = followStopRequests()
   let foundation: Foundation | undefined
   const starting = (async () => {
+    await checkPorts(config)
     foundation = await openFoundation(config, log, { service: true })
     return bringUp(config, log, foundation)
   })()
