@@ -92,14 +92,14 @@ const reachDatabase = async (
   { databaseDirectUrl: directUrl }: Config,
   log: Logger,
 ): Promise<Server> => {
-  const deps = { clock: systemClock, log }
+  const waiting = { clock: systemClock, log }
   const close = async () => undefined
   if (!directUrl) {
-    await probed(['DATABASE_URL', url], probeDatabase(deps, url))
+    await probed(['DATABASE_URL', url], probeDatabase(url, waiting))
     return { url, close }
   }
-  const identity = await probed(['DATABASE_DIRECT_URL', directUrl], probeDatabase(deps, directUrl))
-  await probed(['DATABASE_URL', url], probePooler(deps, url, identity))
+  const identity = await probed(['DATABASE_DIRECT_URL', directUrl], probeDatabase(directUrl, waiting))
+  await probed(['DATABASE_URL', url], probePooler(url, identity, waiting))
   return { url: directUrl, poolerUrl: url, close }
 }
 

@@ -63,7 +63,8 @@ async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
   }
 }
 
-export interface ProbeDeps {
+/** Whoever waits for a database that cannot be reached yet. */
+export interface Waiting {
   clock: Clock
   log: Logger
 }
@@ -74,9 +75,9 @@ const RETRY_MS = 500
 
 /** Asks until the database can be reached, but not for longer than `PATIENCE_MS`. */
 async function askPatiently(
-  { clock, log }: ProbeDeps,
+  { clock, log }: Waiting,
   url: string,
-  settings: pg.ClientConfig = {},
+  settings: pg.ClientConfig,
 ): Promise<Server> {
   const deadline = clock.now().getTime() + PATIENCE_MS
   for (let told = false; ; told = true) {
@@ -95,12 +96,15 @@ async function askPatiently(
   }
 }
 
+const asked = (url: string, waiting: Waiting | undefined, settings: pg.ClientConfig = {}): Promise<Server> =>
+  waiting ? askPatiently(waiting, url, settings) : ask(url, settings)
+
 /**
- * Checks that the database at `url` responds, accepts the login and can be migrated. Waits for one that cannot be
- * reached yet. Returns what identifies the database. Throws `UnusableDatabaseError`.
+ * Checks that the database at `url` responds, accepts the login and can be migrated. With `waiting`, waits for
+ * one that cannot be reached yet. Returns what identifies the database. Throws `UnusableDatabaseError`.
  */
-export async function probeDatabase(deps: ProbeDeps, url: string): Promise<string> {
-  const server = await askPatiently(deps, url, { statement_timeout: TIMEOUT.milliseconds })
+export async function probeDatabase(url: string, waiting?: Waiting): Promise<string> {
+  const server = await asked(url, waiting, { statement_timeout: TIMEOUT.milliseconds })
   if (server.timeout !== TIMEOUT.setting) throw new UnusableDatabaseError(POOLER)
   if (server.standby) throw new UnusableDatabaseError('it is a standby, which only reads')
   if (!server.creates)
@@ -108,8 +112,8 @@ export async function probeDatabase(deps: ProbeDeps, url: string): Promise<strin
   return server.identity
 }
 
-/** Checks that the pooler at `url` leads to the database that `probeDatabase` identified. */
-export async function probePooler(deps: ProbeDeps, url: string, identity: string): Promise<void> {
-  if ((await askPatiently(deps, url)).identity !== identity)
+/** Checks, likewise, that the pooler at `url` leads to the database that `probeDatabase` identified. */
+export async function probePooler(url: string, identity: string, waiting?: Waiting): Promise<void> {
+  if ((await asked(url, waiting)).identity !== identity)
     throw new UnusableDatabaseError('it leads to another database than DATABASE_DIRECT_URL')
 }

@@ -8,7 +8,7 @@ import { messageOf } from '../core/errors.ts'
 import { silentLogger } from '../core/logger.ts'
 import { openDb, type RootDb } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
-import { probeDatabase } from '../db/probe.ts'
+import { probeDatabase, probePooler } from '../db/probe.ts'
 import { createKeyring, type Keyring, opensDataKey } from '../workspace/keyring.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
@@ -36,9 +36,11 @@ interface Server {
 }
 
 const opened = async (config: Config): Promise<Server> => {
-  if (config.databaseUrl) {
-    await probeDatabase(config.databaseUrl)
-    return { url: config.databaseUrl, release: async () => undefined }
+  const { databaseUrl, databaseDirectUrl } = config
+  if (databaseUrl) {
+    const identity = await probeDatabase(databaseDirectUrl ?? databaseUrl)
+    if (databaseDirectUrl) await probePooler(databaseUrl, identity)
+    return { url: databaseDirectUrl ?? databaseUrl, release: async () => undefined }
   }
   const embedded = await startEmbedded({ dir: config.dataDir, log: silentLogger })
   return { url: embedded.url, release: () => embedded.release() }

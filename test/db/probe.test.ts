@@ -15,7 +15,7 @@ test.each([
   const log = { ...silentLogger, warn: (_fields: object, text: string) => void lines.push(text) }
   const began = clock.now().getTime()
   let failure: Error | undefined
-  probeDatabase({ clock, log }, elsewhere(changes)).catch((error) => {
+  probeDatabase(elsewhere(changes), { clock, log }).catch((error) => {
     failure = error
   })
   await until(() => {
