@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-
-// Plain JavaScript: it runs before anything is compiled.
-const { complaintAbout } = await import(join(import.meta.dirname, '../../src/node-version.mjs'))
+// @ts-expect-error: plain JavaScript, because it runs before anything is compiled
+import { complaintAbout } from '../../src/node-version.mjs'
 
 test.each(['18.20.8', '20.18.3', '9.0.0'])('Node %s is too old', (version) => {
   expect(complaintAbout(version)).toBe(
