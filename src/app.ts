@@ -82,6 +82,7 @@ const createEmail = (
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
     relayUrl: config.smtp.relayUrl ?? null,
     directAs: config.smtp.direct ? config.mailHost : null,
+    getPolicy: get,
     rspamdUrl: config.rspamdUrl ?? null,
     inboundSecrets: config.inboundSecrets,
     outboxDir: join(config.dataDir, 'outbox'),

@@ -22,6 +22,8 @@ import { createDirect } from './send/direct.ts'
 import type { FindSigningKeys } from './send/dkim.ts'
 import { toOutgoingMail } from './send/outgoing-mail.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
+import type { OnTlsResult } from './send/tls/result.ts'
+import { StsPolicyCache } from './send/tls/sts-policies.ts'
 import type { DnsResolver } from './verify/resolver.ts'
 import { prepareHtml, viewEither } from './view/outgoing-html.ts'
 
@@ -43,6 +45,9 @@ export interface EmailChannelOptions {
    * mail is written to `outboxDir`.
    */
   directAs?: string | null
+  /** Fetches the policies of domains that mail is sent to directly (MTA-STS). If omitted, none is enforced. */
+  getPolicy?(url: string): Promise<Buffer>
+  onTlsResult?: OnTlsResult
   outboxDir: string
   dataDir: string
   /** Returns the DKIM keys for outgoing mail. If omitted, mail is not signed. */
@@ -87,14 +92,15 @@ export interface EmailChannel extends Channel {
 const NO_RECIPIENTS: SendResult = { accepted: [], rejected: [] }
 
 /** Returns the transport for outgoing mail, or null if mail is captured in a directory. */
-const createTransport = ({
-  relayUrl,
-  directAs,
-  relayTimeouts,
-  resolver,
-}: EmailChannelOptions): Relay | null => {
-  if (relayUrl !== null) return createRelay(relayUrl, relayTimeouts)
-  return directAs ? createDirect({ mailHost: directAs, resolver, timeouts: relayTimeouts }) : null
+const createTransport = (options: EmailChannelOptions): Relay | null => {
+  const { relayUrl, directAs, relayTimeouts: timeouts, resolver, getPolicy: get, onTlsResult } = options
+  if (relayUrl !== null) return createRelay(relayUrl, timeouts)
+  if (!directAs) return null
+  return createDirect({
+    ...{ mailHost: directAs, resolver, timeouts },
+    ...(get && { policies: new StsPolicyCache({ resolver, get, clock: options.clock ?? systemClock }) }),
+    ...(onTlsResult && { onTlsResult }),
+  })
 }
 
 /**

@@ -6,7 +6,7 @@ import { rejectionOf } from '../bounce/nonexistent.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import { findAddresses, findMxHosts } from './mx.ts'
 import type { OutgoingMail } from './outgoing-mail.ts'
-import { openSession, type SessionOptions, type SmtpError } from './session.ts'
+import { openSession, type Session, type SessionOptions, type SmtpError } from './session.ts'
 import {
   mergeResults,
   notConnected,
@@ -19,6 +19,9 @@ import {
   transact,
 } from './smtp-out.ts'
 import { withTimeLimit } from './time-limit.ts'
+import { type Failure, failureOf, type OnTlsResult, policyOf } from './tls/result.ts'
+import type { StsPolicies } from './tls/sts-policies.ts'
+import { namesHost, type StsPolicy } from './tls/sts-policy.ts'
 
 export interface DirectOptions {
   /** Host name for EHLO: the reverse DNS name of our address. */
@@ -32,6 +35,11 @@ export interface DirectOptions {
    * not give access to the internal network.
    */
   mayDial?(address: string): boolean
+  /** The policies of domains for mail sent to them (MTA-STS). If omitted, none is enforced. */
+  policies?: StsPolicies
+  /** Certificate authorities that replace the public ones. */
+  ca?: string
+  onTlsResult?: OnTlsResult
 }
 
 /** Maximum number of servers tried per domain in one attempt. The rest can wait for the next attempt. */
@@ -87,6 +95,25 @@ interface Delivery {
   onAccepted: OnAccepted
 }
 
+/** A domain that is sent to, with its policy. */
+interface Destination {
+  domain: string
+  policy: StsPolicy | null
+  report(server: Server | null, failure: Failure | null): void
+}
+
+/** Reads the domain's policy, and reports if that failed. */
+const destinationOf = async (options: DirectOptions, domain: string): Promise<Destination> => {
+  const { policy, failure } = (await options.policies?.find(domain)) ?? { policy: null, failure: null }
+  const applied = policy?.mode === 'none' ? null : policy
+  const report =
+    (isSts: boolean): Destination['report'] =>
+    (server, failure) =>
+      options.onTlsResult?.({ domain, policy: policyOf(applied, isSts), server, failure })
+  if (failure) report(true)(null, failure)
+  return { domain, policy: applied, report: report(false) }
+}
+
 const withRemaining = (delivery: Delivery, { remaining }: ServerResult): Delivery => ({
   ...delivery,
   mail: { ...delivery.mail, envelopes: remaining },
@@ -96,18 +123,34 @@ async function sendToDomain(options: DirectOptions, domain: string, delivery: De
   const { mail, signal } = delivery
   const found = await findMxHosts(options.resolver, domain)
   if ('reason' in found) return rejectAll(mail, found.reason, found.permanent)
-  const servers = await findServers(options, found.hosts)
+  const destination = await destinationOf(options, domain)
+  const hosts = hostsOf(destination, found.hosts)
+  if (hosts.length === 0)
+    return rejectAll(mail, `4.7.5 the MTA-STS policy of ${domain} names none of its mail servers`, false)
+  const servers = await findServers(options, hosts)
   if (servers.length === 0)
-    return rejectAll(mail, `4.4.3 no address found for ${found.hosts[0]} at the moment`, false)
+    return rejectAll(mail, `4.4.3 no address found for ${hosts[0]} at the moment`, false)
   const open = servers.flatMap(({ host, address }) => (address === null ? [] : [{ host, address }]))
   if (open.length === 0)
     return rejectAll(mail, `5.4.4 ${domain} has no mail server on a public address`, true)
   let result: ServerResult = { accepted: [], rejected: [], remaining: mail.envelopes, error: null }
   for (const server of open.slice(0, MAX_TRIED)) {
-    result = mergeResults(result, await sendToServer(options, server, withRemaining(delivery, result)))
+    result = mergeResults(
+      result,
+      await sendToServer(options, { ...server, destination }, withRemaining(delivery, result)),
+    )
     if (result.remaining.length === 0 || signal.aborted) break
   }
   return toSendResult(result)
+}
+
+/** Returns the hosts that may be sent to: if the policy is enforced, only those that it names. */
+const hostsOf = ({ policy, report }: Destination, hosts: readonly string[]): string[] => {
+  if (policy === null) return [...hosts]
+  const named = hosts.filter((host) => namesHost(policy, host))
+  for (const host of hosts.filter((one) => !named.includes(one)))
+    report({ host, address: '' }, { type: 'validation-failure', reason: 'not named by the policy' })
+  return policy.mode === 'enforce' ? named : [...hosts]
 }
 
 /**
@@ -131,18 +174,25 @@ interface Server {
   address: string
 }
 
+interface Target extends Server {
+  destination: Destination
+}
+
 /**
  * Uses TLS without verifying the certificate if it is offered, and falls back to plain text if TLS is not
- * offered or fails (RFC 7435).
+ * offered or fails (RFC 7435); with an enforced policy, only TLS with a valid certificate (RFC 8461 5).
  */
 async function sendToServer(
   options: DirectOptions,
-  server: Server,
+  target: Target,
   delivery: Delivery,
 ): Promise<ServerResult> {
-  const secured = await sendOver(options, { ...server, ignoreTLS: false }, delivery)
-  if (secured.remaining.length === 0 || !failedOverTls(secured.error)) return secured
-  const plain = await sendOver(options, { ...server, ignoreTLS: true }, withRemaining(delivery, secured))
+  const secured = await sendOver(options, { ...target, ignoreTLS: false }, delivery)
+  const fell = failedOverTls(secured.error)
+  if (fell) target.destination.report(target, { type: 'validation-failure', reason: reasonOf(secured.error) })
+  const isEnforced = target.destination.policy?.mode === 'enforce'
+  if (secured.remaining.length === 0 || !fell || isEnforced) return secured
+  const plain = await sendOver(options, { ...target, ignoreTLS: true }, withRemaining(delivery, secured))
   return mergeResults(secured, plain)
 }
 
@@ -150,31 +200,54 @@ async function sendToServer(
 const failedOverTls = (error: SmtpError | null) =>
   error !== null && (error.code === 'ETLS' || /\bSSL routines\b/.test(messageOf(error)))
 
-async function sendOver(
+const reasonOf = (error: SmtpError | null): string | null => error && messageOf(error).slice(0, 200)
+
+/** The certificate is not verified by the connection, but afterwards: the reason is reported in any case. */
+const sessionOptionsOf = (
   {
     mailHost,
     port = 25,
+    ca,
     timeouts: { connectMs = 15_000, greetingMs = 60_000, idleMs = 120_000 } = {},
   }: DirectOptions,
   { host, address, ignoreTLS }: Server & { ignoreTLS: boolean },
+): SessionOptions => ({
+  // The address that was checked, because another lookup of the name could return a different one.
+  host: address,
+  port,
+  name: mailHost,
+  ignoreTLS,
+  tls: { servername: host, rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) },
+  connectionTimeout: connectMs,
+  greetingTimeout: greetingMs,
+  socketTimeout: idleMs,
+  maxOctets: MAX_OCTETS,
+})
+
+/** Reports a session, and returns why the policy forbids it; null if it does not. */
+const forbidden = ({ tls }: Session, target: Target & { ignoreTLS: boolean }): SmtpError | null => {
+  const { policy, domain, report } = target.destination
+  const failure = failureOf(tls)
+  // Without a policy, any TLS is as good as could be expected.
+  if (!target.ignoreTLS) report(target, policy === null && tls !== null ? null : failure)
+  if (policy?.mode !== 'enforce' || failure === null) return null
+  const why = failure.reason === null ? failure.type : `${failure.type}: ${failure.reason}`
+  const response = `4.7.5 ${target.host} is not secured as the MTA-STS policy of ${domain} demands (${why})`
+  return Object.assign(new Error(response), { code: 'EPOLICY', response })
+}
+
+async function sendOver(
+  options: DirectOptions,
+  target: Target & { ignoreTLS: boolean },
   { mail, signal, onAccepted }: Delivery,
 ): Promise<ServerResult> {
-  const options: SessionOptions = {
-    // The address that was checked, because another lookup of the name could return a different one.
-    host: address,
-    port,
-    name: mailHost,
-    ignoreTLS,
-    tls: { servername: host, rejectUnauthorized: false },
-    connectionTimeout: connectMs,
-    greetingTimeout: greetingMs,
-    socketTimeout: idleMs,
-    maxOctets: MAX_OCTETS,
-  }
-  const session = await openSession(options, signal).catch((error: SmtpError) => error)
+  const session = await openSession(sessionOptionsOf(options, target), signal).catch(
+    (error: SmtpError) => error,
+  )
   if (session instanceof Error) return notConnected(mail, session)
   try {
-    return await transact(session, mail, signal, onAccepted)
+    const error = forbidden(session, target)
+    return error ? notConnected(mail, error) : await transact(session, mail, signal, onAccepted)
   } finally {
     if (session.usable) session.quit()
   }

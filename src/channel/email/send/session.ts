@@ -1,7 +1,9 @@
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Envelope } from './outgoing-mail.ts'
+import type { TlsState } from './tls/result.ts'
 
 export interface SessionOptions extends SMTPConnection.Options {
   /** Credentials, which are sent only if the server offers authentication. */
@@ -26,6 +28,8 @@ export interface SmtpError extends Error {
 export interface Session {
   /** Whether the server supports non-ASCII addresses (SMTPUTF8, RFC 6531). */
   readonly takesUtf8: boolean
+  /** How its server was authenticated; null without TLS. */
+  readonly tls: TlsState | null
   /** Whether another message can be sent. */
   readonly usable: boolean
   /** Number of messages that were sent or attempted. */
@@ -78,6 +82,7 @@ export async function openSession(
   let messages = 0
   return {
     takesUtf8,
+    tls: tlsStateOf(connection),
     get usable() {
       return usable
     },
@@ -99,6 +104,13 @@ export async function openSession(
       connection.quit()
     },
   }
+}
+
+/** nodemailer has no public property for its socket. */
+const tlsStateOf = (connection: SMTPConnection): TlsState | null => {
+  const { _socket: socket } = connection as unknown as { _socket: unknown }
+  if (!(socket instanceof TLSSocket)) return null
+  return { error: socket.authorized ? null : String(socket.authorizationError) }
 }
 
 /** Whether the error is about the message only, so that the session can be used further. */
