@@ -33,6 +33,7 @@ import { createDraftStore } from './message/out/send.ts'
 import { createMessageReads } from './message/reading/read.ts'
 import { createThreadReads } from './message/reading/siblings.ts'
 import { createViews } from './message/reading/view.ts'
+import { createTracer } from './observability/tracing.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { startChannels, startInterfaces, startWorkers } from './start.ts'
 import { watchCertificate, watchDatabase } from './watch.ts'
@@ -76,7 +77,7 @@ const createEmail = (
   sink: Sink,
   operations: () => Operations,
 ): EmailChannel => {
-  const { clock, log, metrics, resolver, get, returnPathKeys } = platform
+  const { clock, log, metrics, tracer, resolver, get, returnPathKeys } = platform
   return createEmailChannel({
     mailDomain: config.mailDomain,
     smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
@@ -91,7 +92,7 @@ const createEmail = (
     local: { ...sink, accepts: (address) => operations().localMailboxes.add({ address }) },
     postmaster: (message) => passToOwner(operations(), message),
     signingKeysOf: createSigner(platform),
-    ...{ returnPathKeys, metrics, resolver, log, clock },
+    ...{ returnPathKeys, metrics, tracer, resolver, log, clock },
   })
 }
 
@@ -197,7 +198,8 @@ export const startApp = async (
   log: Logger,
   replaced: Partial<World> = {},
 ): Promise<App> => {
-  const world = worldOf(config, replaced)
+  const tracer = await createTracer(config.tracing.endpoint, config.tracing.serviceName)
+  const world = worldOf(config, { tracer, ...replaced })
   const platform = createPlatform(config, foundation, log, world)
   const channels = createChannels(config, platform, () => operations)
   const operations: Operations = createOperations(config, platform, channels, world)
@@ -227,6 +229,7 @@ export const startApp = async (
       operations.feed.stop()
       await operations.rates.stop()
       await operations.notifier.stop()
+      await operations.tracer.close()
     },
   }
 }

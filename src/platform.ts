@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
 import type { Metrics } from './core/metrics.ts'
+import { noTracer, type Tracer } from './core/tracer.ts'
 import { createNotifier } from './db/notify.ts'
 import { apartFrom } from './db/transaction.ts'
 import { Feed } from './event/feed.ts'
@@ -27,6 +28,8 @@ export interface World {
   lookup?: Lookup
   /** Maximum numbers of open streams and subscriptions. Defaults to those of `StreamPlaces`. */
   streamLimits?: StreamLimits
+  /** Traces work. Defaults to none. */
+  tracer?: Tracer
   /** Fetches a document from the public internet. Defaults to guarded connections (see `createGet`). */
   get?: Get
 }
@@ -98,6 +101,7 @@ export const createPlatform = (
   return {
     ...{ prisma: db.prisma, pool: db.pool, apart: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier },
+    tracer: world.tracer ?? noTracer,
     challengeKey: deriveKey(masterKey, 'challenges for passkeys'),
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },
     approvalKey: deriveKey(masterKey, 'links to approve messages'),

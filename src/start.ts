@@ -30,7 +30,7 @@ export const startInterfaces = async (
   config: Config,
   operations: Operations,
 ): Promise<{ server: HttpServer; interfaces: Running[] }> => {
-  const { metrics, subscriptions, pool, log, clock, place } = operations
+  const { metrics, tracer, subscriptions, pool, log, clock, place } = operations
   const streams = new Streams(operations)
   const graphql = createGraphql({ ...operations, ...config.graphql })
   const mcp = createMcp(operations)
@@ -42,7 +42,7 @@ export const startInterfaces = async (
   metrics.gauge('ams_mcp_streams', 'Open MCP event streams', () => mcp.size)
   const opening = startHttp({
     ...{ host: config.host, port: config.port, api: config.roles.has('api') },
-    ...{ log, metrics, clock, trustProxy: config.trustProxy },
+    ...{ log, metrics, tracer, clock, trustProxy: config.trustProxy },
     messageBase: new URL(operations.messageUrlBase()).pathname.replace(/\/$/, ''),
     callbacks: Object.values(operations.channels).flatMap(
       (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],

@@ -90,6 +90,11 @@ export interface Config {
   /** Key of a plan. Whether it exists is checked in the database. */
   readonly plan: string
   readonly logLevel: LogLevel
+  readonly tracing: {
+    /** Base URL of an OpenTelemetry collector; undefined: no traces. */
+    readonly endpoint: string | undefined
+    readonly serviceName: string
+  }
 }
 
 const topic = matching(
@@ -206,6 +211,12 @@ export function readConfig(environment: Environment): Config {
     },
     plan: reader.read('PLAN', matching(/^[a-z0-9][a-z0-9_-]{0,62}$/i, "a plan's key")) ?? 'unlimited',
     logLevel: reader.read('LOG_LEVEL', level) ?? 'info',
+    tracing: {
+      endpoint: reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', http),
+      serviceName:
+        reader.read('OTEL_SERVICE_NAME', matching(/^[\x20-\x7e]{1,100}$/, '1 to 100 printable characters')) ??
+        'agent-messaging-service',
+    },
   }
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
   return freeze(config)

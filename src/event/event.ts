@@ -47,12 +47,17 @@ interface EventFacts {
 }
 
 /** What an event tells besides its message, as it is stored in the log. */
-export type EventDetail = { refusal: Refusal } | { hold: EventHold } | { error: string }
+export type EventDetail = ({ refusal: Refusal } | { hold: EventHold } | { error: string } | object) & Traced
+
+/** What continues the trace of an event's message in other processes; only while traces are exported. */
+interface Traced {
+  traceparent?: string
+}
 
 export type EventType = keyof EventFacts
 
 /** `id` grows by 1 per agent, in the order of commits. */
-interface Entry<Type extends EventType> {
+interface Entry<Type extends EventType> extends Traced {
   agentId: string
   id: number
   type: Type

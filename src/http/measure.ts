@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Door } from '../core/http.ts'
 import type { Metrics } from '../core/metrics.ts'
+import { noTracer, type Tracer } from '../core/tracer.ts'
 
 /** First segments of paths that are not REST's. */
 const BY_SEGMENT: Readonly<Record<string, Door>> = {
@@ -47,4 +48,33 @@ export const measure = (
   if (kind === 4) metrics.count('refusals', REFUSALS.has(statusCode) ? String(statusCode) : 'other')
   const streams = String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')
   if (!streams) metrics.observe('requests', doorOf(method, url), ms / 1000)
+}
+
+/**
+ * Runs `handle` as a span that ends with the response. The class of the route stands for the path, which may
+ * contain secrets; the request's id leads to its line in the log. A caller's `traceparent` is continued.
+ */
+export const traceRequest = <T>(
+  tracer: Tracer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: () => T,
+): T => {
+  const { method = '', url = '', headers } = request
+  const route = doorOf(method, url)
+  if (tracer === noTracer || route === 'monitoring') return handle()
+  const span = tracer.start(`HTTP ${method} ${route}`, {
+    kind: 'server',
+    parent: typeof headers.traceparent === 'string' ? headers.traceparent : null,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'request.id': String(response.getHeader('x-request-id')),
+    },
+  })
+  response.on('close', () => {
+    const status = response.headersSent ? response.statusCode : 499
+    span.end({ 'http.response.status_code': status }, status >= 500)
+  })
+  return span.run(handle)
 }

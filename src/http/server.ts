@@ -8,13 +8,14 @@ import { AppError } from '../core/errors.ts'
 import { httpFailure, requesterOf } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
+import { noTracer, type Tracer } from '../core/tracer.ts'
 import { publicError } from '../db/failure.ts'
 import { receiveRequest } from './arriving.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
 import { createClients } from './client.ts'
 import { Connections } from './connections.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
-import { measure } from './measure.ts'
+import { measure, traceRequest } from './measure.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
 import { targetOf } from './target.ts'
 import { UnreadResponses } from './unread-responses.ts'
@@ -141,7 +142,7 @@ const loggable = (url: string): string =>
     .replace(/(\/(?:approve|join|setup)\/).+/i, '$1…')
     .replace(/\b(a(?:[aimoprs]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
 
-type Observers = Pick<HttpOptions, 'log' | 'metrics'>
+type Observers = Pick<HttpOptions, 'log' | 'metrics' | 'tracer'>
 
 /**
  * Logs one line per request when it ends: the requester, method, path, status and duration. Never a query or
@@ -176,7 +177,7 @@ const serve =
     response.setHeader('X-Request-Id', requestId)
     logRequest(observers, request, response, requestId)
     try {
-      await handle(request, response)
+      await traceRequest(observers.tracer ?? noTracer, request, response, () => handle(request, response))
     } catch (error) {
       const failure = publicError(error)
       if (failure.code === 'internal') observers.log.error({ err: error, requestId }, 'request failed')
@@ -230,6 +231,7 @@ export interface HttpOptions {
   clock?: Clock
   log: Logger
   metrics?: Metrics
+  tracer?: Tracer
 }
 
 /** Starts the HTTP server with all APIs. */

@@ -41,6 +41,7 @@ test('an empty environment gives the defaults', () => {
     graphql: { introspection: true },
     plan: 'unlimited',
     logLevel: 'info',
+    tracing: { endpoint: undefined, serviceName: 'agent-messaging-service' },
   })
 })
 
@@ -88,6 +89,8 @@ test('every setting can be set', async () => {
     INTROSPECTION: 'off',
     PLAN: 'free',
     LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+    OTEL_SERVICE_NAME: 'mailroom',
   })
   expect(config).toEqual({
     host: '::1',
@@ -122,6 +125,7 @@ test('every setting can be set', async () => {
     graphql: { persisted: new Map([['viewer', '{ viewer { id } }']]), introspection: false },
     plan: 'free',
     logLevel: 'debug',
+    tracing: { endpoint: 'http://collector:4318', serviceName: 'mailroom' },
   })
 })
 
@@ -186,6 +190,8 @@ test.each([
   ['WEBHOOK_ALLOW', 'http://localhost'],
   ['PLAN', 'a plan'],
   ['LOG_LEVEL', 'loud'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_SERVICE_NAME', 'a\nb'],
 ])('the problem reported for %s=%s has the variable, its value and the expected format', (name, value) => {
   const [problem, ...more] = problems({ [name]: value })
   expect(more).toEqual([])

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { Tracer } from '../../core/tracer.ts'
 import type { Channel } from '../channel.ts'
 import type { Inbound, Sink } from '../inbound.ts'
 import type { Outbound, Progress, SendResult } from '../outbound.ts'
@@ -74,6 +75,7 @@ export interface EmailChannelOptions {
    */
   ses?: { readonly topics: readonly string[]; get(url: string): Promise<Buffer> }
   metrics?: Metrics
+  tracer?: Tracer
   resolver: DnsResolver
   log: Logger
   clock?: Clock
@@ -159,6 +161,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         clock,
         log,
         metrics: options.metrics,
+        ...(options.tracer ? { tracer: options.tracer } : {}),
         ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
       })
     },

@@ -10,6 +10,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
@@ -38,6 +39,7 @@ export interface ReceiveDeps extends Db {
   plans: Plans
   rates: RateLimits
   metrics?: Metrics
+  tracer?: Tracer
 }
 
 /**
@@ -208,6 +210,12 @@ const limitArrivals = (
   return kept
 }
 
+/** The event carries the trace to the process that delivers it. */
+const withTrace = (arrival: Arrival, traceparent: string | null): Arrival =>
+  traceparent === null || arrival.event === null
+    ? arrival
+    : { ...arrival, event: { ...arrival.event, detail: { ...arrival.event.detail, traceparent } } }
+
 /** Stores an arrival; counted against its agent's limits, if it has any. */
 const store = async ({ arrivals, limited }: ReceiveDeps, arrival: Arrival): Promise<StoredArrival> =>
   arrival.wakeLimits ? limited.add(arrival) : { arrival, event: await arrivals.add(arrival) }
@@ -232,7 +240,10 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
     throw new AppError('unavailable', 'The sender could not be verified at the moment.', { retryAfter: 300 })
   }
   const kept = limitArrivals(deps, message, arrivals)
-  const stored = await Promise.all(kept.map((arrival) => store(deps, arrival)))
+  const attributes = { channel: message.channel, 'message.ids': kept.map(({ message: { id } }) => id).join() }
+  const stored = await traced(deps.tracer ?? noTracer, 'store message', { attributes }, ({ traceparent }) =>
+    Promise.all(kept.map((arrival) => store(deps, withTrace(arrival, traceparent)))),
+  )
   deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null))
   for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))
     deps.notifier.publish(WORKSPACE_CHANGED, workspaceId)

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid'
 import { type ConnectionDeps, currentListeners } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { AppError } from '../../core/errors.ts'
+import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Db } from '../../db/client.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import { type EventSender, handoverBinding, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
@@ -15,6 +16,7 @@ export interface MessageUrlDeps extends ConnectionDeps {
   feed: Pick<Feed, 'committed'>
   texts: Pick<Texts, 'share'>
   keyring: Keyring
+  tracer?: Tracer
 }
 
 /**
@@ -26,7 +28,7 @@ const APPEND = {
   text: `
     with raised as (
       select $1::uuid as id, $2::uuid as agent_id, 0 as ord, $7::text as type, 'url'::"Channel" as channel, null::text as subject, $3::timestamptz as created_at,
-             $4::jsonb as sender, $5::text as "from", null::jsonb as detail
+             $4::jsonb as sender, $5::text as "from", $8::jsonb as detail
     ),${APPEND_EVENTS},${enqueueWebhookJobs('$6')}
     select event_id, agent_name from appended`,
 }
@@ -70,10 +72,14 @@ export const sendToUrl = async (
       ? `${sender.name} <${sender.email}>`
       : (sender.name ?? sender.email ?? sender.id!)
   const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
-  const { rows } = await deps.pool.query<{ event_id: number; agent_name: string }>({
-    ...APPEND,
-    values: [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED],
-  })
+  const values = [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED]
+  const attributes = { channel: 'url', 'message.ids': messageId }
+  const { rows } = await traced(deps.tracer ?? noTracer, 'hand over message', { attributes }, (span) =>
+    deps.pool.query<{ event_id: number; agent_name: string }>({
+      ...APPEND,
+      values: [...values, span.traceparent && JSON.stringify({ traceparent: span.traceparent })],
+    }),
+  )
   if (!rows[0]) throw new AppError('conflict', 'The agent was deleted in the meantime.')
   const event: LoggedEvent = {
     agentId,

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { Tracer } from '../../core/tracer.ts'
 import { eventIdOf, handoverBinding } from '../../event/event.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
 import { payloadOf } from '../payload.ts'
@@ -15,6 +16,7 @@ export interface AttemptDeps {
   keyring: Keyring
   log: Logger
   attemptMs: number
+  tracer: Tracer
 }
 
 const eventIdOfJob = ({ agentId }: Lane, job: LaneJob | ManualDelivery): string => {
@@ -46,6 +48,25 @@ export const attemptJob = async (
   job: LaneJob | ManualDelivery,
   now: Date,
 ): Promise<Outcome> => {
+  const parent = 'event' in job ? job.event?.traceparent : undefined
+  if (parent === undefined) return attempt(deps, lane, job, { now, traceparent: null })
+  const span = deps.tracer.start('webhook delivery', {
+    kind: 'client',
+    parent,
+    attributes: { 'webhook.id': lane.id, event: eventIdOfJob(lane, job), attempt: job.attempts + 1 },
+  })
+  const outcome = await attempt(deps, lane, job, { now, traceparent: span.traceparent })
+  const status = 'status' in outcome ? { 'http.response.status_code': outcome.status } : {}
+  span.end({ outcome: outcome.kind, ...status }, outcome.kind !== 'delivered')
+  return outcome
+}
+
+const attempt = async (
+  deps: AttemptDeps,
+  lane: Lane,
+  job: LaneJob | ManualDelivery,
+  { now, traceparent }: { now: Date; traceparent: string | null },
+): Promise<Outcome> => {
   // The lane's lease must cover the preparation too, because it may wait for the database.
   const beganAt = performance.now()
   try {
@@ -56,7 +77,7 @@ export const attemptJob = async (
       eventIdOfJob(lane, job),
       now,
       body,
-      lane.policy.headers,
+      traceparent === null ? lane.policy.headers : [...lane.policy.headers, 'traceparent', traceparent],
     )
     return await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs, beganAt })
   } catch (error) {

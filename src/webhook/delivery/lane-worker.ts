@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
+import { noTracer } from '../../core/tracer.ts'
 import { type AttemptDeps, attemptJob, logAttempt, logGivenUp } from './attempt.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
@@ -54,7 +55,7 @@ export class LaneWorker implements Lanes {
     const { prisma, pool, keyring, log, clock, dialler } = deps
     this.#deps = deps
     this.#options = options
-    this.#attempts = { keyring, log, attemptMs: options.attemptMs }
+    this.#attempts = { keyring, log, attemptMs: options.attemptMs, tracer: deps.tracer ?? noTracer }
     this.#lease = { owner: randomUUID(), ms: options.leaseMs }
     this.#random = deps.random ?? Math.random
     this.#slots = new Slots(options.slots, (lane, slot) => this.#run(lane, slot))

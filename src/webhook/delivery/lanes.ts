@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { Tracer } from '../../core/tracer.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
@@ -47,6 +48,7 @@ export interface LanesDeps extends Db {
   notifier: Pick<Notifier, 'publish' | 'subscribe'>
   dialler: Dialler
   metrics?: Metrics
+  tracer?: Tracer
   /** Called when it was recorded that an event was given up. */
   onGivenUp?: () => void
   /** Returns the jitter, from 0 to below 1. */

@@ -7,6 +7,7 @@ import type { Logger } from '../../../core/logger.ts'
 import { MemoryShare } from '../../../core/memory-share.ts'
 import type { Metrics } from '../../../core/metrics.ts'
 import { sourceOf } from '../../../core/source.ts'
+import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
 import { TransferSlots } from '../../../core/transfer-slots.ts'
 import type { Listening } from '../../channel.ts'
 import { oneLine } from '../../sanitize-text.ts'
@@ -36,6 +37,7 @@ export interface SmtpInOptions {
   clock: Clock
   log: Logger
   metrics?: Metrics | undefined
+  tracer?: Tracer
   limits?: Partial<SmtpLimits>
 }
 
@@ -202,7 +204,15 @@ class Sessions {
     const received = performance.now()
     let outcome = 'not_stored'
     try {
-      await this.#options.deliver(raw, envelopeOf(session), recipients)
+      const { tracer = noTracer, deliver } = this.#options
+      const attributes = {
+        'smtp.session': session.id,
+        'smtp.recipients': recipients.length,
+        bytes: raw.length,
+      }
+      await traced(tracer, 'SMTP DATA', { kind: 'server', attributes }, () =>
+        deliver(raw, envelopeOf(session), recipients),
+      )
       outcome = 'stored'
     } finally {
       this.#options.metrics?.observe('mails', outcome, (performance.now() - received) / 1000)
