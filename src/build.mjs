@@ -42,10 +42,10 @@ const filesBelow = (folder) =>
 
 const isBelow = (folder) => (file) => file.startsWith(`${folder}${path.sep}`)
 const isOfDashboard = isBelow(dashboard)
+/** Files that npm runs from src/. */
+const isScript = (file) => /^src.(?:build|shrinkwrap)\.mjs$/.test(file)
 const sources = () =>
-  filesBelow('src').filter(
-    (file) => !file.startsWith(generated) && !isOfDashboard(file) && file !== path.join('src', 'build.mjs'),
-  )
+  filesBelow('src').filter((file) => !file.startsWith(generated) && !isOfDashboard(file) && !isScript(file))
 const isTypeScript = (file) => file.endsWith('.ts')
 const isOfClient = isBelow(clientPackage)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'

@@ -21,7 +21,8 @@ export const USAGE = `Usage:
   npm run demo                                          run the demo
   npm start -- --help                                   print this help
 
-Settings are environment variables; docs/configuration.md lists them.`
+Settings are environment variables; docs/configuration.md lists them. An installed package has the command
+agent-messaging in place of npm start --.`
 
 /** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}

@@ -191,7 +191,7 @@ test.each([
   ['PLAN', 'a plan'],
   ['LOG_LEVEL', 'loud'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
-  ['OTEL_SERVICE_NAME', 'a\nb'],
+  ['OTEL_SERVICE_NAME', 'büro'],
 ])('the problem reported for %s=%s has the variable, its value and the expected format', (name, value) => {
   const [problem, ...more] = problems({ [name]: value })
   expect(more).toEqual([])
