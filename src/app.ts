@@ -36,6 +36,7 @@ import { createViews } from './message/reading/view.ts'
 import { createTracer } from './observability/tracing.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { startChannels, startInterfaces, startWorkers } from './start.ts'
+import { TlsResults } from './tls-report/results.ts'
 import { watchCertificate, watchDatabase } from './watch.ts'
 import { endSubscriptions } from './webhook/end-subscriptions.ts'
 import { ExternalCalls } from './workspace/external-calls.ts'
@@ -84,6 +85,7 @@ const createEmail = (
     relayUrl: config.smtp.relayUrl ?? null,
     directAs: config.smtp.direct ? config.mailHost : null,
     getPolicy: get,
+    onTlsResult: (result) => operations().tlsResults.add(result),
     rspamdUrl: config.rspamdUrl ?? null,
     inboundSecrets: config.inboundSecrets,
     outboxDir: join(config.dataDir, 'outbox'),
@@ -170,6 +172,7 @@ const createOperations = (
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),
   views: createViews(),
+  tlsResults: new TlsResults(platform),
   phoneNumbers: new PhoneNumbers({ ...platform, sms: parts.channels.sms }),
   codes: createCodeSender({ ...platform, channels: parts.channels }),
   subscriptions: new Subscriptions({ ...platform, places: new StreamPlaces(streamLimits) }),

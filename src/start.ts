@@ -96,6 +96,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     new Outbox(operations),
     createIndexer(operations),
     createUsageCounter(operations),
+    operations.tlsResults,
     createRemover(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),

@@ -14,6 +14,7 @@ const domain = [
   'message',
   'webhook',
   'admission',
+  'tls-report',
 ]
 const below = ['core', 'db', 'event', 'workspace', 'email-domain']
 
@@ -29,6 +30,7 @@ const table: Record<string, readonly string[]> = {
   auth: [...below, 'agent'],
   'email-domain': ['core', 'db', 'event', 'workspace', 'type channel'],
   agent: [...below, 'type channel'],
+  'tls-report': ['core', 'db', 'type channel'],
   secret: [...below, 'agent'],
   // admission decides before a message is stored, and webhook jobs are committed with it
   message: [...below, 'agent', 'admission', 'webhook', 'type channel'],

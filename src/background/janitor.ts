@@ -11,6 +11,7 @@ import { rejectExpired } from '../message/out/approval.ts'
 import { type OverdueDeps, requestOverdueReports } from '../message/out/overdue.ts'
 import { pruneSendJobs } from '../message/out/send-job.ts'
 import { pruneMessages, RawRetention } from '../message/retention.ts'
+import { sendTlsReports, type TlsReportDeps } from '../tls-report/send.ts'
 import { pruneDeliveries } from '../webhook/deliveries.ts'
 import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
 import { pruneSubscriptions } from '../webhook/subscribe.ts'
@@ -26,7 +27,12 @@ const INTERVAL_MS = 10 * 60_000
 /** Interval at which lapsed leases are ended: a third of a lease. */
 const LEASES_MS = 15_000
 
-type JanitorDeps = RootDb & IncidentDeps & RecheckDeps & OverdueDeps & ConnectedAppDeps & { keyring: Keyring }
+type JanitorDeps = RootDb &
+  IncidentDeps &
+  RecheckDeps &
+  OverdueDeps &
+  ConnectedAppDeps &
+  TlsReportDeps & { keyring: Keyring }
 
 const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const now = deps.clock.now()
@@ -71,6 +77,11 @@ const ask = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   if (messages > 0) deps.log.info({ messages }, 'requested overdue delivery reports')
 }
 
+const report = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const reports = await sendTlsReports(deps, signal)
+  if (reports > 0) deps.log.info({ reports }, 'sent reports about TLS')
+}
+
 /**
  * Creates the maintenance routines: they delete expired rows, recheck domains, request overdue reports and
  * send pending notifications to owners. They run in every process with the worker role; work done by one
@@ -91,6 +102,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     chore((signal) => recheck(deps, signal), 'could not recheck domains'),
     chore((signal) => reject(deps, signal), 'could not reject messages that nobody approved in time'),
     chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),
+    chore((signal) => report(deps, signal), 'could not send reports about TLS'),
     chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
     new Routine(() => endLapsedLeases(deps, clock.now()), {
       everyMs: LEASES_MS,

@@ -23,6 +23,8 @@ export interface Outbound {
   /** Returns a link to an attachment, for a provider that fetches it; undefined for system mail. */
   linkTo?(index: number): string
   createdAt: Date
+  /** Makes an email a report (RFC 6522) of this type, with these header fields. */
+  report?: { type: string; headers: Readonly<Record<string, string>> }
 }
 
 /**

@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Channel } from './channel.ts'
+import type { InboundAttachment } from './inbound.ts'
+import type { Outbound } from './outbound.ts'
 
 export interface SystemMailerOptions {
   email: Pick<Channel, 'normalize' | 'send'>
@@ -15,6 +17,8 @@ export interface SystemMail {
   to: string
   subject: string
   text: string
+  attachments?: InboundAttachment[]
+  report?: NonNullable<Outbound['report']>
 }
 
 /** Time limit in milliseconds for one system mail. */
@@ -51,7 +55,10 @@ export class SystemMailer {
    * Sends one mail to several recipients. Resolves with whether a retry is unnecessary; rejects when it could
    * not be sent at all.
    */
-  async deliver(to: readonly string[], { subject, text }: Omit<SystemMail, 'to'>): Promise<boolean> {
+  async deliver(
+    to: readonly string[],
+    { attachments = [], ...content }: Omit<SystemMail, 'to'>,
+  ): Promise<boolean> {
     const { email, mailDomain, clock, log } = this.#options
     const { rejected } = await email.send(
       {
@@ -59,12 +66,11 @@ export class SystemMailer {
         envelopeTo: [...to],
         to: [...to],
         cc: [],
-        subject,
-        text,
+        ...content,
         messageId: `${randomUUID()}@${mailDomain}`,
         inReplyTo: null,
         references: [],
-        attachments: [],
+        attachments,
         createdAt: clock.now(),
       },
       AbortSignal.timeout(TIMEOUT_MS),

@@ -22,7 +22,10 @@ export async function compose(out: Outbound): Promise<Buffer> {
     ...(references.length === 0 ? {} : { references: references.map(bracketed).join(' ') }),
     // System mail must not be answered automatically (RFC 3834 5). Mail of agents may be, but not endlessly
     // by other agents.
-    headers: out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_HEADER]: 'yes' },
+    headers: {
+      ...(out.id === undefined ? { 'Auto-Submitted': 'auto-generated' } : { [AGENT_HEADER]: 'yes' }),
+      ...out.report?.headers,
+    },
     date: out.createdAt,
     text: out.text,
     ...(out.html ? { html: documentOf(out.html) } : {}),
@@ -39,7 +42,9 @@ export async function compose(out: Outbound): Promise<Buffer> {
     disableUrlAccess: true,
     newline: '\r\n',
   })
-  return mail.compile().build()
+  const message = mail.compile()
+  if (out.report) message.setHeader('Content-Type', `multipart/report; report-type=${out.report.type}`)
+  return message.build()
 }
 
 /** Spam filters distrust HTML without these tags. A style sheet at its beginning is read as part of the head. */
