@@ -50,7 +50,7 @@ const firstLoad = async (page: Page): Promise<number> => {
 browserTest('an agent is made, and the first mail to it appears while one looks', async () => {
   const page = await openApp(await browser.page(), service, owner)
   await untilLive(page)
-  await page.getByText('Make your first agent').waitFor()
+  await page.getByText('Create your first agent').waitFor()
   await expectAccessible(page)
   await picture(page, 'first-agent')
   await button(page, 'New agent').click()

@@ -92,7 +92,7 @@ browserTest('a page that could not read what changed reads it again', async () =
 browserTest('whose session is ended everywhere is asked to sign in again', async () => {
   const member = await service.workspace('Signed out')
   const page = await openApp(await browser.page(), service, member)
-  await page.getByText('Make your first agent').waitFor()
+  await page.getByText('Create your first agent').waitFor()
   await untilLive(page)
   const end = 'mutation($id: UUID!) { revokeSessions(input: { memberId: $id }) { count } }'
   await fetch(`${service.http}/graphql`, {

@@ -17,7 +17,7 @@ export const text = {
   noSmtp: 'Mail to this address arrives through the service’s mail server, which runs elsewhere.',
   send: 'Send it a mail',
   readMail: 'Let a program read its mail',
-  token: 'The token of this agent is made under its tokens.',
+  token: 'Create its token under “Tokens and listeners”.',
   onlyListed:
     'Now only people on its list may write to it, and only when their domain proves who they are. Mail from a terminal proves nothing, so it would be refused.',
   admitAnyone: 'Let anyone write to it',

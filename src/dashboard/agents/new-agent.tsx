@@ -4,11 +4,9 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import type { AgentIconName } from '../parts/agent-icon.tsx'
-import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { IconChoice } from '../parts/icon-choice.tsx'
-import { text as partsText } from '../parts/strings.ts'
 import './agents.css'
 import { text } from './strings.ts'
 
@@ -16,7 +14,7 @@ const CREATE = graphql(`
   mutation CreateAgent($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } } }
 `)
 
-/** Makes an agent, and opens it. */
+/** Creates an agent, and opens it. */
 export const NewAgent = ({ onClose }: { onClose(): void }) => {
   const [name, setName] = useState('')
   const [icon, setIcon] = useState<AgentIconName>('bot')
@@ -30,39 +28,19 @@ export const NewAgent = ({ onClose }: { onClose(): void }) => {
     go(`/agents/${made.createAgent.agent.id}`)
   }
   return (
-    <Dialog
-      title={text.create}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="new-agent" busy={busy}>
-            {text.submit}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id="new-agent"
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <Field
-          label={text.name}
-          hint={text.nameHint}
-          error={failure?.message}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          maxLength={100}
-          autoComplete="off"
-          required
-          autoFocus
-        />
-        <IconChoice chosen={icon} onChoose={setIcon} />
-      </form>
-    </Dialog>
+    <FormDialog title={text.create} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.name}
+        hint={text.nameHint}
+        error={failure?.message}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        maxLength={100}
+        autoComplete="off"
+        required
+        autoFocus
+      />
+      <IconChoice chosen={icon} onChoose={setIcon} />
+    </FormDialog>
   )
 }

@@ -52,7 +52,7 @@ export const ACTIONS = {
   secret_reveal: 'read secrets',
   secret_set: 'set a secret',
   session_create: 'signed in',
-  session_link: 'made a sign-in link',
+  session_link: 'created a sign-in link',
   session_refuse: 'could not sign in',
   session_revoke: 'ended sessions',
   suppression_remove: 'removed a recipient from the suppression list',

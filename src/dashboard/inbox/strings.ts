@@ -30,7 +30,7 @@ export const text = {
   none: 'Nothing here yet',
   noneHint: 'Mail to an agent’s address appears here the moment it arrives.',
   howTo: 'How to write to an agent',
-  firstTitle: 'Make your first agent',
+  firstTitle: 'Create your first agent',
   firstHint:
     'It gets an email address at once. Then you write to it from this machine and see the mail arrive on this page.',
   first: 'New agent',

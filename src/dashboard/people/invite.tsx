@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { useViewer } from '../shell/viewer.tsx'
 import { text } from './strings.ts'
 
@@ -39,8 +39,7 @@ export const Invite = ({ onClose }: { onClose(): void }) => {
   const [url, setUrl] = useState<string | null>(null)
   const { run, busy, failure } = useAction(INVITE, { quiet: true })
   const { may } = useViewer()
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const made = await run({ input: { email: email.trim(), role } })
     if (!made?.inviteMember) return
     announce([{ topic: 'all' }])
@@ -48,41 +47,28 @@ export const Invite = ({ onClose }: { onClose(): void }) => {
   }
   if (url) return <Invited email={email} url={url} onClose={onClose} />
   return (
-    <Dialog
-      title={text.invite}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="invite" busy={busy}>
-            {text.submit}
-          </Button>
-        </>
-      }
-    >
-      <form id="invite" className="form" onSubmit={(event) => void submit(event)}>
-        <Field
-          label={text.email}
-          error={failure?.message}
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          type="email"
-          autoComplete="off"
-          autoFocus
-          required
-        />
-        {may.inviteOwners && (
-          <Select
-            label={text.role}
-            hint={text.roleHint}
-            value={role}
-            onChange={(event) => setRole(event.target.value as typeof role)}
-          >
-            <option value="member">{text.roles.member}</option>
-            <option value="owner">{text.roles.owner}</option>
-          </Select>
-        )}
-      </form>
-    </Dialog>
+    <FormDialog title={text.invite} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.email}
+        error={failure?.message}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        type="email"
+        autoComplete="off"
+        autoFocus
+        required
+      />
+      {may.inviteOwners && (
+        <Select
+          label={text.role}
+          hint={text.roleHint}
+          value={role}
+          onChange={(event) => setRole(event.target.value as typeof role)}
+        >
+          <option value="member">{text.roles.member}</option>
+          <option value="owner">{text.roles.owner}</option>
+        </Select>
+      )}
+    </FormDialog>
   )
 }

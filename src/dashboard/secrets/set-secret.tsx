@@ -2,10 +2,8 @@ import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field, TextField } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
 
@@ -33,51 +31,31 @@ export const SetSecret = ({ agentId, name: given, onClose }: SetSecretProps) => 
     onClose()
   }
   return (
-    <Dialog
-      title={text.set}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="set-secret" busy={busy}>
-            {text.submit}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id="set-secret"
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <Field
-          label={text.name}
-          hint={text.nameHint}
-          error={errorOf('name')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          readOnly={given !== ''}
-          autoFocus={given === ''}
-          maxLength={128}
-          autoComplete="off"
-          spellCheck={false}
-          required
-        />
-        <TextField
-          label={text.value}
-          hint={text.valueHint}
-          error={errorOf('value') ?? (failure?.field ? undefined : failure?.message)}
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-          autoFocus={given !== ''}
-          autoComplete="off"
-          spellCheck={false}
-          required
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={text.set} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.name}
+        hint={text.nameHint}
+        error={errorOf('name')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        readOnly={given !== ''}
+        autoFocus={given === ''}
+        maxLength={128}
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+      <TextField
+        label={text.value}
+        hint={text.valueHint}
+        error={errorOf('value') ?? (failure?.field ? undefined : failure?.message)}
+        value={value}
+        onChange={(event) => setValue(event.target.value)}
+        autoFocus={given !== ''}
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+    </FormDialog>
   )
 }

@@ -4,9 +4,8 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
 import type { Agent } from './settings.tsx'
 import { text } from './strings.ts'
@@ -19,44 +18,32 @@ const Question = ({ agent, onClose }: { agent: Agent; onClose(): void }) => {
   const [typed, setTyped] = useState('')
   const { run, busy } = useAction(DELETE)
   const [, go] = useLocation()
-  const remove = async () => {
-    if (!(await run({ input: { agentId: agent.id } }))) return
+  const submit = async () => {
+    if (typed !== agent.name || !(await run({ input: { agentId: agent.id } }))) return
     say({ kind: 'done', text: text.deleted(agent.name) })
     go('/agents')
     // Once this screen is gone, which would read the deleted agent again.
     setTimeout(() => announce([{ topic: 'agents' }]))
   }
   return (
-    <Dialog
+    <FormDialog
       title={text.deleteTitle(agent.name)}
+      label={text.delete}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="danger" submit form="delete-agent" busy={busy} disabled={typed !== agent.name}>
-            {text.delete}
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      busy={busy}
+      disabled={typed !== agent.name}
+      danger
     >
       <p>{text.deleteHint}</p>
-      <form
-        id="delete-agent"
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (typed === agent.name) void remove()
-        }}
-      >
-        <Field
-          label={text.typeName(agent.name)}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          autoComplete="off"
-          autoFocus
-        />
-      </form>
-    </Dialog>
+      <Field
+        label={text.typeName(agent.name)}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        autoComplete="off"
+        autoFocus
+      />
+    </FormDialog>
   )
 }
 

@@ -1,9 +1,8 @@
 import { useState } from 'react'
-import { Button, IconButton } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { IconButton } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { TagIcon, XIcon } from '../parts/icons.tsx'
-import { text as partsText } from '../parts/strings.ts'
 import { useKeys } from '../shell/keys.ts'
 import { text } from './strings.ts'
 
@@ -16,37 +15,21 @@ interface LabelsProps {
 
 const AddLabel = ({ onAdd, onClose }: { onAdd: LabelsProps['onAdd']; onClose(): void }) => {
   const [label, setLabel] = useState('')
+  const submit = async () => {
+    if (await onAdd(label.trim())) onClose()
+  }
   return (
-    <Dialog
-      title={text.addLabel}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="add-label">
-            {text.addLabel}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id="add-label"
-        onSubmit={async (event) => {
-          event.preventDefault()
-          if (await onAdd(label.trim())) onClose()
-        }}
-      >
-        <Field
-          label={text.newLabel}
-          value={label}
-          onChange={({ target }) => setLabel(target.value)}
-          maxLength={64}
-          required
-          autoFocus
-          autoComplete="off"
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={text.addLabel} label={text.addLabel} onClose={onClose} onSubmit={submit}>
+      <Field
+        label={text.newLabel}
+        value={label}
+        onChange={({ target }) => setLabel(target.value)}
+        maxLength={64}
+        required
+        autoFocus
+        autoComplete="off"
+      />
+    </FormDialog>
   )
 }
 

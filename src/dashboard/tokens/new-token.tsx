@@ -7,8 +7,8 @@ import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { text as partsText } from '../parts/strings.ts'
 import { text } from './strings.ts'
 
 const CREATE = graphql(`
@@ -59,44 +59,24 @@ export const NewToken = (props: NewTokenProps) => {
   }
   if (token) return <Created {...props} token={token} />
   return (
-    <Dialog
-      title={text.create}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="new-token" busy={busy}>
-            {text.submit}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id="new-token"
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <Field
-          label={text.name}
-          hint={text.nameHint}
-          error={failure?.message}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          maxLength={100}
-          autoComplete="off"
-          autoFocus
-        />
-        <Select label={text.lifetime} value={days} onChange={(event) => setDays(event.target.value)}>
-          {Object.entries(text.lifetimes).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </Select>
-      </form>
-    </Dialog>
+    <FormDialog title={text.create} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.name}
+        hint={text.nameHint}
+        error={failure?.message}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        maxLength={100}
+        autoComplete="off"
+        autoFocus
+      />
+      <Select label={text.lifetime} value={days} onChange={(event) => setDays(event.target.value)}>
+        {Object.entries(text.lifetimes).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
   )
 }

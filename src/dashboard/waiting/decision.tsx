@@ -1,11 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field, TextField } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
 import type { HeldMessage } from './held-messages.tsx'
 import { text } from './strings.ts'
@@ -54,8 +53,7 @@ const EditForm = ({
 }) => {
   const [subject, setSubject] = useState(message.subject ?? '')
   const [body, setBody] = useState(message.text)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const edit = {
       ...(subject === (message.subject ?? '') ? {} : { subject }),
       ...(body === message.text ? {} : { text: body }),
@@ -63,72 +61,58 @@ const EditForm = ({
     if (await decide.approve(edit)) onClose()
   }
   return (
-    <Dialog
+    <FormDialog
       wide
       title={text.editTitle}
+      label={text.sendEdited}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="edit-held" busy={decide.busy}>
-            {text.sendEdited}
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      busy={decide.busy}
     >
-      <form id="edit-held" className="form" onSubmit={(event) => void submit(event)}>
-        {message.channel === 'email' && (
-          <Field
-            label={text.subject}
-            value={subject}
-            onChange={(event) => setSubject(event.target.value)}
-            maxLength={240}
-          />
-        )}
-        <TextField
-          label={text.messageText}
-          value={body}
-          onChange={(event) => setBody(event.target.value)}
-          rows={12}
-          maxLength={32_000}
-          autoFocus
-          required
+      {message.channel === 'email' && (
+        <Field
+          label={text.subject}
+          value={subject}
+          onChange={(event) => setSubject(event.target.value)}
+          maxLength={240}
         />
-      </form>
-    </Dialog>
+      )}
+      <TextField
+        label={text.messageText}
+        value={body}
+        onChange={(event) => setBody(event.target.value)}
+        rows={12}
+        maxLength={32_000}
+        autoFocus
+        required
+      />
+    </FormDialog>
   )
 }
 
 const RejectForm = ({ decide, onClose }: { decide: Decide; onClose(): void }) => {
   const [reason, setReason] = useState('')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if (await decide.reject(reason)) onClose()
   }
   return (
-    <Dialog
+    <FormDialog
       title={text.rejectTitle}
+      label={text.reject}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="danger" submit form="reject-held" busy={decide.busy}>
-            {text.reject}
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      busy={decide.busy}
+      danger
     >
-      <form id="reject-held" className="form" onSubmit={(event) => void submit(event)}>
-        <Field
-          label={text.reason}
-          hint={text.reasonHint}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          maxLength={500}
-          autoFocus
-        />
-      </form>
-    </Dialog>
+      <Field
+        label={text.reason}
+        hint={text.reasonHint}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        maxLength={500}
+        autoFocus
+      />
+    </FormDialog>
   )
 }
 

@@ -1,11 +1,9 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { EventChoice, RECEIVED } from './event-choice.tsx'
 import { ShowSecret } from './secret.tsx'
 import { text } from './strings.ts'
@@ -23,8 +21,7 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
   const [events, setEvents] = useState<readonly string[]>([RECEIVED])
   const [added, setAdded] = useState<Added | null>(null)
   const { run, busy, failure } = useAction(ADD, { quiet: true })
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const input = { agentId, url: url.trim(), name: name.trim() || null, events: [...events] }
     const made = await run({ input })
     if (!made?.addWebhook) return
@@ -40,41 +37,28 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
       />
     )
   return (
-    <Dialog
-      title={text.add}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="add-webhook" busy={busy}>
-            {text.submit}
-          </Button>
-        </>
-      }
-    >
-      <form id="add-webhook" className="form" onSubmit={(event) => void submit(event)}>
-        <Field
-          label={text.url}
-          hint={text.urlHint}
-          error={failure?.message}
-          value={url}
-          onChange={(event) => setUrl(event.target.value)}
-          type="url"
-          placeholder="https://example.com/webhooks"
-          autoComplete="off"
-          autoFocus
-          required
-        />
-        <Field
-          label={text.name}
-          hint={text.nameHint}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          maxLength={100}
-          autoComplete="off"
-        />
-        <EventChoice chosen={events} onChoose={setEvents} />
-      </form>
-    </Dialog>
+    <FormDialog title={text.add} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.url}
+        hint={text.urlHint}
+        error={failure?.message}
+        value={url}
+        onChange={(event) => setUrl(event.target.value)}
+        type="url"
+        placeholder="https://example.com/webhooks"
+        autoComplete="off"
+        autoFocus
+        required
+      />
+      <Field
+        label={text.name}
+        hint={text.nameHint}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        maxLength={100}
+        autoComplete="off"
+      />
+      <EventChoice chosen={events} onChoose={setEvents} />
+    </FormDialog>
   )
 }

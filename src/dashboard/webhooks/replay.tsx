@@ -1,11 +1,9 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
-import { text as partsText } from '../parts/strings.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
 
@@ -23,8 +21,7 @@ interface ReplayProps {
 export const Replay = ({ agentId, webhookId, onClose }: ReplayProps) => {
   const [after, setAfter] = useState('0')
   const { run, busy, failure } = useAction(REPLAY, { quiet: true })
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const done = await run({ input: { agentId, webhookId, after: Number(after) } })
     if (!done?.replayWebhook) return
     announce([{ topic: 'webhooks', agentId }])
@@ -32,31 +29,18 @@ export const Replay = ({ agentId, webhookId, onClose }: ReplayProps) => {
     onClose()
   }
   return (
-    <Dialog
-      title={text.replayTitle}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{partsText.cancel}</Button>
-          <Button kind="primary" submit form="replay" busy={busy}>
-            {text.replay}
-          </Button>
-        </>
-      }
-    >
-      <form id="replay" className="form" onSubmit={(event) => void submit(event)}>
-        <Field
-          label={text.replayFrom}
-          hint={text.replayHint}
-          error={failure?.message}
-          value={after}
-          onChange={(event) => setAfter(event.target.value)}
-          type="number"
-          min={0}
-          autoFocus
-          required
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={text.replayTitle} label={text.replay} onClose={onClose} onSubmit={submit} busy={busy}>
+      <Field
+        label={text.replayFrom}
+        hint={text.replayHint}
+        error={failure?.message}
+        value={after}
+        onChange={(event) => setAfter(event.target.value)}
+        type="number"
+        min={0}
+        autoFocus
+        required
+      />
+    </FormDialog>
   )
 }

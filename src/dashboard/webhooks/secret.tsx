@@ -22,7 +22,7 @@ event = Webhook(os.environ["WEBHOOK_SECRET"]).verify(body, headers)`,
   },
 ]
 
-/** A webhook's secret, which is shown only when it is made, with code that uses it. */
+/** A webhook's secret, which is shown only when it is created, with code that uses it. */
 export const ShowSecret = ({ secret, hint, onClose }: { secret: string; hint: string; onClose(): void }) => (
   <Dialog
     wide

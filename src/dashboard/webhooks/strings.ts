@@ -35,7 +35,7 @@ export const text = {
   remove: 'Remove',
   removeTitle: 'Remove this webhook?',
   removeHint: 'What was not delivered yet is not delivered.',
-  rotateTitle: 'Make a new secret?',
+  rotateTitle: 'Create a new secret?',
   replayTitle: 'Send events again?',
   replayFrom: 'After the event with this number',
   replayHint:

@@ -14,7 +14,7 @@ export const text = {
   saved: 'Saved.',
   agents: 'What agents may do on their own',
   mayCreate: 'Create other agents',
-  mayCreateHint: 'The agent is then their creator, and may make their tokens.',
+  mayCreateHint: 'The agent is then their creator, and may create their tokens.',
   mayAccess: 'Change who may write to them',
   mayAccessHint: 'And let in refused messages.',
   signIn: 'Signing in',
