@@ -2,7 +2,7 @@
 import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
-import { rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
+import { hasMasterKey, rotateDataKeys, rotateMasterKey } from './boot/master-key.ts'
 import { checkPorts } from './boot/ports.ts'
 import { type Command, type ImportSource, readCommand, USAGE, UsageError } from './cli/command-line.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
@@ -78,15 +78,16 @@ const start = async (config: Config, log: Logger): Promise<void> => {
 
 /**
  * Runs a command beside a running service (or alone) on the same database, and prints its result as one JSON
- * line.
+ * line. With `service`, not beside one on the same DATA_DIR.
  */
 const command = async (
   config: Config,
   log: Logger,
   run: (foundation: Foundation) => Promise<object>,
+  { service } = { service: false },
 ): Promise<void> => {
   const requests = followStopRequests()
-  const foundation = await openFoundation(config, log, { service: false })
+  const foundation = await openFoundation(config, log, { service })
   const interrupted = requests.first.then(() => {
     throw new AppError('unavailable', 'Interrupted.')
   })
@@ -125,6 +126,30 @@ const addNumber = async (
   const workspace = await resolveWorkspace(db, workspaceId)
   const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).addExisting(workspace, value)
   return { workspace, id, value }
+}
+
+const writeDump = async (config: Config, log: Logger, file: string): Promise<void> => {
+  const { dump } = await import('./backup/dump.ts')
+  return command(config, log, ({ databaseUrl }) => dump(databaseUrl, file, log))
+}
+
+const readDump = async (config: Config, log: Logger, file: string): Promise<void> => {
+  if (!hasMasterKey(config))
+    throw new ConfigError([
+      'There is no master key: put the master.key that belongs to the dump into DATA_DIR, or set MASTER_KEY.',
+    ])
+  const { restore } = await import('./backup/restore.ts')
+  const run = ({ databaseUrl: url, masterKey, otherKeys = () => [] }: Foundation) =>
+    restore({ url, keys: [masterKey, ...otherKeys()], log }, file)
+  return command(config, log, run, { service: true })
+}
+
+/** Runs psql beside a running service, or alone. Exits with its code. */
+const openPsql = async (config: Config, log: Logger, args: readonly string[]): Promise<void> => {
+  const { runPsql } = await import('./backup/psql.ts')
+  const foundation = await openFoundation(config, log, { service: false })
+  const code = await runPsql(foundation.databaseUrl, args).finally(() => foundation.close())
+  if (code !== 0) process.exit(code)
 }
 
 /** Imports mails beside a running service, or alone. */
@@ -184,6 +209,12 @@ const dispatch = async (requested: Command): Promise<void> => {
       return command(config, log, (foundation) => createLink(config, foundation, requested))
     case 'import':
       return importMails(config, log, requested)
+    case 'dump':
+      return writeDump(config, log, requested.file)
+    case 'restore':
+      return readDump(config, log, requested.file)
+    case 'psql':
+      return openPsql(config, log, requested.args)
     case 'number':
       return command(config, log, (foundation) => addNumber(config, log, foundation, requested))
     case 'domain':

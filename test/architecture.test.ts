@@ -47,6 +47,8 @@ const table: Record<string, readonly string[]> = {
   doctor: ['core', 'config', 'db', 'boot', 'channel', 'workspace', 'email-domain', 'agent'],
   // the operator's command: sources of mails for the import of message/
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
+  // the operator's commands: see every table, whoever owns it
+  backup: ['core', 'db', 'workspace'],
   demo: [everything],
 }
 

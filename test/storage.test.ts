@@ -43,6 +43,12 @@ const writtenByTwo: Readonly<Record<string, string>> = {
   job: 'Deliveries are written by webhook, sends by message: no statement writes both. Both are work that survives a crash.',
 }
 
+/** Files that write tables without naming them. */
+const writesAll: Readonly<Record<string, string>> = {
+  'backup/dump.ts': 'Writes files: its statements are for psql.',
+  'backup/restore.ts': 'Restores every table of an empty database as it was, before any service uses it.',
+}
+
 /** Tables that no code in src/ writes. */
 const writtenByNone: Readonly<Record<string, string>> = {
   plan: 'Operators add plans; migrations created the first ones.',
@@ -138,6 +144,7 @@ function foreignWritesIn(sources: Sources): string[] {
   const found: string[] = []
   for (const [file, source] of sources) {
     for (const table of writesIn(source)) {
+      if (table === '?' && writesAll[file]) continue
       if (table === '?') found.push(`${file}: writes a table that it does not name`)
       else if (!ownersOf.get(table)!.includes(unitOf(file)))
         found.push(`${file}: writes ${table}, which ${ownersOf.get(table)} writes`)

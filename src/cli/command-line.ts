@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { email, matching, type Parse } from '../config/parse.ts'
 import { messageOf } from '../core/errors.ts'
@@ -15,6 +16,9 @@ export const USAGE = `Usage:
   npm start -- import --agent ID PATH                   import mails: an .eml file, an mbox, a Maildir, or a folder of them
   npm start -- import --agent ID --imap imaps://USER@HOST [--folder NAME]
                                                         import an IMAP account or one folder of it; the password comes from standard input
+  npm start -- dump FILE                                write everything that is stored to FILE (compressed if it ends with .gz)
+  npm start -- restore FILE                             read a dump into an empty database
+  npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
@@ -35,6 +39,8 @@ export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
+  | { name: 'dump' | 'restore'; file: string }
+  | { name: 'psql'; args: string[] }
   | { name: 'workspace'; workspaceName: string; owner: string }
   | { name: 'token'; member: string; workspace: string | undefined }
   | { name: 'sign-in'; member: string | undefined; workspace: string | undefined }
@@ -107,11 +113,16 @@ const importSource = (
 
 /** Parses the command line. Throws `UsageError` with the reason. */
 export const readCommand = (args: string[]): Command => {
+  if (args[0] === 'psql') return { name: 'psql', args: args.slice(1) }
   const { values, positionals } = parse(args)
   const [name = 'start', ...extra] = positionals
   if (values.help) return { name: 'help' }
   if (name === 'import' && extra.length < 2)
     return { name, agent: required('agent', values.agent, id), from: importSource(extra[0], values) }
+  if (name === 'dump' || name === 'restore') {
+    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.\n${USAGE}`)
+    return { name, file: resolve(extra[0]!) }
+  }
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
   if (name === 'workspace')
     return {
