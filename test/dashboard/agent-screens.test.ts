@@ -137,6 +137,8 @@ browserTest('settings: name, approval, limits, addresses, and deletion by typing
   await button(page, 'Save').last().click()
   const read = async () => (await owner.api('GET', `/agents/${agent.id}`)).body
   await expect.poll(read).toMatchObject({ name: 'Front Desk', approval: 'all', wakesPerHour: 20 })
+  await page.getByLabel(/A message was refused/).click()
+  await expect.poll(read).toMatchObject({ eventTypes: ['message.received', 'message.refused'] })
   await expectNarrow(page)
   await expectAccessible(page)
   await picture(page, 'phone-settings')

@@ -69,12 +69,23 @@ export const startBrowser = async (): Promise<TestBrowser> => {
   }
 }
 
+/** The content scrolls in a part of the page, which a picture of the whole page would cut. */
+const heightOf = (page: Page): Promise<number> =>
+  page.evaluate<number>(
+    '[...document.querySelectorAll("main, main *")].reduce((sum, one) => ' +
+      'Math.max(sum, getComputedStyle(one).overflowY === "auto" ? one.scrollHeight - one.clientHeight : 0), 0)' +
+      ' + innerHeight',
+  )
+
 /** Takes a picture for the eye when SCREENSHOTS names a folder. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS
   if (!folder) return
   mkdirSync(folder, { recursive: true })
+  const size = page.viewportSize()!
+  await page.setViewportSize({ ...size, height: Math.min(await heightOf(page), 4_000) })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+  await page.setViewportSize(size)
 }
 
 /** Checks that a page is usable on a narrow screen: nothing of it is wider. */

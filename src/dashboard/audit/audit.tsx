@@ -15,7 +15,7 @@ const AUDIT = graphql(`
     workspace {
       id
       audit(first: 50, action: $action, agentId: $agentId, after: $after) {
-        edges { node { id action createdAt agentId detail actor { kind id } } }
+        edges { node { id action createdAt agentId detail actor { kind name } } }
         pageInfo { endCursor hasNextPage }
       }
     }
@@ -41,7 +41,7 @@ const columnsOf = (agents: readonly AgentRef[]): readonly Column<Entry>[] => {
   const nameOf = (id: string): string => agents.find((agent) => agent.id === id)?.name ?? text.deleted
   return [
     { title: text.columns.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { title: text.columns.who, cell: ({ actor }) => text.kinds[actor.kind] },
+    { title: text.columns.who, cell: ({ actor }) => actor.name ?? text.kinds[actor.kind] },
     { title: text.columns.what, cell: ({ action }) => ACTIONS[action] },
     { title: text.columns.agent, cell: ({ agentId }) => agentId && nameOf(agentId), wide: true },
     { title: text.columns.detail, cell: ({ detail }) => <Detail detail={detail} />, wide: true },

@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ to }) => to.join(', ') || <span className="soft">{text.nobody}</span>,
   },
   { title: text.from, wide: true, cell: ({ agent }) => agent },
-  { title: text.drafts, right: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: text.changed, right: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
   { title: text.discard, right: true, cell: (row) => <Discard row={row} /> },
 ]
 

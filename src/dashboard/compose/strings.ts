@@ -33,6 +33,7 @@ export const text = {
   saved: 'The draft is saved. The agent can edit it too.',
   open: 'Open',
   drafts: 'Drafts',
+  changed: 'Changed',
   noDrafts: 'No drafts',
   noDraftsHint: 'Members and the agent share drafts: either can start one and the other send it.',
   noSubject: '(no subject)',

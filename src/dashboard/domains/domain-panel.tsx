@@ -85,6 +85,7 @@ export const DomainPanel = ({ domain }: { domain: Domain }) => {
         </p>
         <Table
           label={text.records(domain.name)}
+          stacked
           columns={RECORD_COLUMNS}
           rows={domain.records}
           keyOf={({ purpose, name, value }) => `${purpose} ${name} ${value}`}

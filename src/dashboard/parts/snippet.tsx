@@ -1,4 +1,5 @@
 import { useId, useState } from 'react'
+import { Choices } from './choices.tsx'
 import { CopyButton } from './copy.tsx'
 
 export interface Variant {
@@ -9,30 +10,21 @@ export interface Variant {
 
 /** Code to copy, filled in, in one or several variants. */
 export const Snippet = ({ label, variants }: { label: string; variants: readonly Variant[] }) => {
-  const [chosen, setChosen] = useState(0)
+  const [chosen, setChosen] = useState('')
   const id = useId()
-  const variant = variants[Math.min(chosen, variants.length - 1)]
+  const variant = variants.find(({ name }) => name === chosen) ?? variants[0]
   if (!variant) return null
   return (
     <figure className="snippet" aria-labelledby={id}>
       <figcaption>
         <span id={id}>{label}</span>
         {variants.length > 1 && (
-          <fieldset className="choices">
-            <legend className="unseen">{label}</legend>
-            {variants.map(({ name }, index) => (
-              <label key={name}>
-                <input
-                  type="radio"
-                  name={id}
-                  className="unseen"
-                  checked={index === chosen}
-                  onChange={() => setChosen(index)}
-                />
-                {name}
-              </label>
-            ))}
-          </fieldset>
+          <Choices
+            label={label}
+            options={Object.fromEntries(variants.map(({ name }) => [name, name]))}
+            chosen={variant.name}
+            onChoose={setChosen}
+          />
         )}
         <CopyButton value={variant.code} what={variant.name} />
       </figcaption>

@@ -12,4 +12,12 @@ export const text = {
   failed: 'This could not be loaded',
   justNow: 'now',
   icon: 'Icon',
+  events: {
+    'message.received': 'A message arrived',
+    'message.refused': 'A message was refused',
+    'message.held': 'A message waits for approval',
+    'message.sent': 'A message was sent',
+    'message.failed': 'A message could not be sent',
+    'message.reported': 'A message was reported as spam',
+  },
 }

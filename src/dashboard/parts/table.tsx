@@ -15,14 +15,16 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row): string
+  /** Where the screen is narrow, the cells of a row stand below each other, with their titles. */
+  stacked?: boolean
 }
 
 const classOf = ({ right, wide }: { right?: boolean; wide?: boolean }): string =>
   [right && 'right', wide && 'only-wide'].filter(Boolean).join(' ')
 
-export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) => (
+export const Table = <Row,>({ label, columns, rows, keyOf, stacked = false }: TableProps<Row>) => (
   <div className="table-frame">
-    <table className="table">
+    <table className={stacked ? 'table stacked' : 'table'}>
       <caption className="unseen">{label}</caption>
       <thead>
         <tr>
@@ -37,7 +39,11 @@ export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) =>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
             {columns.map((column) => (
-              <td key={column.title} className={classOf(column)}>
+              <td
+                key={column.title}
+                className={classOf(column)}
+                data-title={stacked ? column.title : undefined}
+              >
                 {column.cell(row)}
               </td>
             ))}

@@ -3,6 +3,7 @@ import { useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
+import { Counts } from './counts.tsx'
 import { text } from './strings.ts'
 
 const PLAN = graphql(`
@@ -58,8 +59,10 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ]
 
-/** The plan, and how much of it is used. */
-export const Screen = () => (
+/** Without limits there are no shares. */
+const UNLIMITED = COLUMNS.slice(0, -1)
+
+const Usage = () => (
   <Load
     from={useLive(PLAN, {}, ['agents', 'domains', 'members', 'messages', 'numbers', 'webhooks'])}
     lines={6}
@@ -71,7 +74,7 @@ export const Screen = () => (
           <p className="hint">{plan.changeAddress ? text.changeAddress : text.fixedAddress}</p>
           <Table
             label={text.list}
-            columns={COLUMNS}
+            columns={KINDS.some((kind) => plan.limits[kind] !== null) ? COLUMNS : UNLIMITED}
             rows={KINDS.map((kind) => ({ kind, used: plan.usage[kind], limit: plan.limits[kind] }))}
             keyOf={({ kind }) => kind}
           />
@@ -79,4 +82,12 @@ export const Screen = () => (
       </section>
     )}
   </Load>
+)
+
+/** The plan, how much of it is used, and what happened on each day. */
+export const Screen = () => (
+  <>
+    <Usage />
+    <Counts />
+  </>
 )

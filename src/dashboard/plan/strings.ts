@@ -1,6 +1,6 @@
 /** The words of the screen with the plan and what it is used for. */
 export const text = {
-  plan: (key: string) => `The plan ${key}`,
+  plan: (key: string) => `Plan: ${key}`,
   list: 'What the plan includes, and how much is used',
   columns: { what: 'What', used: 'Used', limit: 'Included', share: 'Share' },
   kinds: {
@@ -16,4 +16,21 @@ export const text = {
   changeAddress: 'Agents’ email addresses can be changed.',
   fixedAddress: 'Agents’ email addresses cannot be changed on this plan.',
   full: 'Full',
+  perDay: 'Per day',
+  day: 'Day',
+  of: 'Counts of',
+  allAgents: 'All agents',
+  range: 'How many days',
+  ranges: { '30': '30 days', '90': '90 days' },
+  metrics: {
+    received: 'Received',
+    refused: 'Refused',
+    sent: 'Sent',
+    failed: 'Failed',
+    deliveriesAccepted: 'Delivered to webhooks',
+    deliveriesFailed: 'Failed deliveries',
+  },
+  chart: (metric: string, total: number, most: number) =>
+    `${metric}: ${total.toLocaleString()} in all, at most ${most.toLocaleString()} on one day`,
+  bar: (day: string, count: number) => `${day}: ${count.toLocaleString()}`,
 }

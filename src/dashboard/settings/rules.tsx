@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/button.tsx'
+import { EventChoice } from '../parts/event-choice.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import type { Agent } from './settings.tsx'
 import { text } from './strings.ts'
@@ -76,10 +77,33 @@ const Limits = ({ agent }: { agent: Agent }) => {
   )
 }
 
-/** What an agent may do without asking: sending, and being woken. */
+const Events = ({ agent }: { agent: Agent }) => {
+  const { update, busy, failure } = useUpdate(agent.id)
+  return (
+    <section className="panel">
+      <h2>{text.events}</h2>
+      <fieldset className="panel-content" disabled={busy}>
+        <EventChoice
+          label={text.eventTypes}
+          hint={text.eventTypesHint}
+          chosen={agent.eventTypes}
+          onChoose={(eventTypes) => void update({ eventTypes: [...eventTypes] })}
+        />
+        {failure && (
+          <p className="error" role="alert">
+            {failure.message}
+          </p>
+        )}
+      </fieldset>
+    </section>
+  )
+}
+
+/** What an agent may do without asking: sending, being woken, and what it is told of. */
 export const Rules = ({ agent }: { agent: Agent }) => (
   <>
     <Outgoing agent={agent} />
     <Limits agent={agent} />
+    <Events agent={agent} />
   </>
 )

@@ -9,7 +9,7 @@ import { Rules } from './rules.tsx'
 const SETTINGS = graphql(`
   query AgentSettings($id: UUID!) {
     agent(id: $id) {
-      id name icon approval wakesPerHour wakesPerThreadDay
+      id name icon approval wakesPerHour wakesPerThreadDay eventTypes
       addresses { id channel value primary domainId }
     }
   }

@@ -3,10 +3,11 @@ import { graphql } from '../live/graphql.ts'
 import { askToSignIn } from '../live/sign-in.ts'
 import { useAction } from '../live/use.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
+import { Choices } from '../parts/choices.tsx'
 import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { text } from './strings.ts'
-import { THEMES, type Theme, useTheme } from './theme.ts'
+import { useTheme } from './theme.ts'
 import { useViewer } from './viewer.tsx'
 
 const SESSIONS = graphql(`query OwnSessions { viewer { sessions { id current } } }`)
@@ -32,21 +33,7 @@ const ThemeChoice = () => {
     // biome-ignore lint/a11y/noStaticElementInteractions: choosing a theme leaves the menu open
     // biome-ignore lint/a11y/useKeyWithClickEvents: the choices inside are radio buttons
     <div onClick={(event) => event.stopPropagation()}>
-      <fieldset className="choices">
-        <legend className="unseen">{text.theme}</legend>
-        {THEMES.map((one: Theme) => (
-          <label key={one}>
-            <input
-              type="radio"
-              name="theme"
-              className="unseen"
-              checked={one === theme}
-              onChange={() => setTheme(one)}
-            />
-            {text.themes[one]}
-          </label>
-        ))}
-      </fieldset>
+      <Choices label={text.theme} options={text.themes} chosen={theme} onChoose={setTheme} />
     </div>
   )
 }

@@ -1,4 +1,12 @@
-import { BotIcon, ClockIcon, type Icon, InboxIcon, PencilIcon, SettingsIcon } from '../parts/icons.tsx'
+import {
+  BotIcon,
+  ClockIcon,
+  type Icon,
+  InboxIcon,
+  PencilIcon,
+  SendIcon,
+  SettingsIcon,
+} from '../parts/icons.tsx'
 import { text } from './strings.ts'
 
 export interface Destination {
@@ -14,6 +22,7 @@ export const DESTINATIONS: readonly Destination[] = [
   { href: '/inbox', label: text.goInbox, icon: InboxIcon, keys: 'g i' },
   { href: '/waiting', label: text.goWaiting, icon: ClockIcon, keys: 'g w' },
   { href: '/drafts', label: text.goDrafts, icon: PencilIcon, keys: 'g d' },
+  { href: '/outbox', label: text.goOutbox, icon: SendIcon, keys: 'g o' },
   { href: '/agents', label: text.goAgents, icon: BotIcon, keys: 'g a' },
   { href: '/workspace', label: text.goWorkspace, icon: SettingsIcon, keys: 'g s' },
 ]

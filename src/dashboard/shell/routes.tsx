@@ -10,6 +10,7 @@ export const ROUTES = [
   { path: '/waiting', Screen: screen(() => import('../waiting/waiting.tsx')) },
   { path: '/compose', Screen: screen(() => import('../compose/compose.tsx')) },
   { path: '/drafts', Screen: screen(() => import('../compose/drafts.tsx')) },
+  { path: '/outbox/:tab?', Screen: screen(() => import('../outbox/outbox.tsx')) },
   { path: '/agents', Screen: screen(() => import('../agents/agents.tsx')) },
   { path: '/agents/:agent/:tab?', Screen: screen(() => import('../agent/agent.tsx')) },
   { path: '/workspace/:tab?', Screen: screen(() => import('../workspace/workspace.tsx')) },

@@ -43,6 +43,7 @@ export const text = {
   goInbox: 'Inbox',
   goWaiting: 'Waiting for you',
   goDrafts: 'Drafts',
+  goOutbox: 'Outbox',
   goAgents: 'Agents',
   goWorkspace: 'Workspace',
   search: 'Search',

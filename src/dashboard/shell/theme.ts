@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
-export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+const THEMES = ['system', 'light', 'dark'] as const
+type Theme = (typeof THEMES)[number]
 
 const KEY = 'ams-theme'
 

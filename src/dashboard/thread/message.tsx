@@ -1,6 +1,7 @@
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
+import { Choices } from '../parts/choices.tsx'
 import {
   ClockIcon,
   CopyIcon,
@@ -47,42 +48,14 @@ const Status = ({ message }: { message: ShownMessage }): ReactNode => {
   )
 }
 
+/** A message that was sent has no headers to show. */
 const VIEWS = {
-  inbound: ['text', 'html', 'headers'],
-  outbound: ['text', 'html'],
-} as const
-type View = (typeof VIEWS)['inbound'][number]
-
-const ViewChoice = ({
-  view,
-  views,
-  onView,
-}: {
-  view: View
-  views: readonly View[]
-  onView(view: View): void
-}) => {
-  const name = useId()
-  return (
-    <fieldset className="choices" title={text.textHint}>
-      <legend className="unseen">{text.views}</legend>
-      {views.map((one) => (
-        <label key={one}>
-          <input
-            type="radio"
-            name={name}
-            className="unseen"
-            checked={one === view}
-            onChange={() => onView(one)}
-          />
-          {text.view[one]}
-        </label>
-      ))}
-    </fieldset>
-  )
+  inbound: text.view,
+  outbound: { text: text.view.text, html: text.view.html },
 }
+type View = keyof typeof text.view
 
-const Choices = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
+const More = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
   const download = useDownload(message.id)
   const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
   const copyId = () =>
@@ -134,12 +107,18 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
         <span className="message-when">
           <Status message={message} />
           <Time at={message.createdAt} detailed />
-          <Choices message={message} onForward={onForward} />
+          <More message={message} onForward={onForward} />
         </span>
       </header>
       <div className="message-tools">
         {isMail && message.status !== 'imported' && (
-          <ViewChoice view={view} views={VIEWS[message.direction]} onView={setView} />
+          <Choices<Partial<typeof text.view>>
+            label={text.views}
+            hint={text.textHint}
+            options={VIEWS[message.direction]}
+            chosen={view}
+            onChoose={setView}
+          />
         )}
         {message.direction === 'inbound' ? <Why message={message} /> : <Delivery message={message} />}
       </div>

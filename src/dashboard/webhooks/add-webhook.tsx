@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
+import { EventChoice, RECEIVED } from '../parts/event-choice.tsx'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-import { EventChoice, RECEIVED } from './event-choice.tsx'
 import { ShowSecret } from './secret.tsx'
 import { text } from './strings.ts'
 
@@ -58,7 +58,7 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
         maxLength={100}
         autoComplete="off"
       />
-      <EventChoice chosen={events} onChoose={setEvents} />
+      <EventChoice label={text.events} hint={text.eventsHint} chosen={events} onChoose={setEvents} />
     </FormDialog>
   )
 }

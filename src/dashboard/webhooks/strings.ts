@@ -9,7 +9,7 @@ export const text = {
   name: 'Name',
   nameHint: 'Optional. What you call it.',
   events: 'Events',
-  eventsHint: 'It is told of those that the agent’s settings name.',
+  eventsHint: 'It hears of those that the agent’s settings choose as well.',
   submit: 'Add',
   secretTitle: 'The signing secret',
   secretHint:

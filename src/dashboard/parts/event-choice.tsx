@@ -13,14 +13,16 @@ const TYPES = [
 ] as const
 
 interface EventChoiceProps {
+  label: string
+  hint: string
   chosen: readonly string[]
   onChoose(types: readonly string[]): void
 }
 
-/** The types of events that a listener is told of. Received messages are always among them. */
-export const EventChoice = ({ chosen, onChoose }: EventChoiceProps) => (
+/** The types of events that an agent or a listener is told of. Received messages are always among them. */
+export const EventChoice = ({ label, hint, chosen, onChoose }: EventChoiceProps) => (
   <fieldset className="event-choice">
-    <legend>{text.events}</legend>
+    <legend>{label}</legend>
     {TYPES.map((type) => (
       <label key={type}>
         <input
@@ -31,9 +33,11 @@ export const EventChoice = ({ chosen, onChoose }: EventChoiceProps) => (
             onChoose(TYPES.filter((one) => (one === type ? event.target.checked : chosen.includes(one))))
           }
         />
-        <code>{type}</code>
+        <span>
+          {text.events[type]} <code className="hint">{type}</code>
+        </span>
       </label>
     ))}
-    <p className="hint">{text.eventsHint}</p>
+    <p className="hint">{hint}</p>
   </fieldset>
 )

@@ -1,0 +1,130 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, expect } from 'vitest'
+import {
+  browserTest,
+  errorsOf,
+  expectNarrow,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
+import { expectAccessible, expectLegible, openApp, originOf, untilLive } from '../support/dashboard.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
+import { startService, type Tenant, type TestService } from '../support/service.ts'
+
+/** Every screen with something in it: by the rules of accessibility, light and dark, on wide and narrow screens. */
+
+let service: TestService
+let owner: Tenant
+let browser: TestBrowser
+let furnished: Furnished
+beforeAll(async () => {
+  service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
+  owner = await service.workspace('Northwind', 'olivia@northwind.example')
+  furnished = await furnish(service, owner)
+  browser = await startBrowser()
+})
+
+const WIDE = { width: 1440, height: 900 }
+const PHONE = { width: 390, height: 844 }
+
+/** Paths by the names of their pictures. */
+const screens = ({ support, thread }: Furnished): Record<string, string> => ({
+  inbox: '/inbox',
+  thread: `/inbox/${thread}`,
+  waiting: '/waiting',
+  compose: '/compose',
+  drafts: '/drafts',
+  outbox: '/outbox',
+  suppressed: '/outbox/suppressed',
+  agents: '/agents',
+  agent: `/agents/${support.id}`,
+  access: `/agents/${support.id}/access`,
+  tokens: `/agents/${support.id}/tokens`,
+  webhooks: `/agents/${support.id}/webhooks`,
+  secrets: `/agents/${support.id}/secrets`,
+  settings: `/agents/${support.id}/settings`,
+  workspace: '/workspace',
+  people: '/workspace/people',
+  domains: '/workspace/domains',
+  numbers: '/workspace/numbers',
+  plan: '/workspace/plan',
+  audit: '/workspace/audit',
+  profile: '/profile',
+  missing: '/nowhere',
+})
+
+/** Until a screen has read what it shows. */
+const untilShown = async (page: Page): Promise<void> => {
+  await page.locator('h1').first().waitFor()
+  await expect.poll(() => page.locator('.loading').count()).toBe(0)
+}
+
+const lookAt = async (page: Page, name: string, path: string): Promise<void> => {
+  await page.setViewportSize(WIDE)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(`${originOf(service)}/app${path}`)
+  await untilLive(page)
+  await untilShown(page)
+  await expectAccessible(page)
+  await picture(page, `${name}-light-wide`)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectLegible(page)
+  await picture(page, `${name}-dark-wide`)
+  await page.setViewportSize(PHONE)
+  await expectNarrow(page)
+  await picture(page, `${name}-dark-phone`)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await picture(page, `${name}-light-phone`)
+}
+
+browserTest(
+  'every screen is accessible, legible in light and dark, and fits a phone',
+  { timeout: 240_000 },
+  async () => {
+    const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)
+    for (const [name, path] of Object.entries(screens(furnished)))
+      await lookAt(page, name, path).catch((error) => {
+        throw new Error(`${name}: ${error.message}`, { cause: error })
+      })
+    expect(errorsOf(page)).toEqual([])
+  },
+)
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+browserTest(
+  'the outbox shows how far messages have come, and recipients leave the suppression list',
+  async () => {
+    const page = await openApp(await browser.page(), service, owner, '/app/outbox')
+    await page.getByText(/no mail server to send with/).waitFor()
+    await page.getByRole('row', { name: /Your quote.*lee@example\.com.*Captured/ }).waitFor()
+    await page.getByRole('row', { name: /Refund.*Waits for approval/ }).waitFor()
+    await page.getByText('Queued', { exact: true }).click()
+    await page.getByRole('row', { name: /Your quote/ }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /The weekly report.*Scheduled/ }).waitFor()
+    await page.getByRole('link', { name: 'Suppression lists' }).click()
+    await button(page, 'Remove gone@example.com').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await button(page, 'Remove gone@example.com').waitFor({ state: 'detached' })
+    const { body } = await owner.api('GET', `/agents/${furnished.support.id}/suppressions`)
+    expect(body.items.map(({ recipient }: { recipient: string }) => recipient)).toEqual(['full@example.org'])
+    await button(page, 'Remove full@example.org').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('No suppressed recipients').waitFor()
+    expect(errorsOf(page)).toEqual([])
+  },
+)
+
+browserTest('the counts of each day are drawn, and stand in a table', async () => {
+  const page = await openApp(await browser.page(), service, owner, '/app/workspace/plan')
+  const table = page.getByRole('table', { name: 'Per day' })
+  await expect.poll(() => table.getByRole('row').count()).toBe(31)
+  await page.getByRole('img', { name: /^Sent: \d+ in all/ }).waitFor()
+  await page.getByText('90 days').click()
+  await expect.poll(() => table.getByRole('row').count()).toBe(91)
+  await page.getByLabel('Counts of').selectOption('Billing')
+  await page.getByRole('img', { name: /^Received: 0 in all/ }).waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
