@@ -88,7 +88,8 @@ const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations)
 }
 
 export const startWorkers = (operations: Operations): Running[] => {
-  const lanes = createLanes({ ...operations, onGivenUp: () => void notifyOwners(operations) })
+  const { session } = operations.notifier
+  const lanes = createLanes({ ...operations, session, onGivenUp: () => void notifyOwners(operations) })
   operations.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
   const workers = [
     lanes,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
+import { Listening } from './listening.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a
@@ -19,6 +19,8 @@ export interface Notifier {
   publish(topic: string, key: string, options?: { toSelf: boolean }): void
   /** Returns a function that ends the subscription. */
   subscribe(topic: string, listener: (key: string) => void): () => void
+  /** Key of the advisory lock that tells other processes whether this one is connected (see `Listening`). */
+  readonly session: string
   /**
    * Calls back after every outage of the connection, once listening again: subscribers must read again,
    * because notifications may have been missed. Returns a function that ends it.
@@ -60,17 +62,6 @@ const PAYLOAD_BYTES = 7900
  * one after a pause is sent immediately, because its reader waits for it.
  */
 const INTERVAL_MS = 3
-/**
- * Rare enough for a server that is starting, and frequent enough that events are received within a second of
- * its return.
- */
-const BACKOFF_MS = { initial: 50, max: 1000 }
-/**
- * Interval of the checks of a silent connection: a firewall may drop it silently, and LISTEN never writes by
- * itself.
- */
-const PROBE_MS = 15_000
-
 type Listener = (key: string) => void
 
 /**
@@ -173,92 +164,6 @@ class Sender {
   }
 }
 
-/** The connection that listens. It reconnects by itself. */
-class Listening {
-  readonly #options: NotifierOptions
-  readonly #onPayload: (payload: string) => void
-  readonly #onReconnect: () => void
-  readonly #stopped = new AbortController()
-  #client: pg.Client | undefined
-  #loop: Promise<void> | undefined
-
-  constructor(options: NotifierOptions, onPayload: (payload: string) => void, onReconnect: () => void) {
-    this.#options = options
-    this.#onPayload = onPayload
-    this.#onReconnect = onReconnect
-  }
-
-  /** Resolves once it listens, with a promise that resolves when the connection is lost. */
-  async #connect(): Promise<{ lost: Promise<void> }> {
-    const client = new pg.Client({
-      connectionString: this.#options.url,
-      application_name: 'ams-listen',
-      connectionTimeoutMillis: 5000,
-      query_timeout: 5000,
-      keepAlive: true,
-    })
-    const lost = new Promise<void>((resolve) => {
-      client.once('end', resolve)
-      client.on('error', () => resolve())
-    })
-    client.on('notification', ({ payload }) => this.#onPayload(payload ?? ''))
-    try {
-      await client.connect()
-      await client.query(`LISTEN "${CHANNEL}"`)
-    } catch (error) {
-      void client.end().catch(() => undefined)
-      throw error
-    }
-    this.#client = client
-    const probe = setInterval(
-      () => client.query('SELECT 1').catch(() => client.end().catch(() => undefined)),
-      PROBE_MS,
-    ).unref()
-    return { lost: lost.finally(() => clearInterval(probe)) }
-  }
-
-  async start(): Promise<void> {
-    const { lost } = await this.#connect()
-    this.#loop = this.#keep(lost)
-  }
-
-  async #keep(first: Promise<void>): Promise<void> {
-    let lost = first
-    while (!this.#stopped.signal.aborted) {
-      await lost
-      this.#client = undefined
-      const next = await this.#reconnect()
-      if (!next) return
-      lost = next.lost
-      this.#options.log.info({}, 'listening for database notifications again')
-      this.#onReconnect()
-    }
-  }
-
-  async #reconnect(): Promise<{ lost: Promise<void> } | undefined> {
-    const { signal } = this.#stopped
-    for (let pause = BACKOFF_MS.initial; !signal.aborted; pause = Math.min(pause * 2, BACKOFF_MS.max)) {
-      try {
-        return await this.#connect()
-      } catch (error) {
-        this.#options.log.warn(
-          { error: (error as Error).message },
-          'could not listen for database notifications; retrying',
-        )
-        await this.#options.clock.sleep(pause / 2 + Math.random() * (pause / 2), signal)
-      }
-    }
-    return undefined
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped.abort()
-    await this.#client?.end().catch(() => undefined)
-    await this.#loop
-    await this.#client?.end().catch(() => undefined) // it reconnected just then
-  }
-}
-
 export function createNotifier(options: NotifierOptions): Notifier {
   const instance = randomUUID().slice(0, 8)
   const subscribers = new Subscribers(options.log)
@@ -269,7 +174,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (from !== instance) for (const key of keys) subscribers.deliver(topic, key)
   }
   const listening = new Listening(
-    options,
+    { ...options, channel: CHANNEL },
     (payload) => subscribers.run(() => onPayload(payload)),
     () => {
       for (const callback of [...reconnected]) subscribers.run(callback)
@@ -281,6 +186,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       sender.add(topic, key)
     },
     subscribe: (topic, listener) => subscribers.add(topic, listener),
+    session: listening.session,
     onReconnect(callback) {
       reconnected.add(callback)
       return () => reconnected.delete(callback)

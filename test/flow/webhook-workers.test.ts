@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
+import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { removeWebhook } from '../../src/webhook/webhook.ts'
@@ -85,6 +86,43 @@ test('lanes of a worker that disappeared move on when their leases end, and its 
   await positionIs(id, 3n)
   expect(cursors(await receiver.got(path, 4))).toEqual([1, 1, 2, 3])
   expect(await bench.state(id)).toMatchObject({ attempts: 0, error: null })
+})
+
+/** Holds the lock of a process that is connected. Returns its key, and the function with which it ends. */
+const connectedProcess = async () => {
+  const session = randomBytes(8).readBigInt64BE().toString()
+  const client = new pg.Client(db.url)
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query('select pg_advisory_lock_shared($1)', [session])
+  return { session, end: () => client.end() }
+}
+
+test('lanes of a worker whose process ended move on before their leases end; those of a connected one stay', async () => {
+  const [killed, hanging] = [await connectedProcess(), await connectedProcess()]
+  const held = []
+  for (const { session } of [killed, hanging]) {
+    const { viewer, path, id } = await lane()
+    const gate = gatePool(db.pool)
+    receiver.answer(path, () => undefined)
+    const worker = bench.worker({ pool: gate.pool, session }, { leaseMs: 90_000, attemptMs: 60_000 })
+    await until(async () => (await db.prisma.worker.count({ where: { session: BigInt(session) } })) === 1)
+    await bench.raise(viewer.id, 1)
+    await receiver.got(path, 1)
+    gate.set('frozen')
+    held.push({ id, path, owner: (await bench.state(id))!.leaseOwner, worker })
+  }
+  const [lost, kept] = held as [(typeof held)[0], (typeof held)[0]]
+  await killed.end()
+  const { session, end } = await connectedProcess()
+  bench.worker({ session })
+  await receiver.got(lost.path, 2)
+  await positionIs(lost.id, 1n)
+  expect((await bench.state(kept.id))!.leaseOwner).toBe(kept.owner)
+  expect(await db.prisma.worker.count({ where: { id: lost.owner! } })).toBe(0)
+  expect(await db.prisma.worker.count({ where: { id: kept.owner! } })).toBe(1)
+  await bench.close()
+  await Promise.all([hanging.end(), end()])
 })
 
 test('a worker that leases a lane again continues from the stored position, not from what it had read', async () => {

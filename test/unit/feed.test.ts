@@ -39,6 +39,7 @@ const createFeed = (pool = db.pool) => {
       return () => undefined
     },
     onReconnect: () => () => undefined,
+    session: '0',
     start: async () => undefined,
     stop: async () => undefined,
   }

@@ -154,14 +154,15 @@ export const settleSends = async (
 
 /**
  * Collects the outcomes of attempts that end at the same time, so that they share a statement and a commit. One
- * that waits for a report about the same message delays the others no longer than that.
+ * that waits for a report about the same message delays the others no longer than that. The time is short, because
+ * a mail whose server has accepted it is sent again if the process is killed before this is recorded.
  */
 export type SettlementStore = Batch<Settlement, Settled>
 
 export const createSettlementStore = (db: Pick<Db, 'pool'>): SettlementStore =>
   createBatch((settlements) => settleSends(db, settlements), {
     most: 50,
-    parallel: 2,
-    patienceMs: 100,
+    parallel: 4,
+    patienceMs: 10,
     isUnavailable,
   })

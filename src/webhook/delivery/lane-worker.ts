@@ -11,6 +11,7 @@ import { LaneRegistry } from './lane-registry.ts'
 import type { LaneOptions, Lanes, LanesDeps } from './lanes.ts'
 import { deleteWebhook, type Lease, releaseAll } from './lease.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
+import { LostWorkers } from './lost-workers.ts'
 import { Poll } from './poll.ts'
 import type { Progress, WriteResult } from './progress.ts'
 import { type LaneProgress, ProgressWriter } from './progress-writer.ts'
@@ -45,6 +46,7 @@ export class LaneWorker implements Lanes {
   readonly #slots: Slots<Lane>
   readonly #renewal: LeaseRenewal
   readonly #poll: Poll
+  readonly #lostWorkers: LostWorkers | null
   #running = false
   /** Whether POSTs in progress are being aborted: their failures say nothing about the receiver. */
   #aborting = false
@@ -77,6 +79,12 @@ export class LaneWorker implements Lanes {
     })
     this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: options.pollMs })
     this.#renewal = new LeaseRenewal({ ...shared, idleMs: options.idleMs })
+    const { session, notifier } = deps
+    const freed = (lost: string) => notifier.publish(LANES_FREE, lost)
+    this.#lostWorkers =
+      session === undefined
+        ? null
+        : new LostWorkers({ prisma, pool, log, session, freed, owner: this.#lease.owner })
   }
 
   get held(): number {
@@ -96,12 +104,14 @@ export class LaneWorker implements Lanes {
     })
     this.#poll.start()
     this.#renewal.start()
+    this.#lostWorkers?.start()
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#running = false
     for (const end of this.#unsubscribe) end()
     const polled = this.#poll.stop()
+    this.#lostWorkers?.stop()
     for (const lane of this.#lanes) this.#proceed(lane)
     await this.#drain(graceMs)
     this.#aborting = true
@@ -119,6 +129,7 @@ export class LaneWorker implements Lanes {
     await this.#writer.stop(MAX_HAND_OVER_MS)
     try {
       await releaseAll(this.#deps, this.#lease.owner)
+      await this.#lostWorkers?.unregister()
       notifier.publish(LANES_FREE, this.#lease.owner)
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'could not release webhook leases; they will expire')

@@ -12,8 +12,8 @@ import { ATTEMPT_MS } from './post.ts'
 
 export interface LaneOptions {
   /**
-   * Duration of a lease without renewal. Other workers take over a killed worker's lanes after this and a
-   * poll.
+   * Duration of a lease without renewal. Other workers take over the lanes of a worker that hangs, or whose
+   * machine is gone, after this and a poll; those of a killed one sooner (see `LostWorkers`).
    */
   leaseMs: number
   /**
@@ -47,6 +47,11 @@ export interface LanesDeps extends Db {
   feed: Pick<Feed, 'onNews'>
   notifier: Pick<Notifier, 'publish' | 'subscribe'>
   dialler: Dialler
+  /**
+   * Key of the advisory lock that this process holds while it is connected (see `Notifier`): when it is gone,
+   * other workers take over the lanes within seconds. Without it, they wait until the leases end.
+   */
+  session?: string
   metrics?: Metrics
   tracer?: Tracer
   /** Called when it was recorded that an event was given up. */
