@@ -191,7 +191,7 @@ const dispatch = async (requested: Command): Promise<void> => {
   if (requested.name === 'help') return say(USAGE)
   if (requested.name === 'doctor') return examine(requested)
   const config = readConfig(process.env)
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, { sample: config.logSample })
   switch (requested.name) {
     case 'start':
       return start(config, log)

@@ -21,6 +21,7 @@ import {
   ROLES,
   type Role,
   roles,
+  share,
   texts,
   url,
 } from './parse.ts'
@@ -90,6 +91,8 @@ export interface Config {
   /** Key of a plan. Whether it exists is checked in the database. */
   readonly plan: string
   readonly logLevel: LogLevel
+  /** Share of the log's lines about single requests, mails and deliveries to keep. */
+  readonly logSample: number
   readonly tracing: {
     /** Base URL of an OpenTelemetry collector; undefined: no traces. */
     readonly endpoint: string | undefined
@@ -211,6 +214,7 @@ export function readConfig(environment: Environment): Config {
     },
     plan: reader.read('PLAN', matching(/^[a-z0-9][a-z0-9_-]{0,62}$/i, "a plan's key")) ?? 'unlimited',
     logLevel: reader.read('LOG_LEVEL', level) ?? 'info',
+    logSample: reader.read('LOG_SAMPLE', share) ?? 1,
     tracing: {
       endpoint: reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', http),
       serviceName:

@@ -17,6 +17,14 @@ export const count: Parse<number> = (text) => {
   return Number(text)
 }
 
+/** Parses a share of a whole. */
+export const share: Parse<number> = (text) => {
+  const value = Number(text)
+  if (!/^[01]?(\.\d{1,6})?$/.test(text) || value <= 0 || value > 1)
+    throw takes('a share: more than 0 and at most 1, such as 0.1')
+  return value
+}
+
 export const matching =
   (pattern: RegExp, what: string): Parse<string> =>
   (text) => {

@@ -1,6 +1,7 @@
 import pino from 'pino'
 import pretty from 'pino-pretty'
 import type { Logger } from '../core/logger.ts'
+import { isKept } from './sample.ts'
 
 /** Keys whose values are never logged, in any case. */
 const HIDDEN = new Set(['authorization', 'cookie', 'token', 'secret', 'password', 'masterkey', 'text', 'raw'])
@@ -42,9 +43,13 @@ function destination(readable: boolean): pino.DestinationStream {
 
 /**
  * Creates a logger that writes JSON lines to stderr, or formatted ones when stderr is a terminal: `time` in
- * ISO 8601, `level` as a word, `msg`. `stream` is for tests.
+ * ISO 8601, `level` as a word, `msg`. `sample` is the share of routine lines to keep (see `isKept`). `stream`
+ * is for tests.
  */
-export function createLogger(level: string, stream?: pino.DestinationStream): Logger {
+export function createLogger(
+  level: string,
+  { sample = 1, stream }: { sample?: number; stream?: pino.DestinationStream } = {},
+): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: { pid: process.pid },
@@ -52,13 +57,15 @@ export function createLogger(level: string, stream?: pino.DestinationStream): Lo
     formatters: { level: (label) => ({ level: label }), log: conceal },
     serializers: { err: (error) => error }, // already done by `conceal`
   }
-  return wrap(pino(options, stream ?? destination(process.stderr.isTTY === true)))
+  return wrap(pino(options, stream ?? destination(process.stderr.isTTY === true)), sample)
 }
 
-const wrap = (inner: pino.Logger): Logger => ({
+const wrap = (inner: pino.Logger, sample: number): Logger => ({
   debug: (fields, text) => inner.debug(fields, text),
-  info: (fields, text) => inner.info(fields, text),
+  info: (fields, text) => {
+    if (isKept(fields, sample)) inner.info(fields, text)
+  },
   warn: (fields, text) => inner.warn(fields, text),
   error: (fields, text) => inner.error(fields, text),
-  child: (fields) => wrap(inner.child(conceal(fields))),
+  child: (fields) => wrap(inner.child(conceal(fields)), sample),
 })

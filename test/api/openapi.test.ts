@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { printedDocument } from '../../src/rest/documentation/print.ts'
+import { browserTest, errorsOf, startBrowser } from '../support/browser.ts'
 import { storeApp } from '../support/connected-app.ts'
 import { createDescription, type Description, type Json } from '../support/description.ts'
 import { post } from '../support/letter.ts'
@@ -423,13 +425,15 @@ describe('a typed client', () => {
   })
 })
 
+const ENTITIES: Record<string, string> = { quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }
+
 describe('/docs', () => {
-  test('shows every operation, without scripts or external resources', async () => {
+  test('shows every operation, with one script of its own and no external resources', async () => {
     const { status, headers, text } = await apiOf(service.http, null)('GET', '/docs')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^text\/html/)
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/=]+';/,
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+';/,
     )
     for (const { id, path } of description.operations) {
       expect(text).toContain(`id="${id}"`)
@@ -438,6 +442,53 @@ describe('/docs', () => {
     for (const [, target] of text.matchAll(/href="#([^"]*)"/g))
       expect(text, target).toContain(`id="${target}"`)
     expect(text).toContain('1 to 32,000 characters')
-    expect(text).not.toMatch(/<script|<img|<link|\ssrc=|undefined|\[object Object\]/)
+    expect(text.match(/<script/g)).toHaveLength(1)
+    expect(text).not.toMatch(/<img|<link|\ssrc=|undefined|\[object Object\]/)
+  })
+
+  test('begins with getting started, whose commands work as they are', async () => {
+    const { text } = await apiOf(service.http, null)('GET', '/docs')
+    const main = text.slice(text.indexOf('<main>'))
+    const start = main.slice(0, main.indexOf('</section>'))
+    expect(start).toContain('<h2 id="getting-started">')
+    const decode = (html: string) =>
+      html.replace(/&(quot|#39|lt|gt|amp);/g, (_, name: string) => ENTITIES[name]!)
+    const commands = [...start.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, code]) =>
+      decode(code!),
+    )
+    expect(commands).toHaveLength(5)
+    const owner = await service.workspace()
+    // The shell must not block this process, which runs the service.
+    const { stdout, stderr } = await promisify(execFile)('sh', [
+      '-ec',
+      commands.join('\necho\n').replace('$(cat data/owner-token)', owner.token),
+    ])
+    expect(stderr).toBe('')
+    const [address, messages, sent, token] = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+    expect(address[0].value).toMatch(/^support-bot\S*@/)
+    expect(messages).toEqual({ items: [], nextCursor: null })
+    expect(sent.counterpart).toBe('ann@example.com')
+    expect(token.token).toMatch(/^aat_/)
+  })
+
+  browserTest('can be searched, and a link leads out of the search', async () => {
+    const page = await (await startBrowser()).page()
+    await page.goto(`${service.http}/docs`)
+    const operations = page.locator('section.operation:visible')
+    const all = await operations.count()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('rotate SECRET')
+    const few = await operations.count()
+    expect(few).toBeGreaterThan(0)
+    expect(few).toBeLessThan(all / 5)
+    expect(await page.locator('#found').textContent()).toBe(`${few} result${few === 1 ? '' : 's'}`)
+    await page.getByRole('searchbox').fill('no such words here')
+    expect(await page.locator('#found').textContent()).toBe('0 results')
+    await page.evaluate("location.hash = 'createAgent'")
+    await page.locator('#createAgent').waitFor({ state: 'visible' })
+    expect(await operations.count()).toBe(all)
+    expect(errorsOf(page)).toEqual([])
   })
 })

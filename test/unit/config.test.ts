@@ -41,6 +41,7 @@ test('an empty environment gives the defaults', () => {
     graphql: { introspection: true },
     plan: 'unlimited',
     logLevel: 'info',
+    logSample: 1,
     tracing: { endpoint: undefined, serviceName: 'agent-messaging-service' },
   })
 })
@@ -89,6 +90,7 @@ test('every setting can be set', async () => {
     INTROSPECTION: 'off',
     PLAN: 'free',
     LOG_LEVEL: 'debug',
+    LOG_SAMPLE: '0.25',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
     OTEL_SERVICE_NAME: 'mailroom',
   })
@@ -125,6 +127,7 @@ test('every setting can be set', async () => {
     graphql: { persisted: new Map([['viewer', '{ viewer { id } }']]), introspection: false },
     plan: 'free',
     logLevel: 'debug',
+    logSample: 0.25,
     tracing: { endpoint: 'http://collector:4318', serviceName: 'mailroom' },
   })
 })
@@ -190,6 +193,9 @@ test.each([
   ['WEBHOOK_ALLOW', 'http://localhost'],
   ['PLAN', 'a plan'],
   ['LOG_LEVEL', 'loud'],
+  ['LOG_SAMPLE', '0'],
+  ['LOG_SAMPLE', '1.1'],
+  ['LOG_SAMPLE', '10%'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
   ['OTEL_SERVICE_NAME', 'büro'],
 ])('the problem reported for %s=%s has the variable, its value and the expected format', (name, value) => {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../src/observability/log.ts'
 
-function capture(level: string) {
+function capture(level: string, sample = 1) {
   const lines: string[] = []
-  const log = createLogger(level, { write: (line: string) => lines.push(line) })
+  const stream = { write: (line: string) => lines.push(line) }
+  const log = createLogger(level, { sample, stream })
   return { log, lines }
 }
 
@@ -51,4 +53,34 @@ test('the cause of an error is logged', () => {
   const { log, lines } = capture('info')
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
   expect(lines[0]).toContain('inner')
+})
+
+test('sampling keeps about the share, and all or none of the lines of one request', () => {
+  const { log, lines } = capture('info', 0.1)
+  const ids = Array.from({ length: 5_000 }, () => randomUUID())
+  for (const requestId of ids) {
+    log.info({ requestId, status: 200 }, 'request')
+    log.child({}).info({ requestId }, 'incoming message stored')
+  }
+  const kept = lines.map((line) => JSON.parse(line).requestId as string)
+  expect(kept.length).toBeGreaterThan(2 * 350)
+  expect(kept.length).toBeLessThan(2 * 650)
+  for (const id of new Set(kept)) expect(kept.filter((one) => one === id)).toHaveLength(2)
+})
+
+test.each([
+  ['an error', { requestId: 'r', status: 200 }, 'error'],
+  ['a warning', { messageId: 'm' }, 'warn'],
+  ['a request that failed', { requestId: 'r', status: 500 }, 'info'],
+  ['a request that was refused', { requestId: 'r', status: 401 }, 'info'],
+  ['a request whose client left', { requestId: 'r', status: null }, 'info'],
+  ['a mail that was not accepted', { session: 's', outcome: '552' }, 'info'],
+  ['a delivery that failed', { event: 'evt_1', outcome: 'failed' }, 'info'],
+  ['a message that was refused', { messageId: 'm', status: 'refused', refusal: 'spam' }, 'info'],
+  ['a line about the service itself', { reason: 'SIGTERM' }, 'info'],
+] as const)('%s is never left out', (_, fields, level) => {
+  const { log, lines } = capture('info', 0.000_001)
+  log.info({ requestId: randomUUID(), status: 200 }, 'request')
+  log[level](fields, 'kept')
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['kept'])
 })

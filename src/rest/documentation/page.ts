@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto'
 import { Html, html } from '../../core/html.ts'
 import { type Document, operationsOf } from './openapi.ts'
 import { exampleOf, fieldsOf, kindOf, prose, resolve, rulesOf, type Schema } from './schema.ts'
+import { SEARCH } from './search.ts'
+import { gettingStarted } from './start.ts'
 import { STYLE } from './style.ts'
 
-/** Renders the OpenAPI document as a page, on the server, without scripts or external resources. */
+/** Renders the OpenAPI document as a page, on the server, with one script and without external resources. */
 
-export const DOCUMENTATION_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+export const DOCUMENTATION_POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SEARCH)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 type Located = ReturnType<typeof operationsOf>[number]
 
@@ -137,7 +141,7 @@ const indexOf = (document: Document): Html => {
     )
     return html`<li><a class="group" href="#tag-${name.replaceAll(' ', '-')}">${name}</a><ul>${links}</ul></li>`
   })
-  return html`<ul>${groups}<li><a class="group" href="#objects">Objects</a></li></ul>`
+  return html`<ul><li><a class="group" href="#getting-started">Getting started</a></li><li><a class="group" href="#about">About the API</a></li>${groups}<li><a class="group" href="#objects">Objects</a></li></ul>`
 }
 
 /** Renders the page. */
@@ -154,12 +158,15 @@ export const documentationPage = (document: Document): Html => {
 </head>
 <body>
 <header><h1>${title}</h1><p>Version ${version} · <code>${document.servers?.[0]?.url ?? ''}</code> · <a href="/openapi.json">openapi.json</a></p></header>
-<nav aria-label="Operations"><details class="menu"><summary>All operations</summary>${indexOf(document)}</details><div class="rail">${indexOf(document)}</div></nav>
+<nav aria-label="Operations"><p class="search" hidden><label>Search <input type="search" id="search"></label> <output id="found"></output></p><details class="menu"><summary>All operations</summary>${indexOf(document)}</details><div class="rail">${indexOf(document)}</div></nav>
 <main>
-${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+${gettingStarted(document.servers?.[0]?.url ?? '')}
+<section class="tag"><h2 id="about">About the API</h2>
+${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}</section>
 ${(document.tags ?? []).map((tag) => tagSection(document, tag))}
 <section class="tag"><h2 id="objects">Objects</h2>${objects.map(([name, schema]) => objectSection(document, name, schema as Schema))}</section>
 </main>
+<script>${new Html(SEARCH)}</script>
 </body>
 </html>
 `

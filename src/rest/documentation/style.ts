@@ -43,6 +43,10 @@ ul { margin: 0; padding: 0; list-style: none }
 summary { cursor: pointer }
 .status { font-weight: 700 }
 .s2 { color: var(--get) } .s4 { color: var(--put) } .s5 { color: var(--delete) }
+[hidden] { display: none !important }
+.search { margin: 0 0 .7rem }
+.search input { font: inherit; width: 100%; padding: .35rem .5rem; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: .4rem }
+.search output { color: var(--soft); font-size: .9rem }
 nav { padding: 1rem 1.25rem 0 }
 nav a { display: flex; align-items: baseline; gap: .5rem; padding: .25rem 0; color: inherit; text-decoration: none; font-size: .9rem; overflow-wrap: anywhere }
 nav a:hover span { text-decoration: underline }
@@ -55,6 +59,7 @@ nav .group { margin-top: .7rem; font-weight: 700 }
   header { grid-column: 1 / -1; padding: 2rem 2rem 1.5rem }
   nav { padding: 0; border-right: 1px solid var(--line) }
   .menu { display: none }
+  .search { padding: 1rem 1.25rem 0 2rem; margin: 0 }
   .rail { display: block; position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 1rem 1.25rem 2rem 2rem }
   main { padding: 1.5rem 2.5rem 4rem }
 }
