@@ -14,6 +14,12 @@ process.env.NODE_ENV = 'production'
 const root = import.meta.dirname
 const outDir = process.argv[2]
 
+/**
+ * Nothing is painted before the script has run, which applies the theme that the member chose; there would be
+ * nothing to see but the colours of the other theme.
+ */
+const paintLater = (html) => html.replace('<script type="module"', '<script type="module" blocking="render"')
+
 await build({
   root,
   base: '/app/',
@@ -22,6 +28,7 @@ await build({
   publicDir: false,
   logLevel: 'error',
   clearScreen: false,
+  plugins: [{ name: 'theme-first', transformIndexHtml: { order: 'post', handler: paintLater } }],
   build: {
     outDir,
     emptyOutDir: true,

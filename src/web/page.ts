@@ -4,14 +4,14 @@ import { readUpTo } from '../core/body.ts'
 import { Html, html } from '../core/html.ts'
 import { type ScriptName, scriptPath } from './app/scripts.ts'
 
-/** Style of the web pages: one column, without external resources. */
+/** Style of the web pages: one column, without external resources. The colours are those of src/dashboard/parts/style.css. */
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6678; --ground: #f4f5f7; --card: #fff; --line: #d5dae2; --main: #2457d6; --onmain: #fff; --bad: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --ink: #e7eaf0; --soft: #a3adbd; --ground: #12151b; --card: #1b2029; --line: #38404e; --main: #8db0ff; --onmain: #0c1630; --bad: #ff8a80 } }
+:root { color-scheme: light dark; --ground: light-dark(#f6f6f3, #131615); --panel: light-dark(#ffffff, #1a1e1d); --line: light-dark(#e3e3dd, #2c3231); --line-strong: light-dark(#8d918b, #6d7775) }
+:root { --ink: light-dark(#1b1f1e, #e6e9e7); --soft: light-dark(#59605e, #a2aba8); --accent: light-dark(#0b6b62, #6fd3c5); --on-accent: light-dark(#ffffff, #06231f); --bad: light-dark(#ab2a1e, #ff9d90) }
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem; background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif }
-main { width: 100%; max-width: 30rem; padding: 1.75rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem }
+main { width: 100%; max-width: 30rem; padding: 1.75rem; background: var(--panel); border: 1px solid var(--line); border-radius: .75rem }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere }
 p { margin: 0 0 1rem; overflow-wrap: anywhere }
 p:last-child { margin-bottom: 0 }
@@ -20,12 +20,12 @@ form + details { margin-top: 1rem }
 .soft { color: var(--soft) }
 .bad { color: var(--bad); font-weight: 600 }
 label { display: block; margin-bottom: .3rem; font-weight: 600 }
-input, select, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem }
+input, select, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line-strong); border-radius: .5rem }
 input, select { margin-bottom: 1rem }
-button, .button { background: var(--main); border-color: var(--main); color: var(--onmain); font-weight: 600; cursor: pointer }
-.second { margin-top: .75rem; background: none; color: var(--main) }
+button, .button { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer }
+.second { margin-top: .75rem; background: none; color: var(--accent) }
 .button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }
-a { color: var(--main) }
+a { color: var(--accent) }
 summary { margin-bottom: 1rem; cursor: pointer }
 h2 { margin: 2rem 0 .75rem; font-size: 1.1rem }
 .rows { margin: 0 0 1rem; padding: 0; list-style: none }
@@ -41,10 +41,10 @@ details + .ways, .ways > details + p { margin-top: .75rem }
 .has-link .with-link { display: block }
 [role=alert]:empty { display: none }
 .has-link .ways, .has-link #link-form label, .has-link #link-form input, .has-link summary { display: none }
-:focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 pre { margin: 0 0 1rem; padding: .8rem; max-height: 24rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: inherit }
 form + form { margin-top: 1.75rem }
-.quiet { background: var(--card); border-color: var(--line); color: var(--bad) }
+.quiet { background: var(--panel); border-color: var(--line); color: var(--bad) }
 code { display: block; margin-bottom: 1rem; padding: .8rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; font: .95rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

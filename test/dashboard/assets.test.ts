@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { startService, type TestService } from '../support/service.ts'
 import { type Surfer, signedIn, surf } from '../support/surfer.ts'
 
 /** How the web application is served. */
+
+const ROOT = join(import.meta.dirname, '..', '..')
 
 let service: TestService
 let member: Surfer
@@ -46,6 +50,22 @@ test('every address of the application is its page, without caching and with a s
 test('who is not signed in is asked to, and returns to the address', async () => {
   const { status, location } = await surf(service).get('/app/inbox/x?agent=y')
   expect([status, location]).toEqual([303, `/app/sign-in?to=${encodeURIComponent('/app/inbox/x?agent=y')}`])
+})
+
+test('nothing is painted in the colours of another theme than the one that was chosen', async () => {
+  const { text } = await member.get('/app/inbox')
+  expect(text).toMatch(/<script type="module" blocking="render"[^>]* src="\/app\/assets\//)
+})
+
+test('the pages for signing in and the application have the same colours', async () => {
+  const style = readFileSync(join(ROOT, 'src', 'dashboard', 'parts', 'style.css'), 'utf8')
+  const { text } = await surf(service).get('/app/sign-in')
+  const colours = [...text.matchAll(/(--[a-z-]+): (light-dark\([^)]*\))/g)].map(([, name, value]) => [
+    name,
+    value,
+  ])
+  expect(colours.length).toBeGreaterThan(7)
+  for (const [name, value] of colours) expect(style).toContain(`${name}: ${value};`)
 })
 
 test('without JavaScript the page says what is needed', async () => {

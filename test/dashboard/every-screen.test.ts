@@ -128,3 +128,26 @@ browserTest('the counts of each day are drawn, and stand in a table', async () =
   await page.getByRole('img', { name: /^Received: 0 in all/ }).waitFor()
   expect(errorsOf(page)).toEqual([])
 })
+
+browserTest('longer threads and more drafts than a page are loaded on', async () => {
+  await owner.api('POST', `/agents/${furnished.support.id}/drafts`, { subject: 'Another draft', text: 'Hi' })
+  const page = await openApp(await browser.page(), service, owner)
+  // Pages of one entry stand for long lists.
+  await page.route('**/graphql', (route) => {
+    const postData = route
+      .request()
+      .postData()
+      ?.replace(/(messages|drafts)\(first: (100|20)/, '$1(first: 1')
+    return route.continue({ ...(postData ? { postData } : {}) })
+  })
+  await page.goto(`${originOf(service)}/app/inbox/${furnished.thread}`)
+  await page.getByText('the parcel left us yesterday').waitFor()
+  expect(await page.getByText('I ordered two lamps').count()).toBe(0)
+  await button(page, 'Show older messages').click()
+  await page.getByText('I ordered two lamps').waitFor()
+  await button(page, 'Show older messages').waitFor({ state: 'detached' })
+  await page.goto(`${originOf(service)}/app/drafts`)
+  await page.getByRole('link', { name: 'Another draft' }).waitFor()
+  await page.getByRole('link', { name: 'About next week' }).waitFor()
+  expect(errorsOf(page)).toEqual([])
+})

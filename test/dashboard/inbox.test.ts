@@ -150,8 +150,17 @@ browserTest('several threads are marked at once, and a thread gets labels', asyn
   await page.getByText('2 selected').waitFor()
   await expectAccessible(page)
   await picture(page, 'bulk')
+  await button(page, 'Label').click()
+  await page.getByLabel('Label', { exact: true }).fill('bulk')
+  await page.keyboard.press('Enter')
+  await page.getByText('2 threads were changed.').waitFor()
+  for (const name of ['Bulk one', 'Bulk two']) {
+    const item = page.getByRole('listitem').filter({ hasText: name })
+    await item.getByText('bulk', { exact: true }).waitFor()
+    await item.getByRole('checkbox').check()
+  }
   await button(page, 'Mark as read').first().click()
-  await page.getByText('2 threads are marked.').waitFor()
+  await page.getByText('2 threads were changed.').waitFor()
   await page.reload()
   await expect.poll(() => row(page, /Bulk/).count()).toBe(0)
   await page.getByLabel('Search', { exact: true }).fill('Bulk one')

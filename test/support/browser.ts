@@ -91,7 +91,7 @@ export const picture = async (page: Page, name: string): Promise<void> => {
 /** Checks that a page is usable on a narrow screen: nothing of it is wider. */
 export const expectNarrow = async (page: Page): Promise<void> => {
   const excess = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    'Math.max(...[...document.querySelectorAll("html, main")].map((one) => one.scrollWidth - one.clientWidth))',
   )
   expect(excess).toBeLessThanOrEqual(0)
 }

@@ -1,11 +1,14 @@
 import { useState } from 'react'
+import { useClient } from 'urql'
 import { Link } from 'wouter'
+import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
-import { useAction, useLive } from '../live/use.ts'
+import { useAction, useChanges, useLive } from '../live/use.ts'
 import { IconButton, LinkButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { PencilIcon, PlusIcon, Trash2Icon } from '../parts/icons.tsx'
+import { More } from '../parts/more.tsx'
 import { Empty, Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -15,7 +18,21 @@ import { text } from './strings.ts'
 
 const DRAFTS = graphql(`
   query Drafts {
-    agents { id name drafts(first: 20) { edges { node { id to subject text updatedAt } } } }
+    agents {
+      id name
+      drafts(first: 20) { edges { node { id to subject text updatedAt } } pageInfo { endCursor hasNextPage } }
+    }
+  }
+`)
+const MORE_DRAFTS = graphql(`
+  query MoreDrafts($agentId: UUID!, $after: String) {
+    agent(id: $agentId) {
+      id name
+      drafts(first: 100, after: $after) {
+        edges { node { id to subject text updatedAt } }
+        pageInfo { endCursor hasNextPage }
+      }
+    }
   }
 `)
 const DISCARD = graphql(`
@@ -31,6 +48,45 @@ const rowsOf = (agents: readonly Agent[]): Row[] =>
       drafts.edges.map(({ node }) => ({ ...node, agentId: id, agent: name })),
     )
     .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+
+/** The drafts of agents that have more than the first page, loaded when they are asked for. */
+const useMoreDrafts = (first: readonly Agent[]) => {
+  const client = useClient()
+  const [pages, setPages] = useState<readonly Agent[]>([])
+  const [busy, setBusy] = useState(false)
+  useChanges(['drafts'], () => setPages([]))
+  const unfinished = first
+    .map(({ id }) => [...first, ...pages].findLast((page) => page.id === id)!)
+    .filter(({ drafts }) => drafts.pageInfo.hasNextPage)
+  const load = async () => {
+    setBusy(true)
+    const answers = await Promise.all(
+      unfinished.map(({ id, drafts }) =>
+        client.query(MORE_DRAFTS, { agentId: id, after: drafts.pageInfo.endCursor }).toPromise(),
+      ),
+    )
+    setBusy(false)
+    const failure = failureOf(answers.find(({ error }) => error)?.error)
+    if (failure) say({ kind: 'failure', text: failure.message, requestId: failure.requestId })
+    setPages([...pages, ...answers.flatMap(({ data }) => (data ? [data.agent] : []))])
+  }
+  return { pages, busy, more: unfinished.length > 0 ? () => void load() : undefined }
+}
+
+const Drafts = ({ agents }: { agents: readonly Agent[] }) => {
+  const { pages, busy, more } = useMoreDrafts(agents)
+  const rows = rowsOf([...agents, ...pages])
+  return rows.length > 0 ? (
+    <div className="panel">
+      <Table label={text.drafts} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+      {more && <More busy={busy} onMore={more} />}
+    </div>
+  ) : (
+    <Empty icon={PencilIcon} title={text.noDrafts}>
+      <p>{text.noDraftsHint}</p>
+    </Empty>
+  )
+}
 
 const Discard = ({ row }: { row: Row }) => {
   const [asking, setAsking] = useState(false)
@@ -88,19 +144,6 @@ export const Screen = () => (
       </LinkButton>
     }
   >
-    <Load from={useLive(DRAFTS, {}, ['drafts', 'agents'])}>
-      {({ agents }) => {
-        const rows = rowsOf(agents)
-        return rows.length > 0 ? (
-          <div className="panel">
-            <Table label={text.drafts} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
-          </div>
-        ) : (
-          <Empty icon={PencilIcon} title={text.noDrafts}>
-            <p>{text.noDraftsHint}</p>
-          </Empty>
-        )
-      }}
-    </Load>
+    <Load from={useLive(DRAFTS, {}, ['drafts', 'agents'])}>{({ agents }) => <Drafts agents={agents} />}</Load>
   </Page>
 )

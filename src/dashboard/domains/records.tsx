@@ -16,7 +16,7 @@ const Found = ({ record: { ok, found, problem, required } }: { record: DnsRecord
       </Badge>
     )
   return (
-    <div className="stack">
+    <div className="record-found">
       <Badge tone={required ? 'warn' : 'neutral'} icon={CircleAlertIcon}>
         {found.length > 0 ? text.wrong : text.missing}
       </Badge>

@@ -42,7 +42,8 @@ export const text = {
   selectNone: 'Clear the selection',
   markRead: 'Mark as read',
   markUnread: 'Mark as unread',
-  marked: (count: number) => (count === 1 ? 'One thread is marked.' : `${count} threads are marked.`),
+  label: 'Label',
+  marked: (count: number) => (count === 1 ? 'One thread was changed.' : `${count} threads were changed.`),
   keys: {
     next: 'Next thread',
     previous: 'Previous thread',

@@ -166,7 +166,6 @@ export const XIcon = icon(
 export const CheckIcon = icon(<path d="M20 6 9 17l-5-5" />)
 export const ChevronRightIcon = icon(<path d="m9 18 6-6-6-6" />)
 export const ChevronDownIcon = icon(<path d="m6 9 6 6 6-6" />)
-export const ChevronLeftIcon = icon(<path d="m15 18-6-6 6-6" />)
 export const CopyIcon = icon(
   <>
     <rect width="14" height="14" x="8" y="8" rx="2" ry="2" />
@@ -242,29 +241,6 @@ export const LogOutIcon = icon(
     <path d="M9 21H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2h4" />
   </>,
 )
-export const SunIcon = icon(
-  <>
-    <circle cx="12" cy="12" r="4" />
-    <path d="M12 2v2" />
-    <path d="M12 20v2" />
-    <path d="m4.93 4.93 1.41 1.41" />
-    <path d="m17.66 17.66 1.41 1.41" />
-    <path d="M2 12h2" />
-    <path d="M20 12h2" />
-    <path d="m6.34 17.66-1.41 1.41" />
-    <path d="m19.07 4.93-1.41 1.41" />
-  </>,
-)
-export const MoonIcon = icon(
-  <path d="M20.985 12.486a9 9 0 1 1-9.473-9.472c.405-.022.617.46.402.803a6 6 0 0 0 8.268 8.268c.344-.215.825-.004.803.401" />,
-)
-export const MonitorIcon = icon(
-  <>
-    <rect width="20" height="14" x="2" y="3" rx="2" />
-    <line x1="8" x2="16" y1="21" y2="21" />
-    <line x1="12" x2="12" y1="17" y2="21" />
-  </>,
-)
 export const MenuIcon = icon(
   <>
     <path d="M4 5h16" />
@@ -298,19 +274,6 @@ export const CircleCheckIcon = icon(
   <>
     <circle cx="12" cy="12" r="10" />
     <path d="m16 9-5.5 5.5L8 12" />
-  </>,
-)
-export const InfoIcon = icon(
-  <>
-    <circle cx="12" cy="12" r="10" />
-    <path d="M12 16v-4" />
-    <path d="M12 8h.01" />
-  </>,
-)
-export const MailOpenIcon = icon(
-  <>
-    <path d="M21.2 8.4c.5.38.8.97.8 1.6v10a2 2 0 0 1-2 2H4a2 2 0 0 1-2-2V10a2 2 0 0 1 .8-1.6l8-6a2 2 0 0 1 2.4 0l8 6Z" />
-    <path d="m22 10-8.97 5.7a1.94 1.94 0 0 1-2.06 0L2 10" />
   </>,
 )
 export const SmartphoneIcon = icon(
@@ -352,30 +315,10 @@ export const DownloadIcon = icon(
     <path d="m7 10 5 5 5-5" />
   </>,
 )
-export const ExternalLinkIcon = icon(
-  <>
-    <path d="M15 3h6v6" />
-    <path d="M10 14 21 3" />
-    <path d="M18 13v6a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V8a2 2 0 0 1 2-2h6" />
-  </>,
-)
 export const TagIcon = icon(
   <>
     <path d="M12.586 2.586A2 2 0 0 0 11.172 2H4a2 2 0 0 0-2 2v7.172a2 2 0 0 0 .586 1.414l8.704 8.704a2.426 2.426 0 0 0 3.42 0l6.58-6.58a2.426 2.426 0 0 0 0-3.42z" />
     <circle cx="7.5" cy="7.5" r=".5" fill="currentColor" />
-  </>,
-)
-export const EyeIcon = icon(
-  <>
-    <path d="M2.062 12.348a1 1 0 0 1 0-.696 10.75 10.75 0 0 1 19.876 0 1 1 0 0 1 0 .696 10.75 10.75 0 0 1-19.876 0" />
-    <circle cx="12" cy="12" r="3" />
-  </>,
-)
-export const ArchiveIcon = icon(
-  <>
-    <rect width="20" height="5" x="2" y="3" rx="1" />
-    <path d="M4 8v11a2 2 0 0 0 2 2h12a2 2 0 0 0 2-2V8" />
-    <path d="M10 12h4" />
   </>,
 )
 export const RadioIcon = icon(

@@ -12,6 +12,8 @@ export const text = {
   failed: 'This could not be loaded',
   justNow: 'now',
   icon: 'Icon',
+  addLabel: 'Add label',
+  newLabel: 'Label',
   events: {
     'message.received': 'A message arrived',
     'message.refused': 'A message was refused',

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { IconButton } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
-import { FormDialog } from '../parts/form-dialog.tsx'
 import { TagIcon, XIcon } from '../parts/icons.tsx'
+import { LabelDialog } from '../parts/label-dialog.tsx'
+import { text as partsText } from '../parts/strings.ts'
 import { useKeys } from '../shell/keys.ts'
 import { text } from './strings.ts'
 
@@ -11,26 +11,6 @@ interface LabelsProps {
   /** Resolves to whether it was done. */
   onAdd(label: string): Promise<boolean>
   onRemove(label: string): void
-}
-
-const AddLabel = ({ onAdd, onClose }: { onAdd: LabelsProps['onAdd']; onClose(): void }) => {
-  const [label, setLabel] = useState('')
-  const submit = async () => {
-    if (await onAdd(label.trim())) onClose()
-  }
-  return (
-    <FormDialog title={text.addLabel} label={text.addLabel} onClose={onClose} onSubmit={submit}>
-      <Field
-        label={text.newLabel}
-        value={label}
-        onChange={({ target }) => setLabel(target.value)}
-        maxLength={64}
-        required
-        autoFocus
-        autoComplete="off"
-      />
-    </FormDialog>
-  )
 }
 
 /** The labels of a thread: those of its messages. */
@@ -49,8 +29,8 @@ export const Labels = ({ labels, onAdd, onRemove }: LabelsProps) => {
           </li>
         ))}
       </ul>
-      <IconButton icon={TagIcon} label={text.addLabel} hint="l" onClick={() => setAdding(true)} />
-      {adding && <AddLabel onAdd={onAdd} onClose={() => setAdding(false)} />}
+      <IconButton icon={TagIcon} label={partsText.addLabel} hint="l" onClick={() => setAdding(true)} />
+      {adding && <LabelDialog onAdd={onAdd} onClose={() => setAdding(false)} />}
     </>
   )
 }

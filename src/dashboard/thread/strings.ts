@@ -5,7 +5,7 @@ export const text = {
   back: 'Back to the list',
   noSubject: '(no subject)',
   earlier: (count: number) => `Show ${count} earlier messages`,
-  older: 'This thread has older messages, which are not shown here.',
+  older: 'Show older messages',
   to: (names: string) => `to ${names}`,
   cc: (names: string) => `cc ${names}`,
   quoted: 'Show what it quotes',
@@ -89,8 +89,6 @@ export const text = {
   read: 'Mark as read',
   unread: 'Mark as unread',
   labels: 'Labels',
-  addLabel: 'Add label',
-  newLabel: 'Label',
   removeLabel: (label: string) => `Remove the label ${label}`,
   hold: {
     approval: 'Waits until a member approves it.',

@@ -16,13 +16,14 @@ import { MESSAGE, type ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
 import './thread.css'
 import { useMarks } from './use-marks.ts'
+import { useOlder } from './use-older.ts'
 
 const THREAD = graphql(
   `
     query Thread($id: UUID!) {
       thread(id: $id) {
         id agentId subject unreadCount
-        messages(first: 100) { edges { node { ...ThreadMessage } } pageInfo { hasNextPage } }
+        messages(first: 100) { edges { node { ...ThreadMessage } } pageInfo { endCursor hasNextPage } }
       }
     }
   `,
@@ -97,7 +98,14 @@ const useOpened = (messages: readonly ShownMessage[]) => {
   }
 }
 
-const Messages = ({ thread, messages }: { thread: ThreadData; messages: readonly ShownMessage[] }) => {
+interface MessagesProps {
+  thread: ThreadData
+  /** The oldest first. */
+  messages: readonly ShownMessage[]
+  older: ReturnType<typeof useOlder>
+}
+
+const Messages = ({ thread, messages, older }: MessagesProps) => {
   const [, go] = useLocation()
   const [all, setAll] = useState(false)
   const agent = useAgents().find(({ id }) => id === thread.agentId)
@@ -110,7 +118,13 @@ const Messages = ({ thread, messages }: { thread: ThreadData; messages: readonly
   useKeys([{ keys: 'f', label: text.keys.forward, group: 'thread', run: () => newest && forward(newest.id) }])
   return (
     <ol className="messages">
-      {thread.messages.pageInfo.hasNextPage && <li className="message hint">{text.older}</li>}
+      {hidden === 0 && older.more && (
+        <li className="message">
+          <Button kind="ghost" busy={older.busy} onClick={older.more}>
+            {text.older}
+          </Button>
+        </li>
+      )}
       {hidden > 0 && (
         <li className="message">
           <Button kind="ghost" onClick={() => setAll(true)}>
@@ -139,7 +153,8 @@ interface ShownProps {
 }
 
 const Shown = ({ thread, back, onNext }: ShownProps) => {
-  const newestFirst = thread.messages.edges.map(({ node }) => node)
+  const older = useOlder(thread.id, thread.messages)
+  const newestFirst = older.messages
   const messages = newestFirst.toReversed()
   const marks = useMarks(thread.agentId, newestFirst)
   const labels = [...new Set(messages.flatMap((message) => message.labels))]
@@ -161,7 +176,7 @@ const Shown = ({ thread, back, onNext }: ShownProps) => {
   return (
     <div className="thread">
       <Head thread={thread} labels={labels} back={back} marks={marks} onDone={() => void marks.read()} />
-      <Messages thread={thread} messages={messages} />
+      <Messages thread={thread} messages={messages} older={older} />
       {answered && <Answer agentId={thread.agentId} to={answered} />}
       <div ref={end} />
     </div>

@@ -2,7 +2,7 @@
 export const text = {
   listeners: 'Who listens now',
   listenersHint:
-    'They hear of new messages at once. One client can be connected at a time; webhooks are besides.',
+    'They hear of new messages at once. One client can be connected at a time, beside any webhooks.',
   nobody: 'Nobody listens. Messages are stored, and events wait for seven days.',
   client: (client: string, machine: string) => `${client} on ${machine}`,
   webhook: 'Webhook',

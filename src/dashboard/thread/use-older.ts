@@ -1,0 +1,50 @@
+import { useState } from 'react'
+import { useClient } from 'urql'
+import { failureOf } from '../live/failure.ts'
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { say } from '../parts/toast.ts'
+import { MESSAGE, type ShownMessage } from './message-fields.ts'
+
+const OLDER = graphql(
+  `
+    query OlderMessages($id: UUID!, $after: String!) {
+      thread(id: $id) {
+        id
+        messages(first: 100, after: $after) {
+          edges { node { ...ThreadMessage } }
+          pageInfo { endCursor hasNextPage }
+        }
+      }
+    }
+  `,
+  [MESSAGE],
+)
+
+type Page = ResultOf<typeof OLDER>['thread']['messages']
+
+const nextOf = ({ pageInfo }: Page): string | null => (pageInfo.hasNextPage ? pageInfo.endCursor : null)
+
+/** Messages before the newest 100, which are loaded when they are asked for. */
+export const useOlder = (threadId: string, newest: Page) => {
+  const client = useClient()
+  const [loaded, setLoaded] = useState<{ messages: readonly ShownMessage[]; next: string | null } | null>(
+    null,
+  )
+  const [busy, setBusy] = useState(false)
+  const first = newest.edges.map(({ node }) => node)
+  const known = new Set(first.map(({ id }) => id))
+  const messages = [...first, ...(loaded?.messages ?? []).filter(({ id }) => !known.has(id))]
+  const next = loaded ? loaded.next : nextOf(newest)
+  const load = async (after: string) => {
+    setBusy(true)
+    const { data, error } = await client.query(OLDER, { id: threadId, after }).toPromise()
+    setBusy(false)
+    const failure = failureOf(error)
+    if (failure) say({ kind: 'failure', text: failure.message, requestId: failure.requestId })
+    if (!data) return
+    // With those shown so far: what arrives later pushes the oldest of them out of the newest 100.
+    const page = data.thread.messages
+    setLoaded({ messages: [...messages, ...page.edges.map(({ node }) => node)], next: nextOf(page) })
+  }
+  return { messages, busy, more: next === null ? undefined : () => void load(next) }
+}
