@@ -14,6 +14,7 @@ import { createAllow } from './outgoing-http/allowed-address.ts'
 import { Dialler } from './outgoing-http/dial.ts'
 import { createGet, type Get } from './outgoing-http/get.ts'
 import { createLookup, type Lookup } from './outgoing-http/lookup.ts'
+import { createPostForm, type PostForm } from './outgoing-http/post-form.ts'
 import { createKeyring, deriveKey } from './workspace/keyring.ts'
 import type { StreamLimits } from './workspace/stream-places.ts'
 
@@ -32,6 +33,8 @@ export interface World {
   tracer?: Tracer
   /** Fetches a document from the public internet. Defaults to guarded connections (see `createGet`). */
   get?: Get
+  /** Posts a form to the public internet. Defaults to guarded connections (see `createPostForm`). */
+  postForm?: PostForm
 }
 
 /** Returns the real dependencies, except for those in `replaced`. */
@@ -68,7 +71,11 @@ const networkOf = (config: Config, world: World, metrics: Metrics) => {
   const dialler = new Dialler({ allow, lookup })
   const resolver = counted(world.resolver, metrics)
   const freshResolver = counted(world.freshResolver, metrics)
-  return { allow, lookup, dialler, get: world.get ?? createGet(dialler), resolver, freshResolver }
+  return {
+    ...{ allow, lookup, dialler, resolver, freshResolver },
+    get: world.get ?? createGet(dialler),
+    postForm: world.postForm ?? createPostForm(dialler),
+  }
 }
 
 /** Counts the outcomes of a resolver's lookups. */

@@ -4,6 +4,7 @@ import type { DeliveryReport, InboundAttachment, Sink } from './inbound.ts'
 import type { HtmlContent, MailView, Viewing } from './mail-view.ts'
 import type { NumberProvider } from './number-provider.ts'
 import type { Outbound, Progress, SendResult } from './outbound.ts'
+import type { UnsubscribeWay } from './unsubscribe.ts'
 
 /**
  * The interface that every channel implements. A channel converts between its protocol and these types, and
@@ -71,6 +72,11 @@ export interface Channel {
    * when too many are waiting, and with `invalid_input` for one that cannot be read.
    */
   view?(viewing: Viewing): Promise<MailView>
+  /**
+   * Returns how to unsubscribe from a message, as it says; null if it does not. What it says is trusted only if
+   * a check of the message does.
+   */
+  unsubscribeWay?(raw: Uint8Array, kind: UnsubscribeWay['kind']): UnsubscribeWay | null
   /** Phone numbers of its provider. */
   readonly numbers?: NumberProvider
   /**

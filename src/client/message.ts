@@ -67,6 +67,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
   reject(reason?: string, options?: CallOptions): Promise<Message>
   /** Cancels a message that waits for approval or for its time. */
   cancel(options?: CallOptions): Promise<Message>
+  /** Unsubscribes from what a received email belongs to, if its check `unsubscribe` says that it can be. */
+  unsubscribe(options?: CallOptions): Promise<Message>
   /** Deletes it with its files. If it waits to be sent, it is not sent any more. */
   delete(options?: CallOptions): Promise<void>
   /** The messages of its thread, newest first. */
@@ -189,6 +191,11 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
         box,
         await box.call('post', '/agents/{id}/messages/{messageId}/cancel', { path, ...options }),
       ),
+    unsubscribe: async (options) =>
+      messageOf(
+        box,
+        await box.call('post', '/agents/{id}/messages/{messageId}/unsubscribe', { path, ...options }),
+      ),
     delete: async (options) => {
       await box.call('delete', '/agents/{id}/messages/{messageId}', { path, ...options })
     },
@@ -270,6 +277,7 @@ export const messageOfUrl = (event: Event): Message => {
     approve: refuse('approved'),
     reject: refuse('rejected'),
     cancel: refuse('cancelled'),
+    unsubscribe: refuse('unsubscribed from'),
     delete: refuse('deleted'),
     conversation: () => new List<Message>(refuse('part of a conversation')),
     recipients: async () => [],

@@ -10,6 +10,7 @@ import type { VerifyDeps } from '../email-domain/verify.ts'
 import type { ImportDeps } from '../message/import/import.ts'
 import type { ApprovalDeps } from '../message/out/approval.ts'
 import type { SendDeps } from '../message/out/send.ts'
+import type { UnsubscribeDeps } from '../message/out/unsubscribe.ts'
 import type { MessageUrlDeps } from '../message/out/url.ts'
 import type { ReadDeps } from '../message/reading/read.ts'
 import type { LinkDeps } from '../message/reading/signed-link.ts'
@@ -41,6 +42,7 @@ export type RestDeps = ViewerDeps &
   ImportDeps &
   ViewDeps &
   SendDeps &
+  UnsubscribeDeps &
   ApprovalDeps &
   MessageUrlDeps &
   SecretDeps &

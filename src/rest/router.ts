@@ -35,6 +35,7 @@ import { phoneNumberRoutes } from './resources/phone-numbers.ts'
 import { secretRoutes } from './resources/secrets.ts'
 import { suppressionRoutes } from './resources/suppressions.ts'
 import { tokenRoutes } from './resources/tokens.ts'
+import { unsubscribeRoutes } from './resources/unsubscribe.ts'
 import { urlRoutes } from './resources/url.ts'
 import { webhookOperationRoutes } from './resources/webhook-operations.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
@@ -118,6 +119,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     messageRoutes,
     mailViewRoutes,
     heldMessageRoutes,
+    unsubscribeRoutes,
     messageReleaseRoutes,
     messageDeletionRoutes,
     draftRoutes,

@@ -21,6 +21,7 @@ export const ACTIONS = [
   'message.approve',
   'message.reject',
   'message.cancel',
+  'message.unsubscribe',
   'message.reschedule',
   'token.create',
   'token.revoke',

@@ -284,6 +284,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
     })
     yield [member, 'POST', `${path}/messages/${held.body.id}/${decision}`]
   }
+  yield [member, 'POST', `${path}/messages/${message.id}/unsubscribe`]
   yield [member, 'PATCH', path, { approval: 'none' }]
   const many = (await owner.api('GET', `${path}/messages?limit=2`)).body.items
   yield [member, 'DELETE', `${path}/messages/${many[0].id}`]

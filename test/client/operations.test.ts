@@ -77,6 +77,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.approve({ text: 'x' })
     await message.reject('no')
     await message.cancel()
+    await message.unsubscribe()
     await message.delete()
     await message.raw()
     await message.html()

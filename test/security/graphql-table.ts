@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto'
  */
 export const CALLERS = ['owner', 'member', 'self', 'peer', 'foreign', 'stranger'] as const
 export type Caller = (typeof CALLERS)[number]
-type Outcome = 'ok' | 'forbidden' | 'not_found' | 'invalid_input'
+type Outcome = 'ok' | 'forbidden' | 'not_found' | 'invalid_input' | 'conflict'
 type Rule = Record<Caller, Outcome>
 
 const rule = (
@@ -380,6 +380,11 @@ export const MUTATIONS: Record<string, MutationRow> = {
   approveMessage: { rule: NOTHING_HELD, input: ofMessage },
   rejectMessage: { rule: NOTHING_HELD, input: ofMessage },
   cancelMessage: { rule: NOTHING_HELD, input: ofMessage },
+  // The message does not say how to unsubscribe.
+  unsubscribe: {
+    rule: rule('conflict', 'conflict', 'conflict', 'forbidden', 'not_found', 'not_found'),
+    input: ofMessage,
+  },
   rescheduleMessage: {
     rule: NOTHING_HELD,
     input: (t) => ({ ...ofMessage(t), sendAt: new Date(Date.now() + 3_600_000).toISOString() }),

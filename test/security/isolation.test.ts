@@ -136,6 +136,8 @@ const TABLE: Record<string, Row> = {
   'POST /agents/{id}/messages/{messageId}/approve': { member: 404, agent: 404 },
   'POST /agents/{id}/messages/{messageId}/reject': { member: 404, agent: 404 },
   'POST /agents/{id}/messages/{messageId}/cancel': { member: 404, agent: 404 },
+  // it does not say how to unsubscribe
+  'POST /agents/{id}/messages/{messageId}/unsubscribe': { member: 409, agent: 409 },
   'GET /agents/{id}/messages/{messageId}/recipients': { member: 200, agent: 200 },
   'GET /agents/{id}/messages/{messageId}/raw': { member: 200, agent: 200 },
   'POST /agents/{id}/messages/{messageId}/raw/link': { member: 201, agent: 201 },

@@ -137,6 +137,7 @@ export const startSkin = async (
     ...limits,
     apart: apartFrom(db),
     externalCalls: new ExternalCalls(),
+    postForm: async () => 200,
     subscriptions: new Subscriptions({ ...shared, places: new StreamPlaces(streamLimits) }),
     feed,
     texts,

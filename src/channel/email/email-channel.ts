@@ -25,6 +25,7 @@ import { toOutgoingMail } from './send/outgoing-mail.ts'
 import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
 import type { OnTlsResult } from './send/tls/result.ts'
 import { StsPolicyCache } from './send/tls/sts-policies.ts'
+import { unsubscribeWay } from './unsubscribe.ts'
 import type { DnsResolver } from './verify/resolver.ts'
 import { prepareHtml, viewEither } from './view/outgoing-html.ts'
 
@@ -181,6 +182,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         rejected: [...delivered.rejected, ...sent.rejected],
       }
     },
+    unsubscribeWay,
     prepareHtml: (html, source) => prepareHtml(reader, html, source),
     view: (viewing) => viewEither(reader, viewing),
     async close() {

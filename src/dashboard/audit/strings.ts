@@ -40,6 +40,7 @@ export const ACTIONS = {
   message_approve: 'approved a message',
   message_delete: 'deleted messages',
   message_cancel: 'cancelled a message',
+  message_unsubscribe: 'unsubscribed from what a message belongs to',
   message_import: 'imported messages',
   message_reject: 'rejected a message',
   message_release: 'let in messages',

@@ -19,6 +19,7 @@ import { Held } from './held.tsx'
 import type { ShownMessage } from './message-fields.ts'
 import { HeadersView, HtmlView, TextView } from './message-views.tsx'
 import { text } from './strings.ts'
+import { Unsubscribe } from './unsubscribe.tsx'
 import { Delivery, isProven, Why } from './why.tsx'
 
 const Status = ({ message }: { message: ShownMessage }): ReactNode => {
@@ -126,6 +127,7 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
       {view === 'html' && <HtmlView message={message} />}
       {view === 'headers' && <HeadersView message={message} />}
       {message.attachments.length > 0 && <Attachments message={message} />}
+      <Unsubscribe message={message} />
       {message.error && <p className="error">{message.error}</p>}
       {message.hold && message.status === 'sending' && <Held message={message} hold={message.hold} />}
     </article>

@@ -10,6 +10,7 @@ import type { LargeBodies } from '../../core/large-bodies.ts'
 import type { VerifyDeps } from '../../email-domain/verify.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { SendDeps } from '../../message/out/send.ts'
+import type { UnsubscribeDeps } from '../../message/out/unsubscribe.ts'
 import type { MessageUrlDeps } from '../../message/out/url.ts'
 import type { LinkDeps } from '../../message/reading/signed-link.ts'
 import type { ViewDeps } from '../../message/reading/view.ts'
@@ -35,6 +36,7 @@ export type GraphqlDeps = ViewerDeps &
   IdentityDeps &
   ConnectionDeps &
   SendDeps &
+  UnsubscribeDeps &
   LinkDeps &
   ViewDeps &
   MessageUrlDeps &

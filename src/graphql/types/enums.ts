@@ -232,6 +232,7 @@ const ACTIONS: Record<Action, string> = {
   'message.approve': 'A message that waited for approval was approved.',
   'message.reject': 'A message that waited for approval was rejected.',
   'message.cancel': 'A message that waited to be sent was cancelled.',
+  'message.unsubscribe': 'An agent was unsubscribed from what a message belongs to.',
   'message.reschedule': 'The time at which a message is sent was changed.',
   'member.remove': 'A member was removed.',
   'member.role': 'The role of a member was changed.',

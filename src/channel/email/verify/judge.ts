@@ -1,6 +1,7 @@
 import type { Check } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import type { RawHeader } from '../parse/headers.ts'
+import { signedWay } from '../unsubscribe.ts'
 import { coverageFault } from './coverage.ts'
 import { type Fault, keyFault, type Signature } from './dkim-signature.ts'
 import type { Evidence } from './evidence.ts'
@@ -22,7 +23,11 @@ interface Verified {
   verdict: string
   /** Why the signature proves nothing; null for a valid one. */
   fault: string | null
+  /** The names of the fields that it covers; none if it is not valid. */
+  covered: ReadonlySet<string>
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** Judges the evidence about mail with an address at the hostname `from` in its From header. */
 export function judge(
@@ -47,6 +52,7 @@ export function judge(
       ...faults.map(faultCheck),
       dmarcCheck,
       arcCheck(evidence, chainFault),
+      ...(proven ? unsubscribeCheck(verified, headers) : []),
     ],
   }
 }
@@ -58,12 +64,14 @@ function verifiedBy(
 ): Verified {
   // mailauth appends certain ARC seals to the list of signatures.
   if (result?.signature !== signature.value)
-    return { signature, verdict: 'permerror', fault: 'it was not verified' }
+    return { signature, verdict: 'permerror', fault: 'it was not verified', covered: NONE }
   const { result: verdict, comment } = result.status
-  if (verdict !== 'pass') return { signature, verdict, fault: comment ?? weakKey(verdict) }
-  const fault =
-    unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, coveredBy(result))
-  return { signature, verdict: fault === null ? 'pass' : 'policy', fault }
+  if (verdict !== 'pass') return { signature, verdict, fault: comment ?? weakKey(verdict), covered: NONE }
+  const covered = coveredBy(result)
+  const fault = unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, covered)
+  return fault === null
+    ? { signature, verdict: 'pass', fault, covered }
+    : { signature, verdict: 'policy', fault, covered: NONE }
 }
 
 const weakKey = (verdict: string) =>
@@ -133,6 +141,20 @@ function judgeDmarc(
 
 const alignedWords = (from: string, domain: string) =>
   isAligned(from, domain, false) ? 'aligned with From' : `not aligned with From ${from}`
+
+/**
+ * Whether the sender says how to unsubscribe, in fields that a valid signature covers: anyone could have added
+ * others.
+ */
+const unsubscribeCheck = (verified: readonly Verified[], headers: readonly RawHeader[]): Check[] => {
+  for (const { covered, signature } of verified) {
+    const way = signedWay(headers, covered)
+    if (way === null) continue
+    const detail = oneLine(`the signature of ${signature.domain} covers how to unsubscribe`, 300)
+    return [{ name: 'unsubscribe', verdict: way, detail }]
+  }
+  return []
+}
 
 function spfCheck({ spf }: Evidence, from: string): Check {
   if (spf === null)
