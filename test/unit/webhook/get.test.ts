@@ -5,11 +5,13 @@ import { createAllow } from '../../../src/outgoing-http/allowed-address.ts'
 import { Dialler } from '../../../src/outgoing-http/dial.ts'
 import { createGet } from '../../../src/outgoing-http/get.ts'
 import { createLookup } from '../../../src/outgoing-http/lookup.ts'
+import { createPostForm } from '../../../src/outgoing-http/post-form.ts'
 
-const getWith = (...entries: string[]) => {
+const diallerWith = (...entries: string[]) => {
   const allow = createAllow(entries)
-  return createGet(new Dialler({ allow, lookup: createLookup(allow, []) }))
+  return new Dialler({ allow, lookup: createLookup(allow, []) })
 }
+const getWith = (...entries: string[]) => createGet(diallerWith(...entries))
 
 const answers: Record<string, (response: ServerResponse) => void> = {
   '/a?b=c': (response) => response.end('hello'),
@@ -22,9 +24,11 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   },
 }
 const requests: string[] = []
+const bodies: string[] = []
 let base: string
 const server = createServer((request, response) => {
   requests.push(`${request.method} ${request.url}`)
+  request.on('data', (chunk) => bodies.push(`${request.headers['content-type']} ${chunk}`))
   answers[request.url!]!(response)
 })
 beforeAll(async () => {
@@ -50,5 +54,23 @@ test.each([
 test('no request is sent to a private address', async () => {
   const before = requests.length
   await expect(getWith()(`${base}/a?b=c`)).rejects.toThrow()
+  expect(requests).toHaveLength(before)
+})
+
+test('a form is posted, and the status of the response is the result, also that of a redirect', async () => {
+  const post = createPostForm(diallerWith('127.0.0.1'))
+  const form = 'List-Unsubscribe=One-Click'
+  expect(await post(`${base}/a?b=c`, form)).toBe(200)
+  expect(requests.at(-1)).toBe('POST /a?b=c')
+  expect(bodies.at(-1)).toBe(`application/x-www-form-urlencoded ${form}`)
+  const before = requests.length
+  expect(await post(`${base}/elsewhere`, form)).toBe(302)
+  expect(await post(`${base}/long`, form)).toBe(200)
+  expect(requests).toHaveLength(before + 2)
+})
+
+test('no form is posted to a private address', async () => {
+  const before = requests.length
+  await expect(createPostForm(diallerWith())(`${base}/a?b=c`, 'a=b')).rejects.toThrow()
   expect(requests).toHaveLength(before)
 })
