@@ -52,19 +52,40 @@ function takeOver(decoder: PartDecoder): void {
     update.call(decoder, line)
     if (decoder.chunks.length >= MAX_PIECES) gather()
   }
-  const step = decoder.remainder === undefined ? Number.POSITIVE_INFINITY : MAX_UPDATE
-  const mayFollow = decoder.remainder === undefined ? null : createBase64End()
-  decoder.update = (line) => {
-    if (mayFollow !== null && line.length <= step && !mayFollow(line)) return
-    if (line.length <= step) take(line)
-    else for (let at = 0; at < line.length; at += step) take(line.subarray(at, at + step))
-  }
+  const lines = decoder.remainder === undefined ? null : inBlocks(take)
+  decoder.update = lines?.update ?? take
   decoder.finalize = async () => {
+    lines?.flush()
     decoder.flushBuffer?.()
     decoder.flushRemainder?.()
     gather()
     return concatenate(blocks).buffer
   }
+}
+
+/**
+ * Passes the lines of a base64 body on in blocks, without those that do not belong to it. Each update of
+ * postal-mime's decoder converts and splits its input anew, which takes longer than decoding a line.
+ */
+function inBlocks(take: (block: Uint8Array) => void) {
+  const belongs = createBase64End()
+  const block = new Uint8Array(MAX_UPDATE)
+  let length = 0
+  const flush = () => {
+    if (length > 0) take(block.subarray(0, length))
+    length = 0
+  }
+  const add = (bytes: Uint8Array) => {
+    if (length + bytes.length > MAX_UPDATE) flush()
+    block.set(bytes, length)
+    length += bytes.length
+  }
+  const update = (line: Uint8Array) => {
+    if (line.length > MAX_UPDATE)
+      for (let at = 0; at < line.length; at += MAX_UPDATE) add(line.subarray(at, at + MAX_UPDATE))
+    else if (belongs(line)) add(line)
+  }
+  return { update, flush }
 }
 
 const LINE_FEED = Uint8Array.of(0x0a)
