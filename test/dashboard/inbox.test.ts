@@ -9,7 +9,8 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { expectAccessible, openApp, originOf, untilLive } from '../support/dashboard.ts'
-import { deliver, type Letter } from '../support/mail.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { deliver, dkimKey, type Letter } from '../support/mail.ts'
 import {
   createTestAgent,
   startService,
@@ -40,8 +41,16 @@ const openTo = async (name: string) => {
   return agent
 }
 
+const key = dkimKey('news.example')
+const posted: string[] = []
+
 beforeAll(async () => {
-  service = await startService()
+  const postForm = async (url: string) => {
+    posted.push(url)
+    return 200
+  }
+  const zone = { [key.name]: { TXT: [key.txt] }, 'news.example': { A: ['192.0.2.1'] } }
+  service = await startService({ world: { resolver: fakeResolver(zone), postForm } })
   owner = await service.workspace('Acme')
   support = await openTo('Support')
   billing = await openTo('Billing')
@@ -90,6 +99,44 @@ browserTest('the inbox lists the threads of all agents, and finds by words and f
   await expect.poll(() => row(page, /.*/).count()).toBe(1)
   await mail(billing, { subject: 'Arrives now' })
   await row(page, /Arrives now/).waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a newsletter is unsubscribed from, and a sent mail shows its HTML', async () => {
+  const newsletter = {
+    ...{ from: 'News <news@news.example>', subject: 'Weekly news' },
+    headers: {
+      'List-Unsubscribe': '<https://news.example/u/1>',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    },
+    sign: {
+      ...key,
+      options: {
+        ...key.options,
+        headerFieldNames:
+          'from:to:subject:date:message-id:mime-version:content-type:content-transfer-encoding:list-unsubscribe:list-unsubscribe-post',
+      },
+    },
+  }
+  const reader = await openTo('Reader')
+  await mail(reader, newsletter)
+  const page = await open(`/app/inbox?agent=${reader.id}`)
+  await row(page, /Weekly news/).click()
+  await button(page, 'Unsubscribe').click()
+  await page.getByRole('article').getByText('The sender was asked to send no more.').waitFor()
+  expect(await button(page, 'Unsubscribe').count()).toBe(0)
+  expect(posted).toEqual(['https://news.example/u/1'])
+  const report = {
+    channel: 'email',
+    to: ['bo@example.com'],
+    subject: 'The report',
+    html: '<p>All <b>good</b></p>',
+  }
+  await owner.api('POST', `/agents/${reader.id}/messages`, report)
+  await row(page, /The report/).click()
+  await page.getByText('HTML', { exact: true }).click()
+  await page.frameLocator('iframe').getByText('good', { exact: true }).waitFor()
+  await expectAccessible(page)
   expect(errorsOf(page)).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import { authenticate } from 'mailauth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { dkimKeys } from '../../src/email-domain/dkim.ts'
-import { fakeResolver } from '../support/dns.ts'
+import { fakeResolver, type Zone } from '../support/dns.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -19,15 +19,24 @@ describe.skipIf(missing !== null)(
     let service: TestService
     let agent: TestAgent
     let path: string
+    const zone: Zone = {}
     beforeAll(async () => {
       remote = await startRelay()
       // Postfix needs the address for bounces at its start, so the worker that sends is started afterwards.
-      service = await startService({ environment: { ROLES: 'api,smtp', MAIL_DOMAIN } })
+      service = await startService({
+        environment: { ROLES: 'api,smtp', MAIL_DOMAIN },
+        world: { resolver: fakeResolver(zone) },
+      })
       const { host, port } = service.smtp
       postfix = await startPostfix({
         routes: { 'remote.example': remote.url.slice('smtp://'.length), [MAIL_DOMAIN]: `${host}:${port}` },
       })
       await service.again({ ROLES: 'worker', SMTP_RELAY_URL: postfix.url })
+      const keys = await dkimKeys(
+        { ...service.db, keyring: service.keyring, clock: systemClock },
+        { domain: MAIL_DOMAIN, workspaceId: null },
+      )
+      for (const { record } of keys) zone[record.name] = { TXT: [record.value] }
       const owner = await service.workspace()
       agent = await createTestAgent(service, owner)
       path = `/agents/${agent.id}`
@@ -52,15 +61,10 @@ describe.skipIf(missing !== null)(
         return body.status === status && body
       }, 30_000)
 
-    test('relays a message of the service with its DKIM signature intact', async () => {
+    test('relays a message of the service with its DKIM signatures intact, RSA and Ed25519', async () => {
       const { id } = await send('ok@remote.example')
       const { raw, from } = await until(() => remote.mails.find(({ to }) => to.includes('ok@remote.example')))
       expect((await becomes(id, 'sent')).error).toBeNull()
-      const keys = await dkimKeys(
-        { ...service.db, keyring: service.keyring, clock: systemClock },
-        { domain: MAIL_DOMAIN, workspaceId: null },
-      )
-      const zone = Object.fromEntries(keys.map(({ record }) => [record.name, { TXT: [record.value] }]))
       const seen = {
         ip: '127.0.0.1',
         helo: 'relay.example',
@@ -69,7 +73,7 @@ describe.skipIf(missing !== null)(
         resolver: fakeResolver(zone),
       }
       const results = (await authenticate(raw, seen)).dkim.results.map(({ status }) => status.result)
-      expect(results).toEqual(['pass'])
+      expect(results).toEqual(['pass', 'pass'])
       expect(raw.toString()).toContain('by relay.example (Postfix)')
     })
 

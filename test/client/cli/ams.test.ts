@@ -142,6 +142,18 @@ describe('messages', () => {
     })
   })
 
+  test('are sent and answered as HTML from a file, with the text made from it', async () => {
+    const file = join(home, 'report.html')
+    writeFileSync(file, '<h1>Report</h1><p>All <b>good</b>.</p>')
+    const sent = await ams(env, ['send', '--to', 'bo@example.com', '--html', file, '--json'])
+    expect(JSON.parse(sent.stdout).text).toMatch(/^Report\s+All good\.$/i)
+    const page = await agent.api('GET', `/agents/${agent.id}/messages/${JSON.parse(sent.stdout).id}/html`)
+    expect(page.text).toContain('All <b>good</b>.')
+    const { id } = await mail('A question', 'Well?')
+    const answer = await ams(env, ['reply', id, 'Plain.', '--html', file, '--json'])
+    expect(JSON.parse(answer.stdout).text).toBe('Plain.')
+  })
+
   test('bring no escape sequences to the terminal', async () => {
     const { id } = await mail('\x1b]0;owned\x07Free \u202Emoney\x9b31m', 'line\x1b[2Jone\nline two\x08')
     const outputs = await Promise.all([
