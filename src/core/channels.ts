@@ -1,3 +1,5 @@
+import { UUID } from './uuid.ts'
+
 /**
  * Facts about the channels, as plain data shared by the operations, the interfaces and the metrics. The
  * implementations are in the folders below `channel`. The enum `Channel` of the database has the same names,
@@ -123,8 +125,6 @@ export const CODE_CHANNELS = kindsWhere(({ identity }) => identity?.by === 'code
 
 /** Channels on which members verify an address with a link. */
 export type LinkChannel = ProvenBy<'link'>
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /**
  * The Message URL is a way to reach an agent too, but not a channel: nothing is sent by it, and its messages

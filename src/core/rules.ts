@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UUID } from './uuid.ts'
 
 /**
  * Input rules, shared by all interfaces. Lengths count code points, close to what a person counts; what
@@ -29,10 +30,7 @@ const name = (max: number) =>
     .refine((value) => value.trim() !== '', 'must not be blank')
     .meta({ minLength: 1, maxLength: max })
 
-const UUID =
-  /^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|0{8}-(0{4}-){3}0{12}|[fF]{8}-([fF]{4}-){3}[fF]{12})$/
-
-/** Version 1-8 and variant 8, 9, a or b; or the nil UUID; or the all-f UUID. Converted to lowercase. */
+/** A UUID, converted to lowercase. */
 export const uuid = z
   .string()
   .regex(UUID, 'must be a UUID')

@@ -65,6 +65,13 @@ describe('setting access', () => {
     })
   })
 
+  test('for the Message URL accepts every form of an id', async () => {
+    const senders = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+    const set = await owner.api('PUT', `${path}/url`, { senders: senders.map((id) => id.toUpperCase()) })
+    expect(set).toMatchObject({ status: 200, body: { senders } })
+    await owner.api('PUT', `${path}/url`, { senders: [owner.member] })
+  })
+
   test('accepts 1,000 senders', async () => {
     const senders = Array.from({ length: 1_000 }, (_, n) => `${n}@example.com`)
     expect((await owner.api('PUT', `${path}/email`, { senders })).body.senders).toHaveLength(1_000)
