@@ -35,11 +35,11 @@ export const list = tool({
       limit,
       cursor,
     })
-    return compact({
+    return {
       fence: fence.id,
       messages: page.items.map((item) => lineOf(item, fence)),
-      nextCursor: page.nextCursor,
-    })
+      ...compact({ nextCursor: page.nextCursor }),
+    }
   },
 })
 
