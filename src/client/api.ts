@@ -2395,7 +2395,7 @@ export interface components {
          *         }
          *       ],
          *       "thread": {
-         *         "messageId": "order-1@example.com",
+         *         "messageId": "<order-1@example.com>",
          *         "references": []
          *       },
          *       "status": "received",
@@ -2536,7 +2536,7 @@ export interface components {
          *         }
          *       ],
          *       "thread": {
-         *         "messageId": "order-1@example.com",
+         *         "messageId": "<order-1@example.com>",
          *         "references": []
          *       },
          *       "status": "received",

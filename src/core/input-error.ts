@@ -19,10 +19,18 @@ const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
     input,
   )
 
+/** Names of types that are no plain English. */
+const TYPE_NAMES: Record<string, string> = { int: 'whole number' }
+
+const typeRule = (expected = ''): string => {
+  const name = TYPE_NAMES[expected] ?? expected
+  return `must be ${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+}
+
 const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, where: string): string => {
   if (value === undefined) return 'is required'
   if (where === 'query' && Array.isArray(value)) return 'must be given once'
-  if (code === 'invalid_type') return `must be ${/^[aeiou]/.test(expected ?? '') ? 'an' : 'a'} ${expected}`
+  if (code === 'invalid_type') return typeRule(expected)
   if (code === 'invalid_value')
     return `must be ${values?.length === 1 ? '' : 'one of '}${values?.map((value) => String(value)).join(', ')}`
   return message

@@ -103,7 +103,7 @@ test.each([
   [{ agentsMayCreateAgents: null }, /^agentsMayCreateAgents: /],
   [{ keepRefusedDays: 0 }, /^keepRefusedDays: must be a whole number from 1 to 365/],
   [{ keepRefusedDays: 366 }, /^keepRefusedDays: must be a whole number from 1 to 365/],
-  [{ keepRefusedDays: 1.5 }, /^keepRefusedDays: must be an int/],
+  [{ keepRefusedDays: 1.5 }, /^keepRefusedDays: must be a whole number/],
   [{ keepRefusedDays: '7' }, /^keepRefusedDays: must be a/],
   [{ keepRefusedDays: null }, /^keepRefusedDays: /],
   [{ keepMessagesDays: 0 }, /^keepMessagesDays: must be a whole number from 1 to 36500/],

@@ -47,7 +47,7 @@ const EXAMPLE = {
   replyText: 'It has not arrived yet.',
   segments: null,
   attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
-  thread: { messageId: 'order-1@example.com', references: [] },
+  thread: { messageId: '<order-1@example.com>', references: [] },
   status: 'received',
   refusal: null,
   admission: 'listed',
