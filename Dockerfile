@@ -13,9 +13,10 @@ WORKDIR /opt/agent-messaging
 COPY --from=build /tmp/agent-messaging-service-*.tgz /tmp/
 RUN npm install --omit=dev --no-audit --no-fund /tmp/agent-messaging-service-*.tgz \
   && rm -rf /tmp/*.tgz /root/.npm \
-  && mkdir /data && chown 1000:1000 /data
+  && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin ams \
+  && mkdir /data && chown ams:ams /data
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 SMTP_HOST=0.0.0.0
-USER 1000:1000
+USER ams
 VOLUME /data
 EXPOSE 4000 2525
 HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:4000/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
