@@ -284,6 +284,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
     })
     yield [member, 'POST', `${path}/messages/${held.body.id}/${decision}`]
   }
+  const checks = [{ name: 'unsubscribe', verdict: 'requested', detail: 'requested by Ann' }]
+  await service.db.prisma.message.updateMany({ where: { id: message.id }, data: { checks } })
   yield [member, 'POST', `${path}/messages/${message.id}/unsubscribe`]
   yield [member, 'PATCH', path, { approval: 'none' }]
   const many = (await owner.api('GET', `${path}/messages?limit=2`)).body.items
