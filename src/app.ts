@@ -20,6 +20,7 @@ import type { Config } from './config/config.ts'
 import type { ChannelKind } from './core/channels.ts'
 import { IMPORTS, LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
+import { Places } from './core/places.ts'
 import { createSigner } from './email-domain/signer.ts'
 import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
 import { applyBounce } from './message/in/bounce.ts'
@@ -180,6 +181,7 @@ const createOperations = (
   failedTokens: new FailedTokens(platform.clock),
   largeBodies: new LargeBodies(),
   imports: new LargeBodies(IMPORTS),
+  exports: new Places(1),
   plans: new Plans(platform),
   rateLimit: config.rateLimit,
   forgetMember,
@@ -191,10 +193,21 @@ const createOperations = (
 
 export type Operations = ReturnType<typeof createOperations>
 
-/**
- * Builds the service from its configuration, in stages: the platform, the channels, the operations. Then
- * starts the parts that its roles require.
- */
+/** Builds the operations from the configuration, in stages: the platform, the channels, the operations. */
+export const buildOperations = (
+  config: Config,
+  foundation: Foundation,
+  log: Logger,
+  replaced: Partial<World> = {},
+): Operations => {
+  const world = worldOf(config, replaced)
+  const platform = createPlatform(config, foundation, log, world)
+  const parts = createChannels(config, platform, () => operations)
+  const operations: Operations = createOperations(config, platform, parts, world)
+  return operations
+}
+
+/** Builds the service from its configuration, and starts the parts that its roles require. */
 export const startApp = async (
   config: Config,
   foundation: Foundation,
@@ -202,11 +215,7 @@ export const startApp = async (
   replaced: Partial<World> = {},
 ): Promise<App> => {
   const tracer = await createTracer(config.tracing.endpoint, config.tracing.serviceName)
-  const world = worldOf(config, { tracer, ...replaced })
-  const platform = createPlatform(config, foundation, log, world)
-  const channels = createChannels(config, platform, () => operations)
-  const operations: Operations = createOperations(config, platform, channels, world)
-
+  const operations = buildOperations(config, foundation, log, { tracer, ...replaced })
   watchDatabase(operations)
   watchCertificate(operations, config.smtp.tls?.cert)
   await operations.notifier.start()

@@ -207,6 +207,14 @@ const dispatch = async (requested: Command): Promise<void> => {
       )
     case 'sign-in':
       return command(config, log, (foundation) => createLink(config, foundation, requested))
+    case 'export':
+      return command(config, log, async (foundation) =>
+        (await import('./workspace-commands.ts')).exportToFile(foundation, requested),
+      )
+    case 'delete-workspace':
+      return command(config, log, async (foundation) =>
+        (await import('./workspace-commands.ts')).deleteWorkspace(config, log, foundation, requested),
+      )
     case 'import':
       return importMails(config, log, requested)
     case 'dump':

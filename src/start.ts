@@ -2,6 +2,7 @@ import type { Operations } from './app.ts'
 import { createRemover } from './background/agent-removal.ts'
 import { createJanitor } from './background/janitor.ts'
 import { createWebhookRegistrations } from './background/webhook-registration.ts'
+import { createWorkspaceRemover } from './background/workspace-removal.ts'
 import type { Listening } from './channel/channel.ts'
 import type { Config } from './config/config.ts'
 import { listening } from './config/unusable.ts'
@@ -99,6 +100,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     createUsageCounter(operations),
     operations.tlsResults,
     createRemover(operations),
+    createWorkspaceRemover(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),
   ]

@@ -15,6 +15,7 @@ const domain = [
   'webhook',
   'admission',
   'tls-report',
+  'export',
 ]
 const below = ['core', 'db', 'event', 'workspace', 'email-domain']
 
@@ -32,6 +33,7 @@ const table: Record<string, readonly string[]> = {
   agent: [...below, 'type channel'],
   'tls-report': ['core', 'db', 'type channel'],
   secret: [...below, 'agent'],
+  export: [...below, 'agent', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
   message: [...below, 'agent', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],

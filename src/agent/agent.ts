@@ -7,7 +7,7 @@ import type { Approval } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { EventType } from '../event/event.ts'
 import { loggedTypes } from '../event/selection.ts'
-import { type Action, audit } from '../workspace/audit.ts'
+import { type Action, type Actor, audit } from '../workspace/audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
 import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -165,7 +165,7 @@ const forgetAgent = (
  */
 const deleteWithTokens = (
   deps: Db & { clock: Clock; endSubscriptions: EndSubscriptions },
-  viewer: Viewer,
+  actor: Actor,
   agent: Agent,
 ): Promise<string[]> =>
   deps.prisma.$transaction(async (tx) => {
@@ -180,7 +180,7 @@ const deleteWithTokens = (
     const { count } = await tx.agent.deleteMany({ where: { id: agentId } })
     if (count === 0) throw notFound('agent') // by another request, just now
     await noteDeleted(tx, agent, deps.clock.now())
-    await audit({ ...deps, prisma: tx }, viewer, { action: 'agent.delete', agentId, detail: { name } })
+    await audit({ ...deps, prisma: tx }, actor, { action: 'agent.delete', agentId, detail: { name } })
     return tokenIds
   })
 
@@ -192,17 +192,20 @@ export interface DeletionDeps extends Db, ReleaseDeps {
   removeAtOnce(agentId: string): Promise<void>
 }
 
+/** Deletes an agent as `deleteAgent` does, for an actor who may do it. */
+export const removeAgent = async (deps: DeletionDeps, actor: Actor, agent: Agent): Promise<void> => {
+  const addresses = await deps.prisma.address.findMany({ where: { agentId: agent.id } })
+  await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
+  await forgetAgent(deps, agent, addresses)
+  for (const id of await deleteWithTokens(deps, actor, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
+  await deps.removeAtOnce(agent.id)
+}
+
 /**
  * Deletes an agent with its addresses, messages, secrets, events and jobs. Its phone numbers return to the
  * workspace's pool, and it is removed from the lists of the workspace's other agents. Its tokens are deleted
  * too, which closes their open streams as a revocation does. All of it is gone for everybody when this resolves;
  * the rows of its messages, events and jobs are deleted later if there are many.
  */
-export const deleteAgent = async (deps: DeletionDeps, viewer: Viewer, agentId: string): Promise<void> => {
-  const agent = await findAgent(deps, viewer, agentId)
-  const addresses = await deps.prisma.address.findMany({ where: { agentId } })
-  await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
-  await forgetAgent(deps, agent, addresses)
-  for (const id of await deleteWithTokens(deps, viewer, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
-  await deps.removeAtOnce(agentId)
-}
+export const deleteAgent = async (deps: DeletionDeps, viewer: Viewer, agentId: string): Promise<void> =>
+  removeAgent(deps, viewer, await findAgent(deps, viewer, agentId))

@@ -5,6 +5,7 @@ import { AppError, invalidInput, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { PhoneNumber, Prisma } from '../db/generated/prisma/client.ts'
+import { OPERATOR } from '../workspace/audit.ts'
 import { ensureRoom } from '../workspace/plan.ts'
 import { type Buyer, numberOf, PhonePurchases } from './phone-purchase.ts'
 
@@ -152,6 +153,26 @@ export class PhoneNumbers {
    */
   release(workspaceId: string, id: string, actor: Buyer): Promise<void> {
     return this.#purchases.release(this.#provider, workspaceId, id, actor)
+  }
+
+  /**
+   * Stops renting all numbers of a workspace that is being deleted and has no agents. Throws `conflict` while one
+   * is being bought, and `unavailable`.
+   */
+  async giveUp(workspaceId: string): Promise<void> {
+    const { prisma, sms, log } = this.#deps
+    const where = { workspaceId }
+    if (sms?.numbers) {
+      for (const { id } of await this.list(workspaceId))
+        await this.release(workspaceId, id, { ...OPERATOR, agentId: null })
+      if ((await prisma.phoneNumber.count({ where })) > 0)
+        throw new AppError('conflict', 'A phone number of the workspace is being bought.')
+      return
+    }
+    for (const { id, value } of await prisma.phoneNumber.findMany({ where })) {
+      log.warn({ value }, 'a phone number is still rented: it cannot be released without Twilio’s settings')
+      await prisma.phoneNumber.deleteMany({ where: { id } })
+    }
   }
 
   get #provider(): NumberProvider {

@@ -11,7 +11,8 @@ import { ensureRoom } from '../workspace/plan.ts'
 /** Actor that rents or releases a number, for the audit log. */
 export interface Buyer {
   kind: ActorKind
-  id: string
+  /** Null for the operator. */
+  id: string | null
   tokenId: string | null
   /** Id of the agent that the number is for; null for the pool. */
   agentId: string | null

@@ -10,6 +10,9 @@ export const USAGE = `Usage:
   npm start -- token --member EMAIL [--workspace ID]    create a token for a member and print it
   npm start -- sign-in [--member EMAIL] [--workspace ID]
                                                         print a link to sign in in a browser, by default as the first owner
+  npm start -- export [--workspace ID] FILE             export everything of a workspace into a tar archive
+  npm start -- delete-workspace [--workspace ID] [--yes]
+                                                        delete a workspace with all that it has, after asking
   npm start -- rotate-key                               change the master key and print how many keys were encrypted again
   npm start -- rotate-key --data-keys                   change the workspaces' data keys and print how many values were encrypted again
   npm start -- number --value NUMBER [--workspace ID]   add a phone number of the Twilio account to the pool
@@ -45,6 +48,8 @@ export type Command =
   | { name: 'token'; member: string; workspace: string | undefined }
   | { name: 'sign-in'; member: string | undefined; workspace: string | undefined }
   | { name: 'import'; agent: string; from: ImportSource }
+  | { name: 'export'; file: string; workspace: string | undefined }
+  | { name: 'delete-workspace'; workspace: string | undefined; yes: boolean }
   | { name: 'number'; value: string; workspace: string | undefined }
 
 const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
@@ -60,6 +65,7 @@ const OPTIONS = {
   imap: text,
   folder: text,
   'data-keys': { type: 'boolean' },
+  yes: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -120,8 +126,15 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'import' && extra.length < 2)
     return { name, agent: required('agent', values.agent, id), from: importSource(extra[0], values) }
   if (name === 'dump' || name === 'restore') {
-    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.\n${USAGE}`)
+    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.
+${USAGE}`)
     return { name, file: resolve(extra[0]!) }
+  }
+  const workspace = values.workspace && read('workspace', values.workspace, id)
+  if (name === 'export') {
+    if (extra.length !== 1) throw new UsageError(`export takes a FILE.
+${USAGE}`)
+    return { name, file: resolve(extra[0]!), workspace }
   }
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
   if (name === 'workspace')
@@ -130,7 +143,7 @@ export const readCommand = (args: string[]): Command => {
       workspaceName: required('name', values.name, nameOfWorkspace),
       owner: required('owner', values.owner, email),
     }
-  const workspace = values.workspace && read('workspace', values.workspace, id)
+  if (name === 'delete-workspace') return { name, workspace, yes: values.yes === true }
   if (name === 'token') return { name, member: required('member', values.member, email), workspace }
   if (name === 'sign-in')
     return { name, member: values.member && read('member', values.member, email), workspace }

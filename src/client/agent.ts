@@ -15,6 +15,7 @@ import { type ImportOptions, importMails, type MailContent } from './import.ts'
 import { type InboxOptions, type Received, readInbox } from './inbox.ts'
 import { List } from './list.ts'
 import {
+  exportOf,
   type ListOptions,
   list,
   type Message,
@@ -97,6 +98,11 @@ export class Agent {
   /** Deletes the agent with its addresses, messages and secrets. */
   async delete(options: CallOptions = {}): Promise<void> {
     await this.#call('delete', '/agents/{id}', options)
+  }
+
+  /** Everything of the agent, as a tar archive that is made as it is read. */
+  async export(options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return exportOf(this.#source, options)
   }
 
   /**

@@ -15,11 +15,75 @@ export interface paths {
         get: operations["readWorkspace"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete the workspace in 24 hours (owners only)
+         * @description With its agents, messages, secrets, domains and members; its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it.
+         */
+        delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
         /** Update the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept (members only) */
         patch: operations["updateWorkspace"];
+        trace?: never;
+    };
+    "/workspace/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the deletion of the workspace (owners only)
+         * @description Changes nothing if none was requested. `conflict` once the deletion has begun.
+         */
+        post: operations["restoreWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything of the workspace, as a tar archive (owners only)
+         * @description Settings, members, domains, phone numbers and the audit log, and a folder for each agent. `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a workspace at a time, and a client that stops reading for a minute is cut off. An archive that ends without the two empty blocks at its end is incomplete.
+         */
+        get: operations["exportWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything of an agent, as a tar archive
+         * @description `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a workspace at a time, and a client that stops reading for a minute is cut off. An archive that ends without the two empty blocks at its end is incomplete.
+         */
+        get: operations["exportAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/audit": {
@@ -1038,26 +1102,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agents/{id}/messages/{messageId}/unsubscribe": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Unsubscribe from what a received email belongs to
-         * @description For emails with a check `unsubscribe`: its verdict is `one_click` (a request to the sender, RFC 8058) or `mail` (a mail from the address at which it arrived). It is there only if a valid signature of a proven sender covers the header fields that say how. Afterwards the verdict is `requested`, and nothing happens again. `unavailable` if the sender does not accept the request.
-         */
-        post: operations["unsubscribe"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/agents/{id}/messages/{messageId}/release": {
         parameters: {
             query?: never;
@@ -1672,6 +1716,7 @@ export interface components {
          *         "keepMessagesDays": null,
          *         "keepRawDays": 365
          *       },
+         *       "deletesAt": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -1719,6 +1764,11 @@ export interface components {
                 keepMessagesDays: number | null;
                 keepRawDays: number | null;
             };
+            /**
+             * Format: date-time
+             * @description When the workspace will be deleted, as an owner has asked; null if it is not
+             */
+            deletesAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -1745,7 +1795,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -3262,6 +3312,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deleteWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateWorkspace: {
         parameters: {
             query?: never;
@@ -3311,11 +3389,108 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    restoreWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description The member or agent who performed the action */
                 actorId?: string;
                 since?: string;
@@ -6048,48 +6223,6 @@ export interface operations {
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    unsubscribe: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];

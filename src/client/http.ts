@@ -116,6 +116,13 @@ export class Http {
     return this.#retrying(request, async (response) => response)
   }
 
+  /** The content of a file, unread. */
+  async content(path: string, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.stream({ method: 'GET', path, signal })
+    if (body) return body
+    throw new AmsError('bad_response', 'The response has no content.')
+  }
+
   /** One attempt; the body of a success is still unread. */
   async once({ method, path, query, body, content, headers, signal }: HttpRequest): Promise<Response> {
     const url = new URL(this.url + path)

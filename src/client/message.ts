@@ -84,12 +84,10 @@ export interface Mailbox {
   id(): Promise<string>
 }
 
-const contentOf = async (box: Mailbox, rest: string, { signal }: CallOptions) => {
-  const path = fill('/agents/{id}', { id: await box.id() }) + rest
-  const { body } = await box.http.stream({ method: 'GET', path, signal })
-  if (body) return body
-  throw new AmsError('bad_response', 'The response has no content.')
-}
+const contentOf = async (box: Mailbox, rest: string, { signal }: CallOptions) =>
+  box.http.content(fill('/agents/{id}', { id: await box.id() }) + rest, signal)
+
+export const exportOf = (box: Mailbox, options: CallOptions) => contentOf(box, '/export', options)
 
 const attachmentOf = (
   box: Mailbox,

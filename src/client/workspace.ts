@@ -139,6 +139,20 @@ export class Workspace {
     return this.#call('patch', '/workspace', { body: change, ...options })
   }
 
+  /** Has the workspace deleted in 24 hours. `restore` cancels it. */
+  delete(options: CallOptions = {}): Promise<Schemas['Workspace']> {
+    return this.#call('delete', '/workspace', options)
+  }
+
+  restore(options: CallOptions = {}): Promise<Schemas['Workspace']> {
+    return this.#call('post', '/workspace/restore', options)
+  }
+
+  /** Everything of the workspace, as a tar archive that is made as it is read. */
+  export(options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return this.#http.content('/export', options.signal)
+  }
+
   /** The messages of all agents, newest first. `agent(agentId).message(id)` returns one that can be answered. */
   messages({ signal, ...filter }: ListOptions = {}): List<Schemas['WorkspaceMessage']> {
     const query = queryOf(filter)

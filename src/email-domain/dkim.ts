@@ -202,3 +202,8 @@ export const signingKeys = async (
   if (second === null || !(await isPublished(deps.resolver, second))) return [rsa]
   return [rsa, await opened(deps, owner, second.selector, key.ed25519PrivateKey!)]
 }
+
+/** Deletes the keys of a workspace that is being deleted. */
+export const deleteKeysOf = async ({ prisma }: Pick<Db, 'prisma'>, workspaceId: string): Promise<void> => {
+  await prisma.dkimKey.deleteMany({ where: { workspaceId } })
+}

@@ -7,6 +7,7 @@ import type { SetupLinkDeps } from '../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../agent/token.ts'
 import type { LargeBodies } from '../core/large-bodies.ts'
 import type { VerifyDeps } from '../email-domain/verify.ts'
+import type { ExportDeps } from '../export/export.ts'
 import type { ImportDeps } from '../message/import/import.ts'
 import type { ApprovalDeps } from '../message/out/approval.ts'
 import type { SendDeps } from '../message/out/send.ts'
@@ -46,7 +47,8 @@ export type RestDeps = ViewerDeps &
   ApprovalDeps &
   MessageUrlDeps &
   SecretDeps &
-  WebhookDeps & {
+  WebhookDeps &
+  ExportDeps & {
     rates: RateLimits
     rateLimit: number
     largeBodies: LargeBodies

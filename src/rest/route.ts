@@ -54,6 +54,12 @@ export const ok = <Schema extends z.ZodType>(description: string, schema: Schema
   content: { 'application/json': { schema } },
 })
 
+/** A response that is a file. */
+export const bytes = (description: string, type: string) => ({
+  description,
+  content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } },
+})
+
 export const NO_CONTENT = { description: 'Done' }
 
 export const body = <Schema extends z.ZodType>(schema: Schema) => ({

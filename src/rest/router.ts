@@ -22,6 +22,7 @@ import { connectionRoutes } from './resources/connections.ts'
 import { countRoutes } from './resources/counts.ts'
 import { domainRoutes } from './resources/domains.ts'
 import { draftRoutes } from './resources/drafts.ts'
+import { exportRoutes } from './resources/exports.ts'
 import { fileRoutes } from './resources/files.ts'
 import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
@@ -64,7 +65,8 @@ const unlessImport =
 const GUARDED = [
   '/agents/*',
   '/a/*',
-  '/workspace',
+  '/workspace/*',
+  '/export',
   '/audit',
   '/counts',
   '/messages',
@@ -104,6 +106,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   for (const path of GUARDED) app.use(path, unlessImport(jsonBody), unlessImport(idempotency))
   for (const routes of [
     workspaceRoutes,
+    exportRoutes,
     auditRoutes,
     countRoutes,
     memberRoutes,

@@ -83,6 +83,10 @@ const sendDueNotices = async (deps: TerminationNoticeDeps): Promise<void> => {
     await deps.pool.query('delete from webhook_farewell where id = any($1::uuid[])', [done])
 }
 
+/** Returns whether notices of a workspace are pending. */
+export const hasNotices = async ({ prisma }: Pick<Db, 'prisma'>, workspaceId: string): Promise<boolean> =>
+  (await prisma.webhookFarewell.count({ where: { workspaceId } })) > 0
+
 /** Notifies the receivers of subscriptions that ended before they expired. */
 export const createTerminationNotices = (deps: TerminationNoticeDeps): Routine => {
   const { clock, log } = deps

@@ -34,6 +34,10 @@ export const ACTIONS = [
   'passkey.add',
   'passkey.remove',
   'workspace.update',
+  'workspace.delete',
+  'workspace.restore',
+  'workspace.export',
+  'agent.export',
   'agent.update',
   'access.set',
   'message.release',
@@ -69,7 +73,7 @@ interface AuditDeps {
 }
 
 /** Who did it: a viewer, a person without a token, or an operator on the command line (without an id). */
-interface Actor {
+export interface Actor {
   workspaceId: string
   kind: ActorKind
   id: string | null
@@ -80,11 +84,17 @@ interface Actor {
   app?: string | undefined
 }
 
+/** Actions that change nothing. */
+const READS = new Set<Action>(['secret.reveal', 'workspace.export', 'agent.export'])
+
+/** The operator, on the command line or by the service itself. */
+export const OPERATOR = { kind: 'operator', id: null, tokenId: null } as const
+
 /** What the members who watch a workspace are told of an action; null if nothing. Messages are told of apart. */
 const changedBy = (action: Action): ChangeKind | null => {
   if (action === 'member.invite') return 'invitation'
   const [subject = ''] = action.split('.')
-  return action !== 'secret.reveal' && subject in CHANGE_KINDS ? (subject as ChangeKind) : null
+  return !READS.has(action) && subject in CHANGE_KINDS ? (subject as ChangeKind) : null
 }
 
 /**

@@ -52,12 +52,16 @@ export const presentWorkspace = ({ workspace, usage }: WorkspaceView) => {
       changeAddress,
     },
     settings: settingsOf(workspace),
+    deletesAt: workspace.deleteAt?.toISOString() ?? null,
     createdAt: workspace.createdAt.toISOString(),
   }
 }
 
 /** Returns the viewer's workspace. */
-export const readWorkspace = async (deps: SettingsDeps, { workspaceId }: Viewer): Promise<WorkspaceView> => {
+export const readWorkspace = async (
+  deps: SettingsDeps,
+  { workspaceId }: Pick<Viewer, 'workspaceId'>,
+): Promise<WorkspaceView> => {
   const [workspace, usage] = await Promise.all([
     deps.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId }, include: { plan: true } }),
     usageOf(deps, workspaceId),

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'
-import { audit } from './audit.ts'
+import { audit, OPERATOR } from './audit.ts'
 import { wrapDataKey } from './keyring.ts'
 import { hashToken, newToken } from './token.ts'
 
@@ -107,7 +107,7 @@ export const createMemberToken = async (
   }
   await deps.prisma.$transaction(async (prisma) => {
     const { id } = await prisma.token.create({ data })
-    const operator = { workspaceId: member.workspaceId, kind: 'operator', id: null, tokenId: null } as const
+    const operator = { ...OPERATOR, workspaceId: member.workspaceId }
     await audit({ ...deps, prisma }, operator, {
       action: 'token.create',
       agentId: null,

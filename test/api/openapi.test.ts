@@ -160,6 +160,10 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   const path = `/agents/${agent.id}`
   yield [member, 'GET', '/workspace']
   yield [member, 'PATCH', '/workspace', { name: 'Acme' }]
+  yield [member, 'DELETE', '/workspace']
+  yield [member, 'POST', '/workspace/restore']
+  yield [member, 'GET', '/export']
+  yield [member, 'GET', `${path}/export`]
   yield [member, 'GET', '/audit']
   yield [member, 'GET', '/counts']
   yield [member, 'GET', '/messages?limit=2']

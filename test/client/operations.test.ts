@@ -12,6 +12,10 @@ const first = async <Item>(list: AsyncIterable<Item>) => {
 const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>)[] => [
   () => workspace.read(),
   () => workspace.update({ keepRefusedDays: 3 }),
+  () => workspace.delete(),
+  () => workspace.restore(),
+  () => workspace.export(),
+  () => agent.export(),
   () => first(workspace.audit()),
   () => workspace.counts(),
   () => agent.counts(),

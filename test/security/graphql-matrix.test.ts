@@ -118,6 +118,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
       domainId: domain.id,
       phoneNumberId: number.data.buyPhoneNumber.phoneNumber.id,
       appId,
+      workspaceId: of.workspace,
     },
   }
 }

@@ -82,7 +82,7 @@ export const TYPES: Record<string, TypeRow> = {
   Workspace: {
     reach: '{ workspace { % } }',
     rule: OWN,
-    fields: 'id name createdAt settings plan',
+    fields: 'id name createdAt deletesAt settings plan',
     members: 'members invitations domains phoneNumbers audit connectedApps messages threads',
   },
   WorkspaceSettings: {
@@ -320,6 +320,7 @@ export interface Target {
   appId: string
   sessionId: string
   passkeyId: string
+  workspaceId: string
 }
 
 interface MutationRow {
@@ -413,6 +414,8 @@ export const MUTATIONS: Record<string, MutationRow> = {
   resendGivenUp: { rule: AGENT, input: (t) => ({ ...ofWebhook(t), since: '2026-01-01T00:00:00Z' }) },
   replayWebhook: { rule: AGENT, input: (t) => ({ ...ofWebhook(t), after: 0 }) },
   updateWorkspace: { rule: MEMBERS, input: () => ({ name: 'Renamed' }) },
+  deleteWorkspace: { rule: OWNERS, input: ({ workspaceId }) => ({ workspaceId }) },
+  restoreWorkspace: { rule: OWNERS, input: ({ workspaceId }) => ({ workspaceId }) },
   inviteMember: { rule: MEMBERS, input: () => ({ email: `${randomUUID()}@example.com` }) },
   revokeInvitation: { rule: MEMBERS_ID, input: ({ invitationId }) => ({ invitationId }) },
   updateOwnMember: { rule: MEMBERS, input: () => ({ name: 'Ann' }) },

@@ -28,6 +28,10 @@ interface Row {
 const TABLE: Record<string, Row> = {
   'GET /workspace': { member: 200, agent: 200, peer: 200 },
   'PATCH /workspace': { member: 200, agent: 403, body: {} },
+  'DELETE /workspace': { member: 200, agent: 403 },
+  'POST /workspace/restore': { member: 200, agent: 403 },
+  'GET /export': { member: 200, agent: 403 },
+  'GET /agents/{id}/export': { member: 200, agent: 200 },
   'GET /audit': { member: 200, agent: 403 },
   'GET /counts': { member: 200, agent: 403 },
   'GET /agents/{id}/counts': { member: 200, agent: 200 },

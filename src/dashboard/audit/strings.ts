@@ -63,4 +63,8 @@ export const ACTIONS = {
   webhook_remove: 'removed a webhook',
   webhook_rotate: 'gave a webhook a new secret',
   workspace_update: 'changed the workspace',
+  workspace_delete: 'asked to delete the workspace',
+  workspace_restore: 'cancelled the deletion of the workspace',
+  workspace_export: 'exported the workspace',
+  agent_export: 'exported the agent',
 } satisfies Record<Action, string>

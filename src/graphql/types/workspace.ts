@@ -103,6 +103,11 @@ export const Workspace = builder.prismaObject('Workspace', {
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    deletesAt: t.expose('deleteAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it will be deleted, as an owner has asked; null if it is not.',
+    }),
     settings: t.field({
       type: Settings,
       select: {
@@ -162,17 +167,21 @@ const UpdateWorkspaceInput = builder.inputType('UpdateWorkspaceInput', {
   }),
 })
 
-const UpdateWorkspacePayload = builder.objectRef<{ id: string }>('UpdateWorkspacePayload').implement({
-  description: 'Result of `updateWorkspace`.',
-  fields: (t) => ({
-    workspace: t.prismaField({
-      type: Workspace,
-      description: 'The updated workspace.',
-      resolve: (query, { id }, _args, { deps }) =>
-        deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id } }),
+/** The payload of a mutation of the workspace. */
+export const workspacePayload = (mutation: string, description: string) =>
+  builder.objectRef<{ id: string }>(`${mutation}Payload`).implement({
+    description: `Result of \`${mutation.charAt(0).toLowerCase()}${mutation.slice(1)}\`.`,
+    fields: (t) => ({
+      workspace: t.prismaField({
+        type: Workspace,
+        description,
+        resolve: (query, { id }, _args, { deps }) =>
+          deps.prisma.workspace.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
     }),
-  }),
-})
+  })
+
+const UpdateWorkspacePayload = workspacePayload('UpdateWorkspace', 'The updated workspace.')
 
 builder.mutationField('updateWorkspace', (t) =>
   t.field({

@@ -25,7 +25,19 @@ import { presentMessage } from '../../message/reading/present.ts'
 import { readAttachment, readMessage, readRaw } from '../../message/reading/read.ts'
 import { listRecipients, presentRecipient } from '../../message/reading/recipients.ts'
 import type { RestEnv } from '../env.ts'
-import { body, DEFAULT_LIMIT, failures, flag, ids, integer, moment, ok, PAGING, SECURITY } from '../route.ts'
+import {
+  body,
+  bytes,
+  DEFAULT_LIMIT,
+  failures,
+  flag,
+  ids,
+  integer,
+  moment,
+  ok,
+  PAGING,
+  SECURITY,
+} from '../route.ts'
 import { ID, pageView } from '../views.ts'
 import { attachmentHeaders } from './file.ts'
 import {
@@ -224,11 +236,6 @@ const markMany = createRoute({
     200: ok('The labels and read marks, in the order of `ids`', z.array(MessageMarksView)),
     ...failures('agent', 'body'),
   },
-})
-
-const bytes = (description: string, type: string) => ({
-  description,
-  content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } },
 })
 
 const recipientList = createRoute({

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { keepDays, keepRefusedDays, workspaceName } from '../../core/rules.ts'
+import { cancelDeletion, scheduleDeletion } from '../../workspace/deletion.ts'
 import { presentWorkspace, readWorkspace, updateWorkspace } from '../../workspace/settings.ts'
 import type { RestEnv } from '../env.ts'
 import { body, failures, ok, SECURITY } from '../route.ts'
@@ -41,6 +42,9 @@ const WorkspaceView = z
       keepMessagesDays: count.nullable(),
       keepRawDays: count.nullable(),
     }),
+    deletesAt: time.nullable().openapi({
+      description: 'When the workspace will be deleted, as an owner has asked; null if it is not',
+    }),
     createdAt: time,
   })
   .openapi('Workspace', {
@@ -77,6 +81,7 @@ const WorkspaceView = z
         keepMessagesDays: null,
         keepRawDays: 365,
       },
+      deletesAt: null,
       createdAt: TIME,
     },
   })
@@ -134,9 +139,38 @@ const update = createRoute({
   responses: { 200: ok('The workspace', WorkspaceView), ...failures('body', 'forbidden') },
 })
 
+const remove = createRoute({
+  method: 'delete',
+  path: '/workspace',
+  operationId: 'deleteWorkspace',
+  summary: 'Delete the workspace in 24 hours (owners only)',
+  description:
+    'With its agents, messages, secrets, domains and members; its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it.',
+  tags,
+  security,
+  responses: { 200: ok('The workspace', WorkspaceView), ...failures('forbidden') },
+})
+
+const restore = createRoute({
+  method: 'post',
+  path: '/workspace/restore',
+  operationId: 'restoreWorkspace',
+  summary: 'Cancel the deletion of the workspace (owners only)',
+  description: 'Changes nothing if none was requested. `conflict` once the deletion has begun.',
+  tags,
+  security,
+  responses: { 200: ok('The workspace', WorkspaceView), ...failures('input', 'forbidden', 'conflict') },
+})
+
 export const workspaceRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(read, async (c) => c.json(presentWorkspace(await readWorkspace(c.var.deps, c.var.viewer)), 200))
   app.openapi(update, async (c) =>
     c.json(presentWorkspace(await updateWorkspace(c.var.deps, c.var.viewer, c.req.valid('json'))), 200),
+  )
+  app.openapi(remove, async (c) =>
+    c.json(presentWorkspace(await scheduleDeletion(c.var.deps, c.var.viewer)), 200),
+  )
+  app.openapi(restore, async (c) =>
+    c.json(presentWorkspace(await cancelDeletion(c.var.deps, c.var.viewer)), 200),
   )
 }

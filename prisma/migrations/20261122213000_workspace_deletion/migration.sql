@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "workspace" ADD COLUMN "delete_at" TIMESTAMPTZ(3);

@@ -1,0 +1,62 @@
+import { presentAddress } from '../agent/address.ts'
+import { presentAgent } from '../agent/agent.ts'
+import { presentSuppression } from '../agent/suppression.ts'
+import type { Db } from '../db/client.ts'
+import type { Agent } from '../db/generated/prisma/client.ts'
+import { json, jsonLines } from './json.ts'
+import { messageFiles } from './message-files.ts'
+import type { ArchiveFile } from './tar.ts'
+
+/** An agent's settings. Values of secrets and keys of webhooks are not exported: only the agent may read those. */
+const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> => {
+  const where = { agentId: agent.id }
+  const [addresses, access, webhooks, secrets, suppressions, drafts] = await Promise.all([
+    prisma.address.findMany({ where, orderBy: { createdAt: 'asc' } }),
+    prisma.access.findMany({ where, orderBy: { channel: 'asc' } }),
+    prisma.webhook.findMany({
+      where: { ...where, kind: 'webhook' },
+      orderBy: { createdAt: 'asc' },
+      select: { id: true, url: true, name: true, types: true, channels: true, createdAt: true },
+    }),
+    prisma.secret.findMany({
+      where,
+      orderBy: { name: 'asc' },
+      select: { name: true, setByKind: true, createdAt: true, updatedAt: true },
+    }),
+    prisma.suppression.findMany({ where, orderBy: { createdAt: 'asc' } }),
+    prisma.draft.findMany({
+      where,
+      orderBy: { createdAt: 'asc' },
+      select: { id: true, content: true, createdAt: true, updatedAt: true },
+    }),
+  ])
+  return [
+    { path: 'agent.json', content: json(presentAgent(agent)) },
+    { path: 'addresses.jsonl', content: jsonLines(addresses.map(presentAddress)) },
+    { path: 'access.jsonl', content: jsonLines(access.map(({ agentId: _, ...entry }) => entry)) },
+    { path: 'webhooks.jsonl', content: jsonLines(webhooks) },
+    { path: 'secrets.jsonl', content: jsonLines(secrets) },
+    { path: 'suppressions.jsonl', content: jsonLines(suppressions.map(presentSuppression)) },
+    { path: 'drafts.jsonl', content: jsonLines(drafts) },
+  ].filter(({ content }) => content.length > 0)
+}
+
+async function* draftFiles({ prisma }: Db, agentId: string): AsyncGenerator<ArchiveFile> {
+  const files = await prisma.draftFile.findMany({
+    where: { agentId },
+    select: { draftId: true, index: true },
+  })
+  for (const { draftId, index } of files) {
+    const file = await prisma.draftFile.findUnique({
+      where: { draftId_index_agentId: { draftId, index, agentId } },
+    })
+    if (file) yield { path: `draft-files/${draftId}/${index}`, content: file.content }
+  }
+}
+
+/** Yields everything of an agent. */
+export async function* agentFiles(db: Db, agent: Agent): AsyncGenerator<ArchiveFile> {
+  yield* await settingsOf(db, agent)
+  yield* draftFiles(db, agent.id)
+  yield* messageFiles(db, agent.id)
+}

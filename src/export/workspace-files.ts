@@ -1,0 +1,65 @@
+import { presentPhoneNumber } from '../agent/phone-numbers.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Db } from '../db/client.ts'
+import { presentDomain } from '../email-domain/domain.ts'
+import { presentMember } from '../workspace/member.ts'
+import { presentAudit } from '../workspace/read-audit.ts'
+import { presentWorkspace, readWorkspace } from '../workspace/settings.ts'
+import { agentFiles } from './agent-files.ts'
+import { json, jsonLines } from './json.ts'
+import type { ArchiveFile } from './tar.ts'
+
+type Deps = Db & { clock: Clock }
+
+const PAGE = 1_000
+
+/** Yields pages of rows in the order of their ids. */
+async function* pages<Row extends { id: string }>(
+  read: (after: string | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let after: string | undefined; ; ) {
+    const rows = await read(after)
+    if (rows.length > 0) yield rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)!.id
+  }
+}
+
+const following = (workspaceId: string, after: string | undefined) => ({
+  where: { workspaceId, ...(after === undefined ? {} : { id: { gt: after } }) },
+  orderBy: { id: 'asc' as const },
+  take: PAGE,
+})
+
+const settingsOf = async (deps: Deps, workspaceId: string): Promise<ArchiveFile[]> => {
+  const where = { workspaceId }
+  const { prisma } = deps
+  const [workspace, members, domains, numbers] = await Promise.all([
+    readWorkspace(deps, { workspaceId }),
+    prisma.member.findMany({ where, orderBy: { createdAt: 'asc' } }),
+    prisma.domain.findMany({ where, orderBy: { createdAt: 'asc' } }),
+    prisma.phoneNumber.findMany({ where, orderBy: { value: 'asc' } }),
+  ])
+  return [
+    { path: 'workspace.json', content: json(presentWorkspace(workspace)) },
+    { path: 'members.jsonl', content: jsonLines(members.map(presentMember)) },
+    { path: 'domains.jsonl', content: jsonLines(domains.map(presentDomain)) },
+    { path: 'phone-numbers.jsonl', content: jsonLines(numbers.map(presentPhoneNumber)) },
+  ].filter(({ content }) => content.length > 0)
+}
+
+/** Yields everything of a workspace. */
+export async function* workspaceFiles(deps: Deps, workspaceId: string): AsyncGenerator<ArchiveFile> {
+  const { prisma } = deps
+  yield* await settingsOf(deps, workspaceId)
+  let count = 0
+  for await (const entries of pages((after) => prisma.auditEntry.findMany(following(workspaceId, after))))
+    yield {
+      path: `audit-${String(++count).padStart(6, '0')}.jsonl`,
+      content: jsonLines(entries.map(presentAudit)),
+    }
+  for await (const agents of pages((after) => prisma.agent.findMany(following(workspaceId, after))))
+    for (const agent of agents)
+      for await (const file of agentFiles(deps, agent))
+        yield { ...file, path: `agents/${agent.id}/${file.path}` }
+}
