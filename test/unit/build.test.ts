@@ -25,6 +25,7 @@ beforeAll(() => {
     'package-lock.json',
     'tsconfig.json',
     'src/build.mjs',
+    'src/node-version.mjs',
     'src/core/errors.ts',
     'src/dashboard/build.mjs',
     'prisma/config.ts',
