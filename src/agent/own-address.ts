@@ -26,7 +26,7 @@ export interface OwnAddress {
  * letters.
  */
 export const GIVEN_ADDRESS =
-  /^[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*(?<![.'-])@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 /** RFC 5321 4.5.3.1. */
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254

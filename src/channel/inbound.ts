@@ -144,7 +144,12 @@ export interface Inbound {
   keyword?: { means: 'stop' | 'start' | 'help'; word: string; orAnAnswer?: boolean }
   /** The raw message, unmodified. */
   raw: Uint8Array | null
+  /** What the log lines of its transport have in common, such as the id of the SMTP session. */
+  origin?: Origin | undefined
 }
+
+/** Fields of a log line. */
+export type Origin = Readonly<Record<string, string | number>>
 
 export interface InboundAttachment {
   name: string

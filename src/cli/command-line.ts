@@ -126,14 +126,12 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'import' && extra.length < 2)
     return { name, agent: required('agent', values.agent, id), from: importSource(extra[0], values) }
   if (name === 'dump' || name === 'restore') {
-    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.
-${USAGE}`)
+    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.\n${USAGE}`)
     return { name, file: resolve(extra[0]!) }
   }
   const workspace = values.workspace && read('workspace', values.workspace, id)
   if (name === 'export') {
-    if (extra.length !== 1) throw new UsageError(`export takes a FILE.
-${USAGE}`)
+    if (extra.length !== 1) throw new UsageError(`export takes a FILE.\n${USAGE}`)
     return { name, file: resolve(extra[0]!), workspace }
   }
   if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)

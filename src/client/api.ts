@@ -2423,6 +2423,70 @@ export interface components {
         };
         /**
          * @example {
+         *       "event": "replaced",
+         *       "data": {}
+         *     }
+         */
+        StreamEvent: components["schemas"]["StreamedEvent"] | components["schemas"]["StreamTruncated"] | components["schemas"]["StreamReplaced"];
+        /**
+         * @example {
+         *       "id": 42,
+         *       "event": "message.received",
+         *       "data": {
+         *         "id": 42,
+         *         "type": "message.received",
+         *         "channel": "email",
+         *         "messageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *         "createdAt": "2026-11-20T09:30:00.000Z",
+         *         "sender": {
+         *           "id": null,
+         *           "kind": "contact",
+         *           "name": "Ann Example",
+         *           "email": "ann@example.com",
+         *           "phone": null
+         *         }
+         *       }
+         *     }
+         */
+        StreamedEvent: {
+            /** @description The position to resume after (`Last-Event-ID`) */
+            id: number;
+            /** @enum {string} */
+            event: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
+            data: components["schemas"]["Event"];
+        };
+        /**
+         * @example {
+         *       "id": 41,
+         *       "event": "truncated",
+         *       "data": {
+         *         "nextId": 42
+         *       }
+         *     }
+         */
+        StreamTruncated: {
+            /** @description The position to resume after (`Last-Event-ID`) */
+            id: number;
+            /** @enum {string} */
+            event: "truncated";
+            data: {
+                /** @description The id of the next event */
+                nextId: number;
+            };
+        };
+        /**
+         * @example {
+         *       "event": "replaced",
+         *       "data": {}
+         *     }
+         */
+        StreamReplaced: {
+            /** @enum {string} */
+            event: "replaced";
+            data: Record<string, never>;
+        };
+        /**
+         * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "addressId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "channel": "email",
@@ -5404,14 +5468,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream */
+            /** @description A stream of events, each described by the schema: its fields, with `data` as JSON */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["StreamEvent"];
                 };
             };
             /** @description Another client has connected */

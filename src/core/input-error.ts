@@ -36,9 +36,12 @@ const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, wher
   return message
 }
 
-/** Returns an error for the first broken rule, with the name of the field, also of an unknown one. */
+/**
+ * Returns an error for the first broken rule, with the name of the field. An unknown field is named first: it may
+ * be a misspelling of the one that is missing.
+ */
 export const inputError = (issues: readonly Issue[], input: unknown, where: string): AppError => {
-  const issue = issues[0]!
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
   const path = fieldName(issue.path)
   if (issue.code === 'unrecognized_keys')
     return invalidInput([path, issue.keys![0]].filter(Boolean).join('.'), 'is not a known field')

@@ -23,7 +23,8 @@ export const portOf = (url: URL): number => Number(url.port || (url.protocol ===
 const refuse = (rule: string) => invalidInput('url', rule)
 
 const CREDENTIALS = 'must not contain credentials'
-const PUBLIC = 'must point to a host on the public internet'
+const PUBLIC =
+  'must point to a host on the public internet; the operator can permit others with WEBHOOK_ALLOW'
 
 /**
  * Returns whether a connection for this URL may be permitted to this address. Checked again for every

@@ -266,6 +266,9 @@ describe('a query string', () => {
 
 test.each([
   ['POST', '/agents', { name: 'x' }, /^icon: is required/],
+  ['POST', '/agents', { nam: 'x', icon: 'bot' }, /^nam: is not a known field/],
+  ['POST', '/agents/:id/messages', { text: 'hi', to: ['a@example.com'] }, /^channel: is required to write/],
+  ['POST', '/agents/:id/messages', { text: 'hi' }, /^replyTo: must contain exactly one of/],
   ['POST', '/agents', { name: 'x', icon: null }, /^icon: must be one of bot, /],
   ['POST', '/agents', { icon: 'bot' }, /^name: is required/],
   ['POST', '/agents/:id/addresses/setups', {}, /^channel: is required/],

@@ -49,7 +49,7 @@ describe('the target of a message, which is exactly one of replyTo, forward and 
   const id = randomUUID()
   test.each([
     [{ text: 'hi' }, /exactly one of replyTo.*forward.*channel/],
-    [{ text: 'hi', to: ['bo@example.com'] }, /exactly one of/],
+    [{ text: 'hi', to: ['bo@example.com'] }, /^channel: is required/],
     [{ text: 'hi', replyTo: id, forward: id, to: ['bo@example.com'] }, /exactly one of/],
     [{ text: 'hi', replyTo: id, channel: 'email' }, /exactly one of/],
     [{ text: 'hi', forward: id, channel: 'email', to: ['bo@example.com'] }, /exactly one of/],

@@ -50,11 +50,14 @@ test('each request, incoming message and delivery attempt has one log line, and 
   }
   expect(mail).toMatchObject({ ...common, channel: 'email', event: expect.stringMatching(/^evt_\w+_1$/) })
   expect(handed).toMatchObject({ ...common, channel: 'url', event: expect.stringMatching(/^evt_\w+_2$/) })
+  const [received] = linesOf('message received over SMTP')
+  expect(received).toMatchObject({ outcome: 'accepted', recipients: [agent.address], transaction: 1 })
+  const { session, transaction } = received!
   expect(linesOf('incoming message stored')).toMatchObject([
-    { agentId: agent.id, channel: 'email', status: 'received', refusal: null },
-  ])
-  expect(linesOf('message received over SMTP')).toMatchObject([
-    { outcome: 'accepted', recipients: [agent.address] },
+    {
+      ...{ session, transaction, sender: 'ann@example.com', messageId: expect.any(String) },
+      ...{ agentId: agent.id, channel: 'email', status: 'received', refusal: null },
+    },
   ])
   const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
   const request = {
@@ -95,3 +98,23 @@ test.each(['/agents', '/graphql'])(
     expect(lines.filter(({ text }) => text !== 'request')).toEqual([])
   },
 )
+
+test('a refused recipient has a log line, which names the session of the mail', async () => {
+  const { host, port } = service.smtp
+  const letter = { from: 'bo@example.com', to: [agent.address, 'nobody@agents.localhost'], text: 'hi' }
+  const { rejected } = await deliver(`${host}:${port}`, letter)
+  expect(rejected).toEqual(['nobody@agents.localhost'])
+  const mine = await until(() =>
+    linesOf('message received over SMTP').find(({ reversePath }) => reversePath === 'bo@example.com'),
+  )
+  const { session, transaction } = mine
+  expect(linesOf('recipient refused over SMTP')).toMatchObject([
+    {
+      ...{ session, transaction, reversePath: 'bo@example.com', remoteAddress: '127.0.0.1' },
+      ...{ recipient: 'nobody@agents.localhost', outcome: '550' },
+    },
+  ])
+  expect(linesOf('incoming message stored')).toContainEqual(
+    expect.objectContaining({ session, transaction, sender: 'bo@example.com' }),
+  )
+})

@@ -167,7 +167,8 @@ describe('events', () => {
     })
     expect(body.error).toMatchObject({
       code: -32602,
-      message: 'delivery.url: must point to a host on the public internet',
+      message:
+        'delivery.url: must point to a host on the public internet; the operator can permit others with WEBHOOK_ALLOW',
     })
   })
 

@@ -32,6 +32,7 @@ export const createDescription = (document: Json) => {
       Object.fromEntries(Object.entries(schemas).map(([name, value]) => [name, whole(value, closed)]))
     if (schema.properties) schema.properties = each(schema.properties)
     if (schema.items) schema.items = whole(schema.items, closed)
+    if (schema.anyOf) schema.anyOf = schema.anyOf.map((part: Json) => whole(part, closed))
     if (schema.allOf) schema.allOf = schema.allOf.map((part: Json) => whole(part, false))
     if (typeof schema.additionalProperties === 'object')
       schema.additionalProperties = whole(schema.additionalProperties, closed)

@@ -187,7 +187,7 @@ const agentCheck = ({ byAgent }: Inbound): Check[] =>
  */
 const limitArrivals = (
   deps: ReceiveDeps,
-  { channel, source, from }: Inbound,
+  { channel, source, from, origin }: Inbound,
   arrivals: readonly Arrival[],
 ): Arrival[] => {
   const kept: Arrival[] = []
@@ -198,7 +198,7 @@ const limitArrivals = (
       const { agentId, refusal } = arrival.message
       deps.metrics?.count('mails', 'dropped')
       deps.log.info(
-        { agentId, channel, refusal },
+        { ...origin, sender: from.address, agentId, channel, refusal },
         'incoming message discarded: the agent has refused too many today',
       )
     }
@@ -251,6 +251,8 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
     deps.metrics?.count('mails', message.refusal ?? 'received')
     deps.log.info(
       {
+        ...inbound.origin,
+        sender: inbound.from.address,
         messageId: message.id,
         agentId: message.agentId,
         channel: message.channel,

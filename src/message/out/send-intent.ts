@@ -48,8 +48,13 @@ export interface SendIntent {
 
 export type Mode = 'reply' | 'forward' | 'start'
 
-const modeOf = ({ replyTo, forward, channel }: SendInput): Mode => {
+const modeOf = ({ replyTo, forward, channel, to }: SendInput): Mode => {
   const named = [replyTo, forward, channel].filter((field) => field !== undefined)
+  if (named.length === 0 && to !== undefined)
+    throw invalidInput(
+      'channel',
+      'is required to write to someone; to reply, use replyTo, and to forward, forward',
+    )
   if (named.length !== 1)
     throw invalidInput(
       'replyTo',

@@ -8,7 +8,7 @@ import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, OTHER, pageView } from '../views.ts'
-import { EventView } from './event-view.ts'
+import { EventView, StreamView } from './event-view.ts'
 
 const ConnectionView = z
   .object({
@@ -118,7 +118,10 @@ const stream = createRoute({
     }),
   },
   responses: {
-    200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
+    200: {
+      description: 'A stream of events, each described by the schema: its fields, with `data` as JSON',
+      content: { 'text/event-stream': { schema: StreamView } },
+    },
     204: { description: 'Another client has connected' },
     ...streamFailures,
   },

@@ -18,6 +18,15 @@ export const EVENT_DETAIL = {
     .openapi({ description: 'For `message.held`: what the message waits for' }),
 }
 
+const EVENT = { id: 42, type: 'message.received', channel: 'email', messageId: ID, createdAt: TIME } as const
+const SENDER = {
+  id: null,
+  kind: 'contact',
+  name: 'Ann Example',
+  email: 'ann@example.com',
+  phone: null,
+} as const
+
 export const EventView = z
   .object({
     id: z.int().min(1).openapi({
@@ -47,11 +56,34 @@ export const EventView = z
   })
   .openapi('Event', {
     example: {
-      id: 42,
-      type: 'message.received',
-      channel: 'email',
-      messageId: ID,
-      createdAt: TIME,
-      sender: { id: null, kind: 'contact', name: 'Ann Example', email: 'ann@example.com', phone: null },
+      ...EVENT,
+      sender: SENDER,
     },
   })
+
+const position = z.int().min(0).openapi({
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'The position to resume after (`Last-Event-ID`)',
+})
+const StreamedEvent = z
+  .object({ id: position, event: z.enum(EVENT_NAMES), data: EventView })
+  .openapi('StreamedEvent', {
+    example: { id: 42, event: 'message.received', data: { ...EVENT, sender: SENDER } },
+  })
+
+const StreamTruncated = z
+  .object({
+    id: position,
+    event: z.literal('truncated'),
+    data: z.object({ nextId: z.int().openapi({ description: 'The id of the next event' }) }),
+  })
+  .openapi('StreamTruncated', { example: { id: 41, event: 'truncated', data: { nextId: 42 } } })
+
+const StreamReplaced = z
+  .object({ event: z.literal('replaced'), data: z.object({}) })
+  .openapi('StreamReplaced', { example: { event: 'replaced', data: {} } })
+
+/** The events of a stream by their fields, with `data` as parsed JSON. */
+export const StreamView = z
+  .union([StreamedEvent, StreamTruncated, StreamReplaced])
+  .openapi('StreamEvent', { example: { event: 'replaced', data: {} } })

@@ -188,6 +188,7 @@ describe('an incoming mail', () => {
       {
         event: 'smtp.inbound',
         session: expect.any(String),
+        transaction: 1,
         remoteAddress: '127.0.0.1',
         helo: expect.any(String),
         tls: false,

@@ -1,5 +1,5 @@
 import { publicSourceOf } from '../../../core/source.ts'
-import type { Check, Inbound, Sink } from '../../inbound.ts'
+import type { Check, Inbound, Origin, Sink } from '../../inbound.ts'
 import { domainOf } from '../address.ts'
 import { type AcceptBounceDeps, acceptBounce, bounceRecipientsOf } from '../bounce/accept-bounce.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
@@ -15,6 +15,8 @@ export interface DeliveryInfo {
   deliveryId?: string
   /** Results of checks made by the system that delivered it. */
   checks?: Check[]
+  /** Fields of the transport's log lines, to find those of the same mail. */
+  origin?: Origin
 }
 
 /** Accepts mail from any transport: for agents, the postmaster, and our own return paths. */
@@ -38,7 +40,7 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
   const target = withPostmaster(sink, { mailDomain, ...(postmaster ? { postmaster } : {}) })
   return {
     accepts: async (address) => (returnPaths?.read(address) ?? null) !== null || target.accepts(address),
-    async deliver(raw, envelope, recipients, { deliveryId, checks = [] } = {}) {
+    async deliver(raw, envelope, recipients, { deliveryId, checks = [], origin } = {}) {
       const returned = bounceRecipientsOf(recipients, options)
       const isForOthers = returned.others.length > 0
       const [mail, spam] = await Promise.all([
@@ -57,6 +59,7 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
       await target.inbound({
         ...message,
         ...(deliveryId ? { deliveryId } : {}),
+        origin,
         checks: [...message.checks, ...checks],
       })
     },

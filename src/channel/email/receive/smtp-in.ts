@@ -10,6 +10,7 @@ import { sourceOf } from '../../../core/source.ts'
 import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
 import { TransferSlots } from '../../../core/transfer-slots.ts'
 import type { Listening } from '../../channel.ts'
+import type { Origin } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { domainOf, firstAccepted } from '../address.ts'
 import { loggable } from '../bounce/return-path.ts'
@@ -33,7 +34,7 @@ export interface SmtpInOptions {
    * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
    * should retry; the error's message is sent to it.
    */
-  deliver(raw: Buffer, envelope: Envelope, recipients: string[]): Promise<void>
+  deliver(raw: Buffer, envelope: Envelope, recipients: string[], info: { origin: Origin }): Promise<void>
   clock: Clock
   log: Logger
   metrics?: Metrics | undefined
@@ -140,6 +141,15 @@ class Sessions {
       this.#recipients.set(address, normalized)
       return undefined
     }
+    this.#options.log.info(
+      {
+        event: 'smtp.rcpt',
+        ...factsOf(session),
+        recipient: loggable(oneLine(recipient, 320)),
+        outcome: '550',
+      },
+      'recipient refused over SMTP',
+    )
     await this.#tarpit(session)
     const isOwnDomain = domainOf(recipient).toLowerCase() === this.#options.mailDomain.toLowerCase()
     throw new Reply(550, isOwnDomain ? 'No such recipient here' : 'No such recipient here, relay denied')
@@ -211,7 +221,7 @@ class Sessions {
         bytes: raw.length,
       }
       await traced(tracer, 'SMTP DATA', { kind: 'server', attributes }, () =>
-        deliver(raw, envelopeOf(session), recipients),
+        deliver(raw, envelopeOf(session), recipients, { origin: originOf(session) }),
       )
       outcome = 'stored'
     } finally {
@@ -252,24 +262,16 @@ class Sessions {
     facts: { outcome: string; recipients: string[]; bytes: number; ms: number },
   ): void {
     this.#busy.delete(session.id)
-    const { remoteAddress, hostNameAppearsAs, secure, id } = session
-    const envelope = {
-      session: id,
-      remoteAddress,
-      helo: oneLine(String(hostNameAppearsAs), 255),
-      tls: secure,
-      reversePath: loggable(reversePathOf(session)),
-    }
     const answer =
       facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
     this.#options.metrics?.count('answers', answer)
     const level = facts.outcome.startsWith('failed') ? 'error' : 'info'
     this.#options.log[level](
-      { event: 'smtp.inbound', ...envelope, ...facts, recipients: facts.recipients.map(loggable) },
+      { event: 'smtp.inbound', ...factsOf(session), ...facts, recipients: facts.recipients.map(loggable) },
       'message received over SMTP',
     )
     // Deferred until the reply has been sent.
-    if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(id, 'Server shutting down'))
+    if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(session.id, 'Server shutting down'))
   }
 
   #hangUp(id: string, reason: string): void {
@@ -286,6 +288,17 @@ class Sessions {
     for (const connection of [...this.server.connections]) connection._socket.destroy()
   }
 }
+
+/** What all log lines of one mail have in common: a session may bring several. */
+const originOf = ({ id, transaction }: SMTPServerSession): Origin => ({ session: id, transaction })
+
+const factsOf = (session: SMTPServerSession) => ({
+  ...originOf(session),
+  remoteAddress: session.remoteAddress,
+  helo: oneLine(String(session.hostNameAppearsAs), 255),
+  tls: session.secure,
+  reversePath: loggable(reversePathOf(session)),
+})
 
 const reversePathOf = (session: SMTPServerSession): string =>
   session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
