@@ -1102,6 +1102,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/messages/{messageId}/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribe from what a received email belongs to
+         * @description For emails with a check `unsubscribe`: its verdict is `one_click` (a request to the sender, RFC 8058) or `mail` (a mail from the address at which it arrived). It is there only if a valid signature of a proven sender covers the header fields that say how. Afterwards the verdict is `requested`, and nothing happens again. `unavailable` if the sender does not accept the request.
+         */
+        post: operations["unsubscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/messages/{messageId}/release": {
         parameters: {
             query?: never;
@@ -1795,7 +1815,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -3554,7 +3574,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description The member or agent who performed the action */
                 actorId?: string;
                 since?: string;
@@ -6287,6 +6307,48 @@ export interface operations {
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
