@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { RootDb } from '../db/client.ts'
+import { noteChanges } from '../workspace/change-log.ts'
 import { deleteOld } from './deletion.ts'
 
 /** Workspaces decide for how many days messages, and emails as they were received, are kept. */
@@ -33,7 +34,7 @@ const DELETE_MESSAGES = {
     with old as materialized (
       select id from message where workspace_id = $1 and created_at < $2 and status not in ('refused', 'sending')
        order by created_at limit ${MAX} for update skip locked
-    ),${deleteOld()}
+    ),${deleteOld()},${noteChanges('message_changed', 'gone')}
     select count(*)::int as count from gone`,
 }
 

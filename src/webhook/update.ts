@@ -1,6 +1,7 @@
 import { notFound } from '../core/errors.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { EventType } from '../event/event.ts'
+import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { restartPending } from './manual-delivery.ts'
 import {
@@ -89,6 +90,9 @@ export const updateWebhook = async (
   const { id } = await findWebhook(deps, viewer, agentId, webhookId)
   const row = await deps.prisma.$transaction(async (tx) => {
     const data = await apply(tx, await lock(tx, id, agentId), changes, deps.clock.now())
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+    const detail = { webhook: id, ...Object.fromEntries(given) }
+    await audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.update', agentId, detail })
     return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
   })
   deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))

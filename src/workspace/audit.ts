@@ -14,6 +14,7 @@ export const ACTIONS = [
   'address.update',
   'address.remove',
   'webhook.add',
+  'webhook.update',
   'webhook.rotate',
   'webhook.remove',
   'suppression.remove',

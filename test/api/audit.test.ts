@@ -97,6 +97,13 @@ const CHANGES: [string, () => Promise<unknown>][] = [
   ['secret.delete', () => owner.api('DELETE', `/agents/${agent.id}/secrets/B`)],
   ['webhook.add', () => owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/' })],
   [
+    'webhook.update',
+    async () => {
+      const [hook] = (await owner.api('GET', `/agents/${agent.id}/webhooks`)).body
+      await owner.api('PATCH', `/agents/${agent.id}/webhooks/${hook.id}`, { name: 'Orders', paused: true })
+    },
+  ],
+  [
     'webhook.rotate',
     async () => {
       const [hook] = (await owner.api('GET', `/agents/${agent.id}/webhooks`)).body

@@ -130,6 +130,8 @@ test('messages and originals are deleted after the number of days of the workspa
     return (await tenant.api('GET', path(old.id))).status === 404
   })
   expect(await idsOf(agent)).toEqual([young.id])
+  const changes = await service.db.prisma.workspaceChange.findMany({ where: { ids: { has: old.id } } })
+  expect(changes.map(({ kind, agentId }) => [kind, agentId])).toContainEqual(['message_changed', agent.id])
   expect(await stored()).toBeLessThanOrEqual(before)
   expect((await tenant.api('PATCH', '/workspace', { keepMessagesDays: null })).body.settings).toMatchObject({
     keepMessagesDays: null,

@@ -61,6 +61,7 @@ export const ACTIONS = {
   token_revoke: 'revoked a token',
   webhook_add: 'added a webhook',
   webhook_remove: 'removed a webhook',
+  webhook_update: 'changed a webhook',
   webhook_rotate: 'gave a webhook a new secret',
   workspace_update: 'changed the workspace',
   workspace_delete: 'asked to delete the workspace',

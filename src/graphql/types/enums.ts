@@ -207,6 +207,7 @@ const ACTIONS: Record<Action, string> = {
   'address.update': 'An address of an agent was changed.',
   'address.remove': 'An address was removed from an agent.',
   'webhook.add': 'A webhook was added.',
+  'webhook.update': 'A webhook got another name or other events, or was paused or resumed.',
   'webhook.rotate': 'A webhook got a new signing secret.',
   'webhook.remove': 'A webhook was removed.',
   'suppression.remove': 'A recipient was removed from a suppression list.',

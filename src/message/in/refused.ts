@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { RootDb } from '../../db/client.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
 import { deleteOld } from '../deletion.ts'
 
 /**
@@ -21,7 +22,7 @@ const DELETE_OLD = `
   with old as materialized (
     select id from message where workspace_id = $1 and status = 'refused' and created_at < $2
      order by created_at limit ${MAX} for update skip locked
-  ),${deleteOld()}
+  ),${deleteOld()},${noteChanges('message_changed', 'gone')}
   select count(*)::int as count from gone`
 
 /**
