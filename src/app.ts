@@ -54,6 +54,8 @@ export interface App {
   readonly publicUrl: string
   /** Address of the SMTP server, `host:port`; null when this process does not have the `smtp` role. */
   readonly smtp: string | null
+  /** Tells load balancers to choose another process, and goes on. To be called some time before `stop`. */
+  drain(): void
   /** Stops accepting work, finishes work in progress for at most `graceMs`, closes all but the foundation. */
   stop(graceMs: number): Promise<void>
 }
@@ -230,6 +232,7 @@ export const startApp = async (
     http: server.url,
     publicUrl: operations.publicUrl(),
     smtp: operations.place.smtp,
+    drain: () => server.drain(),
     stop: async (graceMs) => {
       // Streams first: otherwise their clients would keep the HTTP server open.
       await Promise.all(interfaces.map((each) => each.stop(graceMs)))

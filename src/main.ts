@@ -69,6 +69,10 @@ const start = async (config: Config, log: Logger): Promise<void> => {
     const app = await Promise.race([starting, stopping])
     if (!app) return // asked to stop before it was ready
     await stopping
+    app.drain()
+    const drained = new AbortController()
+    await Promise.race([systemClock.sleep(config.drainSeconds * 1000, drained.signal), hurried])
+    drained.abort()
     finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
   } finally {
     const closeAtOnce = () => foundation?.close({ atOnce: true })

@@ -21,6 +21,7 @@ import {
   ROLES,
   type Role,
   roles,
+  seconds,
   share,
   texts,
   url,
@@ -82,6 +83,8 @@ export interface Config {
   readonly trustProxy: readonly string[]
   /** Maximum number of requests per minute and token. */
   readonly rateLimit: number
+  /** For how long a process that is to stop goes on while it says that it is not ready. */
+  readonly drainSeconds: number
   readonly graphql: {
     /** The only operations that GraphQL accepts, by id; undefined for no restriction. */
     readonly persisted: ReadonlyMap<string, string> | undefined
@@ -208,6 +211,7 @@ export function readConfig(environment: Environment): Config {
     webhookAllow: reader.read('WEBHOOK_ALLOW', list(allowed)) ?? [],
     trustProxy: reader.read('TRUST_PROXY', list(network)) ?? [],
     rateLimit: reader.read('RATE_LIMIT', count) ?? 600,
+    drainSeconds: reader.read('DRAIN_SECONDS', seconds) ?? 0,
     graphql: {
       persisted: reader.read('PERSISTED_ONLY', texts),
       introspection: reader.read('INTROSPECTION', onOff) ?? true,

@@ -17,6 +17,12 @@ export const count: Parse<number> = (text) => {
   return Number(text)
 }
 
+export const seconds: Parse<number> = (text) => {
+  const value = Number(text)
+  if (!/^\d{1,4}$/.test(text) || value > 3600) throw takes('seconds: 0 to 3600')
+  return value
+}
+
 /** Parses a share of a whole. */
 export const share: Parse<number> = (text) => {
   const value = Number(text)

@@ -9,6 +9,17 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
+const RECONNECT_MS = { min: 100, max: 3000 }
+
+/**
+ * Returns a last frame that tells the client after which time to connect again. The times differ, so that the
+ * clients of a process that stops do not all come to the next one at once.
+ */
+export const reconnectFrame = (): string => {
+  const { min, max } = RECONNECT_MS
+  return `: the service is stopping\nretry: ${Math.round(min + Math.random() * (max - min))}\n\n`
+}
+
 /**
  * Writes a response of `text/event-stream` at its client's speed: it waits until the socket accepts more,
  * instead of buffering.

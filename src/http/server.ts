@@ -5,11 +5,12 @@ import type { Route } from '../channel/callback-route.ts'
 import { Arrivals } from '../core/arrivals.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import { httpFailure, requesterOf } from '../core/http.ts'
+import { requesterOf } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { noTracer, type Tracer } from '../core/tracer.ts'
 import { publicError } from '../db/failure.ts'
+import { answer, refuse } from './answer.ts'
 import { receiveRequest } from './arriving.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
 import { createClients } from './client.ts'
@@ -19,7 +20,7 @@ import { measure, traceRequest } from './measure.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
 import { targetOf } from './target.ts'
 import { UnreadResponses } from './unread-responses.ts'
-import { EXPECTATION_FAILED, METHODS, notAllowed, type Refusal, refuseUnreadable } from './unreadable.ts'
+import { EXPECTATION_FAILED, METHODS, notAllowed, refuseUnreadable } from './unreadable.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
@@ -47,6 +48,11 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
+   * Makes `/readyz` fail and closes connections after their next response, so that clients and load balancers
+   * turn to other processes. Everything else is still served.
+   */
+  drain(): void
+  /**
    * Stops accepting connections, lets requests in progress finish, and aborts what is left after `graceMs`.
    */
   stop(graceMs: number): Promise<void>
@@ -65,27 +71,6 @@ const OAUTH =
 const opensRoot = ({ method, headers }: IncomingMessage, path: string): boolean =>
   path === '/' && (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 
-const answer = (
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): void => {
-  const text = JSON.stringify(body)
-  response
-    .writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-    })
-    .end(text)
-}
-
-const refuse = (response: ServerResponse, { status, error, headers = {} }: Refusal): void => {
-  const failure = httpFailure(error, status)
-  answer(response, failure.status, failure.body, { ...failure.headers, ...headers })
-}
-
 const answerMetrics = (response: ServerResponse, { type, text }: { type: string; text: string }): void => {
   response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
 }
@@ -103,6 +88,24 @@ const answerMonitoring = async (skins: Skins, path: string, response: ServerResp
 /** Removes the base path of Message URLs, which a proxy may already have stripped. */
 const withoutBase = (url: string, base: string): string =>
   base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url
+
+/** Adds to what makes the service ready that it is not about to stop. */
+const drainable = (skins: Skins): { skins: Skins; drain(): void; readonly draining: boolean } => {
+  let draining = false
+  const ready = async () => {
+    if (draining) throw new AppError('unavailable', 'This process is about to stop.', { retryAfter: 1 })
+    await skins.ready()
+  }
+  return {
+    skins: { ...skins, ready },
+    drain: () => {
+      draining = true
+    },
+    get draining() {
+      return draining
+    },
+  }
+}
 
 const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: string): Handler => {
   return async (request, response) => {
@@ -250,8 +253,14 @@ export const startHttp = async ({
   const limits = { ...HTTP_LIMITS, ...given }
   const clients = createClients(trustProxy)
   const arrivals = new Arrivals(clock, limits)
+  const drained = drainable(skins)
   const handle = serve(
-    route(skins, createCallbacks(callbacks, limits.unprovenCalls, observers.metrics), api, messageBase),
+    route(
+      drained.skins,
+      createCallbacks(callbacks, limits.unprovenCalls, observers.metrics),
+      api,
+      messageBase,
+    ),
     observers,
   )
   const expected = serve((_, response) => refuse(response, EXPECTATION_FAILED), observers)
@@ -262,6 +271,7 @@ export const startHttp = async ({
   const inTurn = new PipelinedRequests()
   const begin = (request: IncomingMessage, response: ServerResponse, handler: Handler) =>
     inTurn.run(request, response, () => {
+      if (drained.draining) response.shouldKeepAlive = false
       receiveRequest(arrivals, request, response, clients.of(request))
       void handler(request, response)
     })
@@ -274,6 +284,7 @@ export const startHttp = async ({
   return {
     url: `http://${name}:${address.port}`,
     port: address.port,
+    drain: drained.drain,
     stop: (graceMs) => stop(server, silent, graceMs),
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { connectClient } from '../agent/connection.ts'
 import type { Subscription } from '../agent/subscriptions.ts'
-import { EventStreamWriter } from '../core/event-stream.ts'
+import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import type { LoggedEvent } from '../event/event.ts'
@@ -104,11 +104,11 @@ export class Push {
     }
   }
 
-  /** The reason for the end, unless the service is only stopping, and the result of the request. */
+  /** The reason for the end, or when to connect again if the service is stopping; and the request's result. */
   #lastFrames(): string {
     const { reason } = this.#opened.session
-    const final = reason !== null && reason.code !== 'unavailable'
-    return (final ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
+    if (reason?.code === 'unavailable') return reconnectFrame() + this.#result()
+    return (reason ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
   }
 
   #event(item: LoggedEvent): string {

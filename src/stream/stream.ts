@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Subscription } from '../agent/subscriptions.ts'
-import { EventStreamWriter } from '../core/event-stream.ts'
+import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
 import type { Logger } from '../core/logger.ts'
 import type { EventType } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
@@ -79,11 +79,12 @@ export class Stream implements Sink {
   }
 
   /**
-   * Returns the frame for a client that was replaced by another one; a client that reopened its own
-   * connection gets none.
+   * Returns the frame for a client that was replaced by another one, or whose process stops; a client that
+   * reopened its own connection gets none.
    */
   #lastFrame(): string | undefined {
     const { reason, reopened } = this.#session
+    if (reason?.code === 'unavailable') return reconnectFrame()
     return reason?.code === 'conflict' && !reopened ? REPLACED : undefined
   }
 }

@@ -58,6 +58,21 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
+test('with DRAIN_SECONDS a signal first makes the service not ready, and the next one hurries the stop', async () => {
+  settings.DRAIN_SECONDS = '3600'
+  const { service, http } = await startIt()
+  expect((await fetch(`${http}/readyz`)).status).toBe(200)
+  service.kill('SIGTERM')
+  await until(async () => (await fetch(`${http}/readyz`)).status === 503)
+  expect((await fetch(`${http}/healthz`)).status).toBe(200)
+  await until(() => {
+    service.kill('SIGTERM')
+    return service.stderr.includes('stopping at once')
+  })
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+  expect(lives(postgres.pid)).toBe(false)
+})
+
 test('a closed terminal stops the service and PostgreSQL', async () => {
   const { service } = await startIt()
   service.kill('SIGHUP')

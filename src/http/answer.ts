@@ -1,0 +1,26 @@
+import type { ServerResponse } from 'node:http'
+import { httpFailure } from '../core/http.ts'
+import type { Refusal } from './unreadable.ts'
+
+/** Answers with a body of JSON. */
+export const answer = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void => {
+  const text = JSON.stringify(body)
+  response
+    .writeHead(status, {
+      ...headers,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    .end(text)
+}
+
+/** Answers with the service's error body. */
+export const refuse = (response: ServerResponse, { status, error, headers = {} }: Refusal): void => {
+  const failure = httpFailure(error, status)
+  answer(response, failure.status, failure.body, { ...failure.headers, ...headers })
+}
