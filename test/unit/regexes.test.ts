@@ -21,6 +21,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
       flags: 'i',
     },
   ],
+  'src/doctor/settings.ts': [{ pattern: '\\bDATABASE_URL\\b', flags: '' }],
   'src/event/texts.ts': [{ pattern: '.{1,1000}', flags: 'g' }],
   'src/mcp/fence.ts': [
     {

@@ -18,8 +18,8 @@ const MODES = ['enforce', 'testing', 'none'] as const
 const fieldsOf = (text: string): Map<string, string[]> => {
   const fields = new Map<string, string[]>()
   for (const line of text.split(/\r?\n/)) {
-    const [, key, value] = /^([a-z0-9_-]{1,32}):[ \t]*(.*?)[ \t]*$/i.exec(line) ?? []
-    if (key !== undefined) fields.set(key, [...(fields.get(key) ?? []), value ?? ''])
+    const [, key, value = ''] = /^([a-z0-9_-]{1,32}):(.*)$/i.exec(line) ?? []
+    if (key !== undefined) fields.set(key, [...(fields.get(key) ?? []), value.trim()])
   }
   return fields
 }
