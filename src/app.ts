@@ -6,6 +6,7 @@ import { proveIdentity } from './agent/link-identity.ts'
 import { PhoneNumbers } from './agent/phone-numbers.ts'
 import { adoptManagedBot } from './agent/setup/telegram.ts'
 import { Subscriptions } from './agent/subscriptions.ts'
+import { createAlbumStore } from './agent/telegram-albums.ts'
 import { createBotStore } from './agent/telegram-bot.ts'
 import { EmailLinks } from './auth/email-links.ts'
 import { removeAtOnce } from './background/agent-removal.ts'
@@ -70,6 +71,7 @@ const createTelegram = (
     apiUrl: telegram.apiUrl,
     managerToken: telegram.managerToken ?? null,
     bots: createBotStore(platform),
+    albums: createAlbumStore(platform),
     onManaged: (bot) => adoptManagedBot(operations(), bot),
     ...{ publicUrl, clock, log },
   })

@@ -1,5 +1,6 @@
 import type { Operations } from './app.ts'
 import { createRemover } from './background/agent-removal.ts'
+import { createAssembly } from './background/assembly.ts'
 import { createJanitor } from './background/janitor.ts'
 import { createWebhookRegistrations } from './background/webhook-registration.ts'
 import { createWorkspaceRemover } from './background/workspace-removal.ts'
@@ -103,6 +104,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     createWorkspaceRemover(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),
+    ...createAssembly(operations),
   ]
   for (const worker of workers) worker.start()
   return workers

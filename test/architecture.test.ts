@@ -44,7 +44,7 @@ const table: Record<string, readonly string[]> = {
   client: [], // a package of its own
   dashboard: [], // runs in browsers
   boot: ['core', 'config', 'db', ...domain],
-  background: ['core', 'db', 'boot', ...domain],
+  background: ['core', 'db', 'boot', ...domain, 'type channel'],
   // the operator's command: looks at everything from the outside
   doctor: ['core', 'config', 'db', 'boot', 'channel', 'workspace', 'email-domain', 'agent'],
   // the operator's command: sources of mails for the import of message/

@@ -1,4 +1,5 @@
 import { endLapsedLeases, pruneConnections } from '../agent/connection.ts'
+import { pruneAlbums } from '../agent/telegram-albums.ts'
 import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
 import { pruneSignInLinks } from '../auth/sign-in-link.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
@@ -43,6 +44,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     idempotencyKeys: await pruneIdempotencyKeys(deps, now, signal),
     rates: await pruneRates(deps, now, signal),
     connections: await pruneConnections(deps, now, signal),
+    albums: await pruneAlbums(deps, now, signal),
     changes: await pruneChanges(deps, now, signal),
     subscriptions: await pruneSubscriptions(deps, now),
     apps: await pruneApps(deps, now, signal),

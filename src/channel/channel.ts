@@ -96,6 +96,11 @@ export interface Channel {
    * when it could not be checked.
    */
   followPublicUrl?(signal: AbortSignal): Promise<boolean>
+  /**
+   * Passes on the messages whose parts arrived in separate calls and are now complete. Workers call it once a
+   * second.
+   */
+  assemble?(sink: Sink, signal: AbortSignal): Promise<void>
   /** Releases an agent's address at the provider, before it is deleted. Callers continue when it throws. */
   release?(address: { id: string; value: string }): Promise<void>
   /** Releases what it holds open for sending and parsing, after its listener has stopped. */

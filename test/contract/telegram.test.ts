@@ -33,6 +33,12 @@ describeChannel('telegram', async () => {
       elsewhere: async () => [],
       connected: async () => undefined,
     },
+    albums: {
+      add: async () => undefined,
+      claim: async () => null,
+      lease: async () => undefined,
+      stored: async () => undefined,
+    },
     onManaged: async () => undefined,
     clock: systemClock,
     log,

@@ -35,10 +35,12 @@ const start = async (port = '0') => {
 const key = randomBytes(32).toString('base64')
 
 /** Kills the process, ends its leases and starts another one on the same port. */
-const killAndStart = async () => {
+const killAndStart = async (albumsArrived = 'arrived_at') => {
   process.kill('SIGKILL')
   await process.exited
   await database.pool.query('update job set lease_until = now() where lease_until is not null')
+  await database.pool.query('update album_part set lease_until = now() where lease_until is not null')
+  await database.pool.query(`update album_part set arrived_at = ${albumsArrived}`)
   await start(new URL(http).port)
 }
 
@@ -73,6 +75,34 @@ test('after a SIGKILL between two parts of a message, only the missing parts are
     30_000,
   )
   expect(telegram.sent.map(({ message }) => message.text).join(' ')).toBe(text)
+}, 60_000)
+
+test('after a SIGKILL while an album waits, and another while its files are fetched, it is stored once', async () => {
+  const photo = (name: string) => ({
+    media_group_id: 'mortal',
+    photo: [telegram.world.file(name, Buffer.from(name))],
+  })
+  const fetched = calls('getfile')
+  await telegram.write(bot, ann, { ...photo('one'), caption: 'Holiday' })
+  // So that it still waits for its other part, however long the start takes.
+  await killAndStart("now() + interval '1 hour'")
+  hang('download')
+  await telegram.write(bot, ann, photo('two'))
+  await database.pool.query("update album_part set arrived_at = now() - interval '1 minute'")
+  await until(() => calls('getfile') > fetched)
+  await killAndStart()
+  telegram.faults.length = 0
+  const album = await until(async () =>
+    (await messages()).find(({ text }: { text: string }) => text === 'Holiday'),
+  )
+  expect(album.attachments).toMatchObject([{ size: 3 }, { size: 3 }])
+  await until(async () => {
+    const { rows } = await database.pool.query('select from album_part where content is not null')
+    return rows.length === 0
+  })
+  expect(
+    (await messages()).filter(({ attachments }: { attachments: unknown[] }) => attachments.length > 0),
+  ).toHaveLength(1)
 }, 60_000)
 
 test('after a SIGKILL during a file’s download, Telegram repeats the update and the message is stored once', async () => {

@@ -1,10 +1,10 @@
 import { richText } from './rich.ts'
-import type { Entity, FileRef, TelegramMessage, User } from './update.ts'
+import type { Entity, FileRef, Messages, TelegramMessage, User } from './update.ts'
 
-/** A message as text, with its file. */
+/** A message as text, with its files. */
 export interface Content {
   text: string
-  file: FileToFetch | null
+  files: FileToFetch[]
 }
 
 export interface FileToFetch {
@@ -130,15 +130,28 @@ const forwardedFrom = ({ forward_origin: origin }: TelegramMessage): string => {
   return `[forwarded${who ? ` from ${who}` : ''}]\n`
 }
 
-/** Returns a message as text, with its file. Null for service messages. */
-export const contentOf = (message: TelegramMessage): Content | null => {
+const describe = (message: TelegramMessage) => {
   const described = ofPhoto(message) ?? ofFile(message) ?? ofSticker(message)
   const written = withLinks(
     message.text ?? message.caption ?? '',
     message.entities ?? message.caption_entities,
   )
-  const words = written || described?.words || inWords(message)
-  return words ? { text: forwardedFrom(message) + words, file: described?.file ?? null } : null
+  return { written, words: written || described?.words || inWords(message), file: described?.file ?? null }
+}
+
+/**
+ * Returns a message, or an album's messages as one, as text with its files. An album usually has one caption;
+ * its files are described only if it has none. Null for service messages.
+ */
+export const contentOf = (messages: Messages): Content | null => {
+  const parts = messages.map(describe)
+  const captions = parts.map(({ written }) => written).filter((written) => written !== '')
+  const words = captions.length > 0 ? captions : parts.flatMap(({ words }) => words || [])
+  if (words.length === 0) return null
+  return {
+    text: forwardedFrom(messages[0]) + words.join('\n'),
+    files: parts.flatMap(({ file }) => file ?? []),
+  }
 }
 
 /** Returns the name of a person or a chat; null when it has none. */

@@ -24,9 +24,9 @@ export type Fetched = { attachment: InboundAttachment } | { missing: string }
 export interface Files {
   /**
    * Fetches a file. A failure does not hold back its message. Throws `unavailable` only when too many files
-   * are being fetched; Telegram then sends the update again.
+   * are being fetched; Telegram then sends the update again. `signal` ends the attempts early.
    */
-  fetch(token: string, file: FileToFetch): Promise<Fetched>
+  fetch(token: string, file: FileToFetch, signal?: AbortSignal): Promise<Fetched>
 }
 
 const tooLarge = (size: number) =>
@@ -54,8 +54,13 @@ export const createFiles = (api: BotApi): Files => {
     return api.download(token, file_path, MAX_FILE_BYTES, signal)
   }
 
-  const withRetries = async (token: string, file: FileToFetch): Promise<Uint8Array> => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const withRetries = async (
+    token: string,
+    file: FileToFetch,
+    stopping?: AbortSignal,
+  ): Promise<Uint8Array> => {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const signal = stopping ? AbortSignal.any([timeout, stopping]) : timeout
     for (let attempt = 1; ; attempt++) {
       try {
         return await once(token, file, signal)
@@ -67,12 +72,12 @@ export const createFiles = (api: BotApi): Files => {
   }
 
   return {
-    fetch: async (token, file) => {
+    fetch: async (token, file, signal) => {
       const name = fileName(file.name)
       if (file.size !== null && file.size > MAX_FILE_BYTES)
         return { missing: `[${name} is missing: ${tooLarge(file.size)}]` }
       try {
-        const content = await inTurn(() => withRetries(token, file))
+        const content = await inTurn(() => withRetries(token, file, signal))
         return { attachment: { name, type: oneLine(file.type, MAX_NAME), content } }
       } catch (error) {
         if (error instanceof AppError) throw error

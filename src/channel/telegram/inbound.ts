@@ -1,9 +1,9 @@
 import type { Inbound } from '../inbound.ts'
 import { oneLine, replaceUnstorable } from '../sanitize-text.ts'
 import { chatOf, keyOf } from './address.ts'
-import { type Content, contentOf, displayName } from './content.ts'
+import { contentOf, displayName, type FileToFetch } from './content.ts'
 import type { Fetched } from './files.ts'
-import type { TelegramMessage } from './update.ts'
+import type { Messages, TelegramMessage } from './update.ts'
 
 /** The bot that receives an update. */
 export interface BotIdentity {
@@ -89,23 +89,33 @@ const isForBot = (message: TelegramMessage, bot: BotIdentity): boolean =>
   senderOf(message) !== null &&
   isAddressed(message, bot)
 
+export interface Delivery {
+  /** Identifies what is delivered, so that it is stored once. */
+  id: string
+  /** Messages of an album that were stored before these. */
+  earlier?: readonly number[]
+  fetch(file: FileToFetch): Promise<Fetched>
+}
+
 /**
- * Converts a message to a bot for the sink; null when it is not for the bot (see `isForBot`). `fetch` fetches
- * its file. The sender is proven, because Telegram itself states it over an authenticated connection.
+ * Converts a message to a bot, or an album, for the sink; null when it is not for the bot (see `isForBot`). In
+ * a group, the one message of an album that has the caption mentions the bot. The sender is proven, because
+ * Telegram itself states it over an authenticated connection.
  */
 export const toInbound = async (
-  message: TelegramMessage,
+  messages: Messages,
   bot: BotIdentity,
-  updateId: number,
-  fetch: (file: NonNullable<Content['file']>) => Promise<Fetched>,
+  { id, earlier = [], fetch }: Delivery,
 ): Promise<Inbound | null> => {
-  const content = contentOf(message)
+  const [message] = messages
+  const content = contentOf(messages)
   const sender = senderOf(message)
-  if (!content || !sender || !isForBot(message, bot)) return null
-  const fetched = content.file && (await fetch(content.file))
-  const text = replaceUnstorable(
-    fetched && 'missing' in fetched ? `${content.text}\n${fetched.missing}` : content.text,
-  )
+  if (!content || !sender || !messages.some((each) => isForBot(each, bot))) return null
+  // One after the other: each may have 20 MB, and other messages have files too.
+  const fetched: Fetched[] = []
+  for (const file of content.files) fetched.push(await fetch(file))
+  const missing = fetched.flatMap((file) => ('missing' in file ? file.missing : []))
+  const text = replaceUnstorable([content.text, ...missing].join('\n'))
   const key = (messageId: number) => keyOf({ botId: bot.id, chatId: message.chat.id, messageId })
   const original = repliedTo(message)
   const group = groupOf(message)
@@ -123,11 +133,11 @@ export const toInbound = async (
     subject: null,
     text,
     replyText: text,
-    attachments: fetched && 'attachment' in fetched ? [fetched.attachment] : [],
+    attachments: fetched.flatMap((file) => ('attachment' in file ? file.attachment : [])),
     messageId: key(message.message_id),
-    deliveryId: `${bot.id}/${updateId}`,
+    deliveryId: `${bot.id}/${id}`,
     inReplyTo: original ? key(original.message_id) : null,
-    references: [],
+    references: earlier.map(key),
     proven: true,
     automatic: sender.isBot ? 'written by a bot' : null,
     checks: [

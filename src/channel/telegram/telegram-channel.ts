@@ -3,8 +3,11 @@ import type { Logger } from '../../core/logger.ts'
 import type { Channel } from '../channel.ts'
 import { matches, names, normalize } from './address.ts'
 import { type BotApiOptions, createBotApi } from './bot-api.ts'
-import type { BotStore } from './bots.ts'
+import type { Bot, BotStore } from './bots.ts'
+import type { FileToFetch } from './content.ts'
+import { createFiles } from './files.ts'
 import { registerWebhooks } from './follow.ts'
+import { type AlbumStore, storeAlbums } from './incoming-albums.ts'
 import { type ManagedBot, Manager } from './manager.ts'
 import { type BotProvider, createBotProvider } from './provider.ts'
 import { sendMessage } from './send.ts'
@@ -17,6 +20,7 @@ export interface TelegramChannelOptions extends BotApiOptions {
   /** Public URL of the service, known once HTTP listens. */
   publicUrl(): string
   bots: BotStore
+  albums: AlbumStore
   onManaged(bot: ManagedBot): Promise<void>
   clock: Clock
   log: Logger
@@ -32,10 +36,15 @@ const NO_PROGRESS = { of: () => [], took: async () => undefined }
 
 /** Creates the Telegram channel. Makes no request until it is used. */
 export const createTelegramChannel = (options: TelegramChannelOptions): TelegramChannel => {
-  const { managerToken, bots, log } = options
+  const { managerToken, bots, albums, log } = options
   const api = createBotApi(options)
   const provider = createBotProvider({ api, publicUrl: options.publicUrl })
   const manager = managerToken === null ? null : new Manager({ ...options, api, token: managerToken })
+  const files = createFiles(api)
+  const fetch = async (bot: Bot, file: FileToFetch, signal?: AbortSignal) => {
+    const token = await bots.token(bot.addressId)
+    return token === null ? { missing: `[${file.name} is missing]` } : files.fetch(token, file, signal)
+  }
   return {
     kind: 'telegram',
     limits: { text: Number.POSITIVE_INFINITY, subject: false, cc: false, files: true, coldStart: false },
@@ -43,7 +52,8 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     normalize,
     matches,
     names,
-    routes: (sink) => [createWebhook({ api, bots, manager, log }, sink)],
+    routes: (sink) => [createWebhook({ api, bots, albums, fetch, manager, log }, sink)],
+    assemble: (sink, signal) => storeAlbums({ albums, bots, fetch, log }, sink, signal),
     async send(message, signal, progress = NO_PROGRESS) {
       const bot = await bots.named(message.from.address)
       if (bot) return sendMessage(api, bot, { message, signal, progress })

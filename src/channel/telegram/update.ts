@@ -51,6 +51,8 @@ const message = z.object({
   is_topic_message: z.boolean().optional(),
   is_automatic_forward: z.boolean().optional(),
   date: z.number().optional(),
+  // An id that could not be a key makes it a message of its own.
+  media_group_id: z.string().min(1).max(200).optional().catch(undefined),
   chat,
   from: user.optional(),
   sender_chat: chat.optional(),
@@ -91,6 +93,8 @@ const message = z.object({
   paid_media: z.unknown().optional(),
 })
 export type TelegramMessage = z.infer<typeof message>
+/** A message, or an album's messages in their order. */
+export type Messages = readonly [TelegramMessage, ...TelegramMessage[]]
 
 const update = z.object({
   update_id: z.int(),

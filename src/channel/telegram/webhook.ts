@@ -4,8 +4,10 @@ import type { Entrance, Route, RouteHead } from '../callback-route.ts'
 import type { Sink } from '../inbound.ts'
 import type { BotApi } from './bot-api.ts'
 import { type Bot, type BotStore, isSecret } from './bots.ts'
-import { createFiles } from './files.ts'
+import type { FileToFetch } from './content.ts'
+import type { Fetched } from './files.ts'
 import { toInbound } from './inbound.ts'
+import type { AlbumStore } from './incoming-albums.ts'
 import { readUpdate, type TelegramMessage, type TelegramUpdate } from './update.ts'
 
 /** Each bot has a path below this one, which does not contain its token; a header authenticates Telegram. */
@@ -24,6 +26,8 @@ const START = /^\/start ([A-Za-z0-9_-]{20,64})$/
 export interface WebhookOptions {
   api: BotApi
   bots: BotStore
+  albums: AlbumStore
+  fetch(bot: Bot, file: FileToFetch): Promise<Fetched>
   /** Handles the manager bot's updates; null without a manager bot. */
   manager: { secretHash: Uint8Array; handle(update: TelegramUpdate): Promise<void> } | null
   log: Logger
@@ -32,8 +36,8 @@ export interface WebhookOptions {
 const forbidden = () => new AppError('forbidden', 'This call could not be verified as coming from Telegram.')
 
 /** Creates the route that Telegram calls. A response of 200 means that the update is committed or ignored. */
-export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink: Sink): Route => {
-  const files = createFiles(api)
+export const createWebhook = (options: WebhookOptions, sink: Sink): Route => {
+  const { api, bots, albums, manager, log } = options
 
   /** Redeems the code of a link. Returns whether the message was one; it is then not passed to an agent. */
   const isProof = async (bot: Bot, { chat, from, text }: TelegramMessage): Promise<boolean> => {
@@ -50,9 +54,11 @@ export const createWebhook = ({ api, bots, manager, log }: WebhookOptions, sink:
 
   const take = async (bot: Bot, { update_id, message }: TelegramUpdate): Promise<void> => {
     if (!message || (await isProof(bot, message))) return
-    const inbound = await toInbound(message, bot, update_id, async (file) => {
-      const token = await bots.token(bot.addressId)
-      return token === null ? { missing: `[${file.name} is missing]` } : files.fetch(token, file)
+    // Its files are fetched when the album is complete.
+    if (message.media_group_id) return albums.add(bot.addressId, message.media_group_id, message)
+    const inbound = await toInbound([message], bot, {
+      id: String(update_id),
+      fetch: (file) => options.fetch(bot, file),
     })
     if (inbound) await sink.inbound(inbound)
     else log.debug({ addressId: bot.addressId, chat: message.chat.type }, 'Telegram update ignored')

@@ -16,9 +16,12 @@ const wire = (content: object): TelegramMessage =>
     ),
   ).message!
 const inbound = (content: object) =>
-  toInbound(wire(content), bot, 1, async (file) => ({
-    attachment: { name: file.name, type: file.type, content: Buffer.from('x') },
-  }))
+  toInbound([wire(content)], bot, {
+    id: '1',
+    fetch: async (file) => ({
+      attachment: { name: file.name, type: file.type, content: Buffer.from('x') },
+    }),
+  })
 
 const file = { file_id: 'f1', file_unique_id: 'u1', file_size: 10 }
 
@@ -159,10 +162,9 @@ describe('the text and the file of a message', () => {
       null,
     ],
   ])('are read from %s', (_, content, text, expected) => {
-    const read = contentOf(wire(content))
+    const read = contentOf([wire(content)])
     expect(read?.text).toBe(text)
-    if (expected) expect(read?.file).toMatchObject(expected)
-    else expect(read?.file).toBeNull()
+    expect(read?.files).toMatchObject(expected ? [expected] : [])
   })
 
   test.each([
@@ -170,13 +172,32 @@ describe('the text and the file of a message', () => {
     ['a changed title', { new_chat_title: 'New' }],
     ['a pinned message', { pinned_message: { message_id: 1, date: 0, chat } }],
     ['an unknown kind of message', { brand_new: { text: 'x' } }],
-  ])('are missing for %s', (_, content) => expect(contentOf(wire(content))).toBeNull())
+  ])('are missing for %s', (_, content) => expect(contentOf([wire(content)])).toBeNull())
+
+  test.each<[string, [object, object], string]>([
+    ['its one caption', [{}, { caption: 'Both' }], 'Both'],
+    ['all of its captions, in order', [{ caption: 'One' }, { caption: 'Two' }], 'One\nTwo'],
+    ['its files, without a caption', [{}, {}], '[photo]\n[photo]'],
+    [
+      'the sender that it was forwarded from, once',
+      [
+        { forward_origin: { type: 'hidden_user', sender_user_name: 'D.' } },
+        { forward_origin: { type: 'hidden_user', sender_user_name: 'D.' }, caption: 'Both' },
+      ],
+      '[forwarded from D.]\nBoth',
+    ],
+  ])('of an album contain %s', (_, [first, second], text) => {
+    const photo = (message_id: number, more: object) => wire({ message_id, photo: [file], ...more })
+    const read = contentOf([photo(5, first), photo(6, second)])
+    expect(read?.text).toBe(text)
+    expect(read?.files.map(({ name }) => name)).toEqual(['photo-5.jpg', 'photo-6.jpg'])
+  })
 
   test('are not read from a rich message nested deeper than Telegram allows', () => {
     let nested: object = { type: 'paragraph', text: 'deep' }
     for (let depth = 0; depth < 1_000; depth++) nested = { type: 'blockquote', blocks: [nested] }
-    expect(contentOf(wire({ text: 'shallow', rich_message: { blocks: [nested] } }))?.text).toBe('shallow')
-    expect(contentOf(wire({ rich_message: { blocks: [nested] } }))).toBeNull()
+    expect(contentOf([wire({ text: 'shallow', rich_message: { blocks: [nested] } })])?.text).toBe('shallow')
+    expect(contentOf([wire({ rich_message: { blocks: [nested] } })])).toBeNull()
   })
 })
 
