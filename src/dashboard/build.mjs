@@ -1,5 +1,6 @@
 /**
- * Bundles the web application into the given folder, and compresses what browsers load.
+ * Bundles the web application into the given folder, compresses what browsers load, and lists the GraphQL
+ * documents that it sends.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
@@ -39,6 +40,16 @@ await build({
     reportCompressedSize: false,
   },
 })
+
+// The service accepts these also where it accepts only the operations that its operator lists.
+const sources = fs.readdirSync(root, { recursive: true }).filter((file) => /\.tsx?$/.test(file))
+const documents = sources.flatMap((file) =>
+  Array.from(
+    fs.readFileSync(path.join(root, file), 'utf8').matchAll(/\bgraphql\(\s*`([^`]*)`/g),
+    ([, document]) => document,
+  ),
+)
+fs.writeFileSync(path.join(outDir, 'operations.json'), JSON.stringify(documents))
 
 const assets = path.join(outDir, 'assets')
 for (const name of fs.readdirSync(assets)) {

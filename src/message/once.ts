@@ -5,11 +5,13 @@ import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type SendDeps, storeDrafts } from './out/send.ts'
 import type { MessageUrlDeps } from './out/url.ts'
+import { createMessageReads, type ReadDeps } from './reading/read.ts'
 
 /** Dependencies of operations that may run inside a transaction. */
 export type AtomicDeps = SendDeps &
   Pick<MessageUrlDeps, 'feed' | 'texts'> &
-  Pick<InvitationDeps, 'mailer'> & { apart: Apart }
+  Pick<InvitationDeps, 'mailer'> &
+  Pick<ReadDeps, 'reads'> & { apart: Apart }
 
 /** Actions to run once a transaction is committed. */
 type Effects = (() => void)[]
@@ -28,6 +30,8 @@ const depsWithin = <Given extends AtomicDeps>(
   ...deps,
   ...db,
   apart,
+  // On another connection, as many transactions as there are connections would wait for each other.
+  reads: createMessageReads(db),
   drafts: {
     add: async (draft) => (await storeDrafts(db, [draft]))[0] ?? null,
   } satisfies AtomicDeps['drafts'],

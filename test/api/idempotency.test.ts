@@ -5,6 +5,7 @@ import { pruneIdempotencyKeys } from '../../src/workspace/idempotency.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { dump, holds } from '../support/dump.ts'
 import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
 import {
   apiOf,
@@ -123,6 +124,21 @@ test('of 30 concurrent requests with one key, one is executed and the others get
   for (const { status } of answers) expect([201, 409]).toContain(status)
   expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1)
   expect(await countNamed('Crowd')).toBe(1)
+})
+
+test('more requests with keys than the process has connections do not wait for each other', async () => {
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  await post(service, { from: 'ann@example.com', to: agent.address, text: 'hello' })
+  const path = `/agents/${agent.id}/messages`
+  const [{ id }] = (await owner.api('GET', path)).body.items
+  const each = (to: string, body: unknown) =>
+    Array.from({ length: 15 }, () => owner.api('POST', to, body, withKey(randomUUID())))
+  const answers = await Promise.all([
+    ...each(path, { replyTo: id, text: 'hi' }),
+    ...each(path, { forward: id, to: ['bob@example.com'], text: 'see below' }),
+    ...each(`${path}/${id}/raw/link`, {}),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(Array(45).fill(201))
 })
 
 describe('a crash', () => {

@@ -70,6 +70,7 @@ test('a workspace can be read with its plan, and changed only by members', async
       keepRawDays: null,
       requirePasskeys: false,
     },
+    deletesAt: null,
     createdAt: expect.any(String),
   })
   expect((await agent.api('GET', '/workspace')).body).toEqual(body)

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import {
@@ -9,6 +11,7 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { expectAccessible, openApp } from '../support/dashboard.ts'
+import { temporaryDir } from '../support/postgres.ts'
 import {
   createTestAgent,
   startService,
@@ -24,7 +27,10 @@ let owner: Tenant
 let agent: TestAgent
 let browser: TestBrowser
 beforeAll(async () => {
-  service = await startService()
+  // Accepts no operations but those of the application.
+  const none = join(temporaryDir(), 'operations.json')
+  writeFileSync(none, '{}')
+  service = await startService({ environment: { PERSISTED_ONLY: none } })
   owner = await service.workspace('Acme')
   agent = await createTestAgent(service, owner)
   browser = await startBrowser()

@@ -1,12 +1,16 @@
 import { AppError, invalidInput } from '../../core/errors.ts'
+import { isOfApplication } from './application-operations.ts'
 import type { Params } from './request.ts'
 
 /** Allowed operations by id; undefined allows any. */
 export type PersistedOperations = ReadonlyMap<string, string> | undefined
 
-/** Throws `forbidden` if only persisted operations are allowed and the document is not one of them. */
+/**
+ * Throws `forbidden` if only persisted operations are allowed and the document is neither one of them nor one
+ * that the web application sends.
+ */
 export const ensureAllowed = (persisted: PersistedOperations, query: string): void => {
-  if (persisted && ![...persisted.values()].includes(query))
+  if (persisted && ![...persisted.values()].includes(query) && !isOfApplication(query))
     throw new AppError('forbidden', 'Only persisted operations are accepted here.')
 }
 
